@@ -1,0 +1,1 @@
+"""Engines: every model is reached through the OpenAI HTTP dialect."""

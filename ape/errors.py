@@ -1,0 +1,103 @@
+"""Everything we raise on purpose.
+
+ApeError
+├── InputError             the caller can mend it                HTTP 422, exit 2
+│   ├── TooLong            more than a limit or the window       HTTP 413
+│   └── UnknownModel       no model of that name                 HTTP 404
+├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
+├── Busy                   the queue is full                     HTTP 429, exit 1
+└── EngineError            the model server failed               HTTP 502, exit 1, retried
+    ├── EngineTimeout      it did not answer in time             HTTP 504
+    ├── EngineUnavailable  it can't be reached or is overloaded  HTTP 503
+    └── EngineRefused      it will not answer this request       not retried
+"""
+
+from __future__ import annotations
+
+
+class ApeError(Exception):
+    """The root: catch it to catch all that this project raises on purpose."""
+
+    exit_code = 1
+    status = 500
+    title = "Something failed"
+
+
+class InputError(ApeError):
+    """What was given can't be worked on; `field` names the part of it, as the caller would."""
+
+    exit_code = 2
+    status = 422
+    title = "The request can't be worked on"
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class TooLong(InputError):
+    """More was given than a limit allows, or than the model's window holds."""
+
+    status = 413
+    title = "Too large"
+
+    def __init__(self, message: str, *, actual: int, limit: int, field: str | None = None) -> None:
+        super().__init__(message, field=field)
+        self.actual = actual
+        self.limit = limit
+
+
+class UnknownModel(InputError):
+    """No model of that name is served here."""
+
+    status = 404
+    title = "Unknown model"
+
+
+class ModelError(ApeError):
+    """A model file can't be fetched, checked or loaded."""
+
+    status = 503
+    title = "The model is not available"
+
+
+class Busy(ApeError):
+    """More is asked for than may wait; `retry_after` is our guess of the seconds until there is room."""
+
+    status = 429
+    title = "Too busy"
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EngineError(ApeError):
+    """The model server failed or answered nonsense; asking again may help."""
+
+    status = 502
+    title = "The model server failed"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EngineTimeout(EngineError):
+    """The model server did not answer in time."""
+
+    status = 504
+    title = "The model server did not answer in time"
+
+
+class EngineUnavailable(EngineError):
+    """The model server can't be reached, or says that it is overloaded."""
+
+    status = 503
+    title = "The model server is not available"
+
+
+class EngineRefused(EngineError):
+    """The model server will not answer this request, now or later (a wrong key, a bad parameter)."""
+
+    title = "The model server refused the request"

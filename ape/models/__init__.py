@@ -1,0 +1,1 @@
+"""Models: the catalogue, and how a model file gets onto this machine."""

@@ -1,0 +1,1 @@
+"""Measuring: what the guards refuse and what they let through."""
