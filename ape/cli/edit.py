@@ -1,0 +1,161 @@
+"""`ape edit`: post-edit one passage, or a JSON request from stdin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, TargetLanguageFlag, UrlFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from ape.verdict import PostEdit
+    from serve.schema import PostEditRequest
+
+
+def edit(
+    source: Annotated[str | None, typer.Option("--source", help="File with the source passage; - is stdin.")] = None,
+    mt: Annotated[str | None, typer.Option("--mt", help="File with its machine translation; - is stdin.")] = None,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    glossary: Annotated[
+        list[str] | None, typer.Option("--glossary", help="TERM=WORDING to use; may be repeated.")
+    ] = None,
+    instructions: Annotated[str | None, typer.Option("--instructions", help="Wishes of style.")] = None,
+    temperature: Annotated[float, typer.Option(help="0 draws the most likely words.")] = 0.0,
+    top_p: Annotated[float, typer.Option(help="Share of probability to draw from.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Same seed, same draft.")] = 1,
+    max_attempts: Annotated[int, typer.Option(help="Drafts to ask for before the MT is kept.")] = 2,
+    json_output: JsonFlag = False,
+    engine: EngineFlag = None,
+    url: UrlFlag = None,
+    model: ModelFlag = None,
+) -> None:
+    """Post-edit one passage.
+
+    Prints the post-edit, or the MT as it was and the reasons on stderr. Without --source and --mt, a JSON
+    request with "source" and "mt" is read from stdin.
+    """
+    from ape.settings import load_settings
+
+    given = _read(source, mt)
+    given |= {
+        name: value
+        for name, value in {
+            "source_language": source_language,
+            "target_language": target_language,
+            "glossary": _glossary(glossary or []),
+            "instructions": instructions,
+        }.items()
+        if value
+    }
+    drawn = {"temperature": temperature, "top_p": top_p, "seed": seed, "max_attempts": max_attempts}
+    request = _request(drawn | given)
+    settings = load_settings(engine=engine, url=url, model=model)
+    result = _run(request, settings)
+    _show(request, result, json_output=json_output)
+
+
+def _read(source: str | None, mt: str | None) -> dict[str, Any]:
+    if source is None and mt is None:
+        return _from_stdin()
+    if source is None or mt is None:
+        missing = "--source" if source is None else "--mt"
+        raise InputError(f"{missing} is missing: give the passage and its machine translation.")
+    if source == mt == "-":
+        raise InputError("Only one of --source and --mt can be stdin.")
+    return {"source": _text(source), "mt": _text(mt)}
+
+
+def _from_stdin() -> dict[str, Any]:
+    import json
+
+    if sys.stdin.isatty():
+        raise InputError("Nothing to edit: give --source and --mt, or a JSON request on stdin. See `ape edit --help`.")
+    try:
+        request = json.loads(_decoded(sys.stdin.buffer.read(), "stdin"))
+    except ValueError as error:
+        raise InputError(f"stdin is not a JSON request: {error}.") from error
+    if not isinstance(request, dict):
+        raise InputError('stdin is to be one JSON object with "source" and "mt".')
+    return request
+
+
+def _text(name: str) -> str:
+    if name == "-":
+        return _decoded(sys.stdin.buffer.read(), "stdin").rstrip("\n")
+    try:
+        return _decoded(Path(name).read_bytes(), name).rstrip("\n")
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror}.") from error
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} is not UTF-8: the byte at position {error.start} is none. Save it as UTF-8 first."
+        ) from error
+
+
+def _glossary(entries: list[str]) -> dict[str, str]:
+    pairs = {}
+    for entry in entries:
+        term, sign, wording = entry.partition("=")
+        if not (sign and term.strip() and wording.strip()):
+            raise InputError(f"--glossary {entry!r} is not TERM=WORDING.")
+        pairs[term.strip()] = wording.strip()
+    return pairs
+
+
+def _request(content: dict[str, Any]) -> PostEditRequest:
+    from pydantic import ValidationError
+
+    from serve.schema import PostEditRequest
+
+    try:
+        return PostEditRequest.model_validate(content)
+    except ValidationError as error:
+        sentences = [f"{'.'.join(map(str, one['loc'])) or 'request'}: {one['msg']}" for one in error.errors()]
+        raise InputError("; ".join(sentences)) from error
+
+
+def _run(request: PostEditRequest, settings: Any) -> PostEdit:
+    import asyncio
+
+    from ape.cli.talk import error_console, pull_progress
+    from ape.engines.open import open_engine
+    from ape.postedit import post_edit, refuse_unreadable
+
+    segment = request.to_segment()
+    refuse_unreadable(segment)
+
+    async def work() -> PostEdit:
+        with pull_progress(error_console()) as progress:
+            async with open_engine(settings, progress=progress) as engine:
+                return await post_edit(segment, engine, options=request.to_options())
+
+    return asyncio.run(work())
+
+
+def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> None:
+    from rich.console import Console
+
+    from ape.cli.talk import decision, diff, error_console
+    from serve.schema import PostEditResponse
+
+    if json_output:
+        typer.echo(PostEditResponse.of(result).model_dump_json(indent=2))
+        return
+    out, talk = Console(soft_wrap=True, highlight=False), error_console()
+    if out.is_terminal:
+        out.print(diff(request.mt, result))
+    else:
+        typer.echo(result.post_edit)
+    talk.print(decision(result), f"· {len(result.edits)} edits · edit rate {result.edit_rate:.0%} · {result.model}")
+    for finding in result.findings:
+        talk.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)

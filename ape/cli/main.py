@@ -1,0 +1,58 @@
+"""`ape`: the commands, and the one place where errors become exit codes.
+
+Commands import their parts inside, so that `ape --help` is quick and a missing extra is a clear sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from ape.cli import demo, edit, models, serve, settings
+from ape.errors import ApeError
+
+app = typer.Typer(
+    name="ape",
+    help="Repairs machine-translated literature with language models, or keeps it and says why.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(edit.edit)
+app.command()(serve.serve)
+app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
+app.command()(settings.settings)
+app.command()(demo.demo)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        from importlib import metadata
+
+        typer.echo(metadata.version("ape-books"))
+        raise typer.Exit
+
+
+def main() -> NoReturn:
+    """Run the command line; a failure is a sentence on stderr and the exit code of its error."""
+    try:
+        app()
+    except ApeError as error:
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _say("Stopped.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (`ape … | head`): leave without a word, and without Python's own complaint at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    sys.exit(0)
+
+
+def _say(message: str) -> None:
+    typer.echo(f"ape: {message}", err=True)

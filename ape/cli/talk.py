@@ -1,0 +1,81 @@
+"""Talking to a person at a terminal: progress on stderr, coloured diffs, tables of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.text import Text
+
+from ape.models import Progress as PullProgress
+from ape.models import Step, quiet
+from ape.verdict import Decision, PostEdit
+
+STYLES = {Decision.EDITED: "green", Decision.UNCHANGED: "cyan", Decision.REJECTED: "yellow"}
+
+
+def error_console() -> Console:
+    """Where talk and progress go."""
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def pull_progress(console: Console) -> Iterator[PullProgress]:
+    """A bar while a model is fetched; one line a step where stderr is no terminal."""
+    if not console.is_terminal:
+        said: set[str] = set()
+
+        def say(step: Step) -> None:
+            if step.what not in said:
+                said.add(step.what)
+                console.print(step.what, markup=False)
+
+        yield say
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, visible=False)
+
+        def show(step: Step) -> None:
+            bar.update(task, description=step.what, completed=step.done, total=step.total, visible=True)
+
+        yield show
+
+
+def passages_progress(console: Console) -> Progress:
+    """A bar with a count, a rate by its clock and the time left."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[so_far]}"),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def diff(mt: str, result: PostEdit) -> Text:
+    """The post-edit with what was taken out struck in red and what was put in underlined in green."""
+    text, place = Text(), 0
+    for edit in result.edits:
+        text.append(mt[place : edit.mt_span[0]])
+        text.append(edit.before, "red strike")
+        text.append(edit.after, "green underline")
+        place = edit.mt_span[1]
+    text.append(mt[place:])
+    return text
+
+
+def decision(result: PostEdit) -> Text:
+    """The decision in its colour."""
+    return Text(result.decision, STYLES[result.decision])
+
+
+__all__ = ["decision", "diff", "error_console", "passages_progress", "pull_progress", "quiet"]

@@ -1,0 +1,137 @@
+"""The one client: every model is asked through the OpenAI HTTP dialect, always as a stream.
+
+A stream, even when nobody watches, because closing it is the only way to stop a generation: llama.cpp goes on
+with a plain request after the caller has hung up (measured: 4 s later its slot was still busy).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+import openai
+from openai.types.chat import ChatCompletionChunk
+
+from ape.engines.protocol import Model, Reply, Sampling, pick
+from ape.engines.retry import RetryPolicy, retrying, translate
+from ape.errors import EngineError, EngineUnavailable, UnknownModel
+from ape.events import Listener, Token
+from ape.segment import Draft
+from ape.verdict import Usage
+from prompts import Prompt
+
+
+class OpenAIEngine:
+    """A server that speaks the OpenAI dialect, with retries and a limit of requests in flight."""
+
+    extra_body: ClassVar[dict[str, object] | None] = None
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str,
+        default_model: str | None = None,
+        in_flight: int = 8,
+        timeout_seconds: float = 60.0,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self.url = url
+        self._client = openai.AsyncOpenAI(
+            base_url=url, api_key=api_key, max_retries=0, timeout=openai.Timeout(timeout_seconds, connect=10.0)
+        )
+        self._default_model = default_model
+        self._slots = asyncio.Semaphore(in_flight)
+        self._retry = retry or RetryPolicy()
+        self._known: tuple[Model, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """Draw one draft; a try that fails in passing is made again, from its first token."""
+        async for attempt in retrying(self._retry, listen):
+            with attempt:
+                async with self._slots:
+                    return await self._once(prompt, sampling, model=model, listen=listen)
+        raise AssertionError("unreachable: the loop returns or raises")
+
+    async def count(self, text: str) -> int | None:
+        """None: the dialect has no call for it."""
+        return None
+
+    async def models(self) -> tuple[Model, ...]:
+        """What the server lists, with the one that was asked for on the command line first."""
+        try:
+            listed = [_model(entry.to_dict()) async for entry in self._client.models.list()]
+        except (openai.OpenAIError, ValueError) as error:
+            raise translate(error) from error
+        chosen = [model for model in listed if model.name == self._default_model]
+        if self._default_model and not chosen:
+            chosen = [Model(self._default_model)]
+        self._known = (*chosen, *(model for model in listed if model not in chosen))
+        return self._known
+
+    async def model(self, name: str) -> Model:
+        """The model of that name; the server is asked for its list only when we don't know the name."""
+        try:
+            return pick(self._known, name)
+        except (EngineUnavailable, UnknownModel):
+            return pick(await self.models(), name)
+
+    async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        try:
+            stream = await self._client.chat.completions.create(
+                model=model.name,
+                messages=[{"role": turn.role, "content": turn.content} for turn in prompt.messages],  # type: ignore[misc]
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                seed=sampling.seed,
+                max_tokens=sampling.max_tokens,
+                stream=True,
+                stream_options={"include_usage": True},
+                extra_body=self.extra_body,
+            )
+            async with stream:
+                return await _gather(stream, sampling.max_characters, listen)
+        except (openai.OpenAIError, ValueError) as error:
+            raise translate(error) from error
+
+
+async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: int, listen: Listener) -> Reply:
+    """Put the pieces together; leaving early closes the stream and so stops the server."""
+    pieces: list[str] = []
+    length, reason, usage = 0, None, Usage()
+    async for chunk in chunks:
+        if chunk.usage:
+            usage = Usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        elif progress := (chunk.model_extra or {}).get("prompt_progress"):
+            usage = Usage(int(progress["total"]), 0)
+        if not chunk.choices:
+            continue
+        choice = chunk.choices[0]
+        reason = choice.finish_reason or reason
+        text = choice.delta.content if choice.delta else None
+        if text:
+            pieces.append(text)
+            length += len(text)
+            listen(Token(text))
+            if length > max_characters:
+                return Reply(Draft("".join(pieces), "length"), Usage(usage.prompt_tokens, len(pieces)))
+    if reason is None:
+        raise EngineError("The model server broke off in the middle of its answer.")
+    return Reply(Draft("".join(pieces), reason), usage)
+
+
+def _model(entry: dict[str, Any]) -> Model:
+    """A listed model; vLLM and llama.cpp each tell the window in a place of their own."""
+    meta = entry.get("meta")
+    window = entry.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
+    return Model(str(entry["id"]), int(window) if window else None)

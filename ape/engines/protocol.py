@@ -1,0 +1,77 @@
+"""What an engine is: something that turns a prompt into a draft, and knows its models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ape.errors import EngineUnavailable, UnknownModel
+from ape.events import Listener
+from ape.segment import Draft
+from ape.verdict import Usage
+from prompts import Prompt
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a draft is drawn.
+
+    `max_characters` stops a run-away early: a draft longer than that will be refused by the guards anyway.
+    """
+
+    temperature: float
+    top_p: float
+    seed: int
+    max_tokens: int
+    max_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A draft and what it cost."""
+
+    draft: Draft
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that an engine serves. `window` is its context length in tokens, where the server tells."""
+
+    name: str
+    window: int | None = None
+
+
+class Engine(Protocol):
+    """A model server, reached through the OpenAI dialect."""
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """Draw one draft; cancelling the call stops the generation on the server too."""
+        ...
+
+    async def count(self, text: str) -> int | None:
+        """How many tokens the text is, exactly, or None where the server does not tell."""
+        ...
+
+    async def models(self) -> tuple[Model, ...]:
+        """What is served, the default first."""
+        ...
+
+    async def model(self, name: str) -> Model:
+        """The model of that name, or UnknownModel."""
+        ...
+
+
+def pick(models: tuple[Model, ...], name: str) -> Model:
+    """The model of that name; "default" is the first."""
+    if not models:
+        raise EngineUnavailable("The model server serves no model.")
+    if name == DEFAULT:
+        return models[0]
+    for model in models:
+        if model.name == name:
+            return model
+    known = ", ".join([DEFAULT, *(model.name for model in models)])
+    raise UnknownModel(f"No model is called {name!r} here. There is: {known}.", field="model")

@@ -1,0 +1,110 @@
+"""When to ask a model server again: on 429, 5xx, time-outs and broken streams, never on other 4xx."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import openai
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
+
+from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong
+from ape.events import Listener, Retry
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and for how long. `total_seconds` caps asking and waiting together."""
+
+    attempts: int = 4
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+    total_seconds: float = 180.0
+
+
+def retrying(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
+    """A fresh loop of tries under the policy; each wait is told to the listener."""
+    jittered = wait_exponential_jitter(initial=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait)
+
+    def wait(state: RetryCallState) -> float:
+        """As long as the server asks for in Retry-After, or else longer and longer."""
+        asked = getattr(_error(state), "retry_after", None)
+        return float(asked) if asked is not None else jittered(state)
+
+    def out_of_time(state: RetryCallState) -> bool:
+        """Whether the next try could only begin after the cap."""
+        return (state.seconds_since_start or 0.0) + state.upcoming_sleep > policy.total_seconds
+
+    def tell(state: RetryCallState) -> None:
+        listen(Retry(reason=str(_error(state)), wait_seconds=round(state.upcoming_sleep, 3)))
+
+    return AsyncRetrying(
+        retry=retry_if_exception(is_passing),
+        wait=wait,
+        stop=lambda state: stop_after_attempt(policy.attempts)(state) or out_of_time(state),
+        before_sleep=tell,
+        reraise=True,
+    )
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether asking again may help."""
+    return isinstance(error, EngineError) and not isinstance(error, EngineRefused)
+
+
+def translate(error: Exception) -> Exception:
+    """Our own error for one of the client's, with a sentence for the user."""
+    if isinstance(error, openai.APITimeoutError):
+        return EngineTimeout("The model server did not answer in time.")
+    if isinstance(error, openai.APIStatusError):
+        return _by_status(error)
+    if isinstance(error, openai.APIConnectionError):
+        return EngineUnavailable(f"The model server can't be reached or broke off ({_cause(error)}).")
+    if isinstance(error, openai.OpenAIError):
+        return EngineError(f"The model server reported an error: {error}")
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return EngineError("The model server sent something that is not JSON.")
+    return error
+
+
+def _by_status(error: openai.APIStatusError) -> Exception:
+    status, said = error.status_code, _said(error)
+    if status == 429 or status == 503:
+        waiting = _retry_after(error)
+        return EngineUnavailable(f"The model server is overloaded ({status}: {said}).", retry_after=waiting)
+    if status in (408, 504):
+        return EngineTimeout(f"The model server timed out ({status}: {said}).")
+    if status >= 500:
+        return EngineError(f"The model server failed ({status}: {said}).", retry_after=_retry_after(error))
+    body = error.body if isinstance(error.body, dict) else {}
+    if body.get("type") == "exceed_context_size_error" or body.get("code") == "context_length_exceeded":
+        actual, limit = int(body.get("n_prompt_tokens", 0)), int(body.get("n_ctx", 0))
+        return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
+    return EngineRefused(f"The model server refused the request ({status}: {said}).")
+
+
+def _said(error: openai.APIStatusError) -> str:
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    return str(message or error.response.reason_phrase or "no reason given")[:300]
+
+
+def _retry_after(error: openai.APIStatusError) -> float | None:
+    try:
+        return max(0.0, float(error.response.headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _cause(error: openai.APIConnectionError) -> str:
+    return str(error.__cause__ or error).strip() or type(error.__cause__).__name__

@@ -1,0 +1,81 @@
+"""The demo's sample chapters: short fiction written for this project, with a faulty MT and its repair.
+
+A chapter is one JSON file: its titles, languages and glossary, and for each paragraph the source, the MT and
+`good`, a post-edit by a translator who changed what was wrong and kept the rest. The MT has the faults that
+machine-translated books have:
+
+- one character under several names: Shen Yanqiu, Yan Qiu, Shen Yan Autumn; Mathilde, Matilda, Mathilda;
+- flipped pronouns, mostly where the source has none (Chinese) or hides the gender (French "son", "lui");
+- dropped subjects ("Has not been back for eleven years");
+- tenses that waver between present and past;
+- idioms word for word ("raining ropes", "seven up and eight down", "fall in the apples");
+- the wrong sense of a word ("red chapters" for a red seal, "ankles" for pegs, "granted" for tuned);
+- the wrong connective ("Gold," for "Yet", "so" for "but", "also" for "so");
+- the order and articles of the source ("the house of the colonel stands all on top").
+
+Two paragraphs of each chapter are fine as they are: there `good` is the MT, and the best edit is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+from ape.errors import InputError
+from ape.segment import Segment
+
+__all__ = ["SAMPLES", "Paragraph", "Sample", "load_sample"]
+
+SAMPLES = ("zh-en", "fr-en")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph three times: as the author wrote it, as a machine put it, as a translator mended it."""
+
+    id: str
+    source: str
+    mt: str
+    good: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One chapter, with the names that its translation should use."""
+
+    name: str
+    title: str
+    source_title: str
+    source_language: str
+    target_language: str
+    glossary: tuple[tuple[str, str], ...]
+    paragraphs: tuple[Paragraph, ...]
+
+    def segments(self) -> Iterator[Segment]:
+        """The paragraphs as passages to repair, in order. `good` stays behind: no model is to see it."""
+        for paragraph in self.paragraphs:
+            yield Segment(
+                source=paragraph.source,
+                mt=paragraph.mt,
+                source_language=self.source_language,
+                target_language=self.target_language,
+                glossary=self.glossary,
+            )
+
+
+def load_sample(name: str) -> Sample:
+    """The sample chapter of this name, one of `SAMPLES`."""
+    if name not in SAMPLES:
+        raise InputError(f"no sample is called {name!r}; there are {', '.join(SAMPLES)}", field="sample")
+    chapter = json.loads(resources.files(__name__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    return Sample(
+        name=name,
+        title=chapter["title"],
+        source_title=chapter["source_title"],
+        source_language=chapter["source_language"],
+        target_language=chapter["target_language"],
+        glossary=tuple(chapter["glossary"].items()),
+        paragraphs=tuple(Paragraph(**paragraph) for paragraph in chapter["paragraphs"]),
+    )

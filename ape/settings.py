@@ -1,0 +1,132 @@
+"""One frozen Settings, read once: flag over environment over file over default.
+
+The file is `ape.toml` in the working directory, or `config.toml` in the user's configuration directory, or
+what APE_CONFIG names. A variable is a field's name in capitals after APE_: `APE_PORT=9000`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from ape.errors import InputError
+from ape.models.store import default_cache
+
+PREFIX = "APE_"
+
+
+class Settings(BaseModel):
+    """Everything that can be set, with its default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    engine: Annotated[Literal["embedded", "url"], Field(description="who runs the model")] = "embedded"
+    url: Annotated[str | None, Field(description="an OpenAI-compatible server, up to and with /v1")] = None
+    engine_key: Annotated[SecretStr | None, Field(description="the key to that server")] = None
+    model: Annotated[
+        str | None, Field(description="embedded: a catalogue name, .gguf file or hub id; url: a name there")
+    ] = None
+    cache: Annotated[Path, Field(description="where pulled models are kept", default_factory=default_cache)]
+
+    slots: Annotated[int, Field(ge=1, le=64, description="passages the embedded engine works on at once")] = 4
+    window: Annotated[int, Field(ge=512, description="tokens for a passage and its answer, embedded")] = 4096
+    in_flight: Annotated[int, Field(ge=1, le=1024, description="requests to a url engine at once")] = 8
+    timeout_seconds: Annotated[float, Field(gt=0, description="longest silence of a url engine")] = 60.0
+    retry_attempts: Annotated[int, Field(ge=1, le=20, description="tries of a request that fails")] = 4
+    retry_seconds: Annotated[float, Field(ge=0, description="longest time for those tries together")] = 180.0
+
+    host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free one")] = 8000
+    api_keys: Annotated[
+        tuple[str, ...], Field(description="keys to the service, comma-separated; kept as SHA-256 only")
+    ] = ()
+    max_body_bytes: Annotated[int, Field(ge=1024, description="largest request body")] = 2_000_000
+    max_passages: Annotated[int, Field(ge=1, description="longest list of passages in a request")] = 64
+    max_characters: Annotated[int, Field(ge=100, description="longest source or MT of a passage")] = 20_000
+    max_queue: Annotated[int, Field(ge=1, description="passages that may wait or be worked on")] = 256
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _hash_keys(cls, keys: object) -> object:
+        """Keep no key in clear: only its hash, which may also be what was given (`sha256:…`)."""
+        if isinstance(keys, str):
+            keys = [key.strip() for key in keys.split(",") if key.strip()]
+        return tuple(_hashed(key) for key in keys) if isinstance(keys, list | tuple) else keys
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise ValueError("begins with http:// or https://")
+        return url.rstrip("/") if url else url
+
+    def shown(self) -> dict[str, str]:
+        """All values for a reader, with secrets masked."""
+        return {name: _shown(value) for name, value in self}
+
+
+def load_settings(**flags: object) -> Settings:
+    """Read everything once; flags that are None were not given."""
+    values = _from_file() | _from_environment() | {name: value for name, value in flags.items() if value is not None}
+    if values.get("url") and "engine" not in values:
+        values["engine"] = "url"
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        raise InputError("; ".join(_complaint(one) for one in error.errors())) from error
+    if settings.engine == "url" and not settings.url:
+        raise InputError("The url engine needs a server: --url http://host:port/v1, or APE_URL.", field="url")
+    return settings
+
+
+def _from_environment() -> dict[str, object]:
+    found: dict[str, object] = {
+        name: os.environ[PREFIX + name.upper()]
+        for name in Settings.model_fields
+        if os.environ.get(PREFIX + name.upper())
+    }
+    if "engine_key" not in found and os.environ.get("OPENAI_API_KEY"):
+        found["engine_key"] = os.environ["OPENAI_API_KEY"]
+    return found
+
+
+def _from_file() -> dict[str, Any]:
+    path = config_file()
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"The settings file {path} can't be read: {error}.") from error
+
+
+def config_file() -> Path | None:
+    """The settings file in force, or None."""
+    if named := os.environ.get(PREFIX + "CONFIG"):
+        return Path(named)
+    places = (Path("ape.toml"), Path(platformdirs.user_config_dir("ape")) / "config.toml")
+    return next((place for place in places if place.is_file()), None)
+
+
+def _hashed(key: object) -> str:
+    text = str(key)
+    return text if text.startswith("sha256:") else "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return "********"
+    if isinstance(value, tuple):
+        return ", ".join(f"{one[:15]}…" for one in value)
+    return "" if value is None else str(value)
+
+
+def _complaint(error: Any) -> str:
+    name = ".".join(str(part) for part in error["loc"]) or "settings"
+    return f"{name}: {error['msg'].removeprefix('Value error, ')} (given: {str(error['input'])[:80]!r})"

@@ -1,0 +1,51 @@
+"""Data stays data: take the power from delimiters inside a text, and give it back to what the model copies.
+
+A passage may hold our own delimiters or a chat model's control words. Servers read control words anywhere in
+a prompt (llama.cpp tokenises `<|im_end|>` inside a user's text as the real end of the turn), so their brackets
+are swapped for look-alikes before the text is rendered, and swapped back in the draft.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+DELIMITERS = ("source", "translation", "earlier", "glossary", "style")
+
+_DANGEROUS = regex.compile(
+    rf"</?(?:{'|'.join(DELIMITERS)})\s*>"
+    r"|<\|[^|<>\n]{1,40}\|>"  # ChatML, Llama 3, Phi
+    r"|<[|｜][^|｜<>\n]{1,40}[|｜]>"  # DeepSeek
+    r"|</?s>|<(?:bos|eos|pad|unk|SEP)>"
+    r"|<(?:start|end)_of_turn>"  # Gemma
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"  # Mistral, Llama 2
+    r"|</?think>",
+    regex.IGNORECASE,
+)
+_LOOK_ALIKES = str.maketrans("<>[]|｜", "‹›⁅⁆¦¦")
+
+
+@dataclass(frozen=True, slots=True)
+class Neutral:
+    """A text without dangerous sequences, and how to put them back."""
+
+    text: str
+    replaced: tuple[tuple[str, str], ...] = ()
+
+    def restore(self, draft: str) -> str:
+        """The draft with the original wording where it copied one of the look-alikes."""
+        for look_alike, original in self.replaced:
+            draft = draft.replace(look_alike, original)
+        return draft
+
+
+def neutralise(text: str) -> Neutral:
+    """Swap the brackets of every delimiter or control word in the text for look-alikes.
+
+    What already reads like a look-alike is not put back, since it can't be told from the author's own.
+    """
+    found = dict.fromkeys(match.group() for match in _DANGEROUS.finditer(text))
+    pairs = tuple((original.translate(_LOOK_ALIKES), original) for original in found)
+    safe = _DANGEROUS.sub(lambda match: match.group().translate(_LOOK_ALIKES), text)
+    return Neutral(safe, tuple(pair for pair in pairs if pair[0] not in text))

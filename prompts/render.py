@@ -1,0 +1,92 @@
+"""Render a question to a model from a readable file, strictly, and name it by the hash of that file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+import jinja2
+import regex
+
+from prompts.neutral import Neutral, neutralise
+
+Role = Literal["system", "user", "assistant"]
+_HEADING = regex.compile(r"^## (system|user|assistant)\n", regex.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """All that a prompt may speak of. Languages are names ("French"), ready to be read."""
+
+    source: str
+    mt: str
+    source_language: str
+    target_language: str
+    earlier: tuple[tuple[str, str], ...] = ()
+    glossary: tuple[tuple[str, str], ...] = ()
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent, the name of the format with its hash, and the MT as the model sees it."""
+
+    messages: tuple[Message, ...]
+    fingerprint: str
+    mt: Neutral
+
+    def restore(self, draft: str) -> str:
+        """The draft with the wording of the MT where it copied a neutralised delimiter."""
+        return self.mt.restore(draft)
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    turns: tuple[tuple[Role, jinja2.Template], ...]
+    fingerprint: str
+
+
+def render_chat(question: Question) -> Prompt:
+    """Ask an instruct model that was not tuned for this work."""
+    chat = _load("chat")
+    translation = neutralise(question.mt)
+    variables = {
+        "source": neutralise(question.source).text,
+        "translation": translation.text,
+        "source_language": question.source_language,
+        "target_language": question.target_language,
+        "earlier": [{"source": _safe(source), "target": _safe(target)} for source, target in question.earlier],
+        "glossary": [{"term": _safe(term), "wording": _safe(wording)} for term, wording in question.glossary],
+        "style": _safe(question.instructions),
+    }
+    messages = tuple(Message(role, template.render(variables).strip()) for role, template in chat.turns)
+    return Prompt(messages, chat.fingerprint, translation)
+
+
+def _safe(text: str) -> str:
+    return neutralise(text).text
+
+
+@lru_cache
+def _load(name: str) -> _Format:
+    """Read a format; it is cut into turns before rendering, so no data can open a turn of its own."""
+    text = resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    pieces = _HEADING.split(text)[1:]
+    turns = tuple(
+        (role, environment.from_string(body)) for role, body in zip(pieces[::2], pieces[1::2], strict=True)
+    )
+    return _Format(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")

@@ -1,0 +1,120 @@
+"""Errors to RFC 9457 problem details: one place that turns the error tree into statuses."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from ape.errors import ApeError, Busy, EngineError, EngineUnavailable, InputError, TooLong
+from serve.schema import Problem
+
+log = logging.getLogger("ape.serve")
+MEDIA_TYPE = "application/problem+json"
+_SLUG = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class NotAllowed(ApeError):
+    """The caller did not show a key, or came by a name that is not ours."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+        self.title = "Not allowed"
+
+
+class Unreadable(ApeError):
+    """The body is not what we read."""
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+        self.title = "The request can't be read"
+
+
+def problem_of(error: Exception, *, mt: str | None = None) -> Problem:
+    """The problem details of an error; an unexpected one tells nothing but that it happened."""
+    if isinstance(error, ValidationError):
+        return _invalid(error.errors())
+    if not isinstance(error, ApeError):
+        log.error("unexpected %s", type(error).__name__, exc_info=error)
+        return Problem(
+            type="urn:ape:problem:unexpected",
+            title="Something failed that should not",
+            status=500,
+            detail="The fault is ours and is in the log of the service. Nothing of the request was kept.",
+        )
+    return Problem(
+        type=f"urn:ape:problem:{_SLUG.sub('-', type(error).__name__).lower().removesuffix('-error')}",
+        title=error.title,
+        status=error.status,
+        detail=str(error),
+        field=error.field if isinstance(error, InputError) else None,
+        actual=error.actual if isinstance(error, TooLong) else None,
+        limit=error.limit if isinstance(error, TooLong) else None,
+        mt=mt if isinstance(error, EngineError) else None,
+    )
+
+
+def _invalid(errors: Sequence[Any]) -> Problem:
+    """What pydantic found. Its `input` is never echoed: it may hold half a character, which no JSON can."""
+    parts = []
+    for error in errors[:5]:
+        name = ".".join(str(part) for part in error["loc"]) or "body"
+        parts.append((name, f"{name}: {error['msg']}"))
+    return Problem(
+        type="urn:ape:problem:input",
+        title=InputError.title,
+        status=422,
+        detail=_printable("; ".join(text for _, text in parts)),
+        field=_printable(parts[0][0]),
+    )
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()[:1000]
+
+
+def response_of(problem: Problem, error: Exception | None = None) -> JSONResponse:
+    """The problem as an HTTP answer, with the headers that belong to it."""
+    headers = {}
+    wait = getattr(error, "retry_after", None)
+    if isinstance(error, Busy | EngineUnavailable):
+        headers["Retry-After"] = str(max(1, math.ceil(wait or 1)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(problem.to_json(), problem.status, headers, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application in this form."""
+
+    async def ours(_: Request, error: Exception) -> JSONResponse:
+        return response_of(problem_of(error), error)
+
+    async def http(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        title = {404: "No such page", 405: "Method not allowed"}.get(error.status_code, "Refused")
+        problem = Problem(
+            type="about:blank", title=title, status=error.status_code, detail=_printable(str(error.detail))
+        )
+        answer = response_of(problem)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    async def invalid(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return response_of(_invalid(error.errors()))
+
+    app.add_exception_handler(ApeError, ours)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, ours)

@@ -1,0 +1,47 @@
+"""Run the service: bind, say where, and drain on the way out."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from ape.engines.open import open_engine
+from ape.errors import InputError
+from ape.models import Progress, quiet
+from ape.settings import Settings
+from serve.app import create_app
+from serve.door import refuse_open_binding
+
+DRAIN_SECONDS = 20
+
+
+def run(settings: Settings, *, tell: Callable[[str], None], progress: Progress = quiet) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while."""
+    refuse_open_binding(settings)
+    listener = _bind(settings)
+    host, port = listener.getsockname()[:2]
+    app = create_app(settings, open_engine(settings, progress=progress))
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=DRAIN_SECONDS, server_header=False, lifespan="on"
+    )
+    server = uvicorn.Server(config)
+    shown = f"[{host}]" if ":" in host else host
+    tell(f"Starting on http://{shown}:{port}")
+    server.run(sockets=[listener])
+
+
+def _bind(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host.strip("[]"), settings.port))
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"The service can't listen on {settings.host}:{settings.port} ({error.strerror}). "
+            "Is another one running there? Choose a port with --port, or 0 for any."
+        ) from error
+    return listener

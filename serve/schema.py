@@ -1,0 +1,196 @@
+"""The question and the answer as JSON: parsed once, here, and never checked again behind it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ape.languages import detect
+from ape.postedit import Options
+from ape.segment import Context, Segment
+from ape.verdict import Decision, PostEdit, Severity
+
+EXAMPLE_QUESTION = {
+    "source": "罗德把帽子往桌上一扔，二话没说就走了。",
+    "mt": "Rhode threw the hat to the table, without two words and left.",
+    "source_language": "zh",
+    "target_language": "en",
+    "glossary": {"罗德": "Rhode"},
+}
+EXAMPLE_ANSWER = {
+    "id": "2f6c1f0d3c3b4c0f9a55c7e1d2a4b6e8",
+    "post_edit": "Rhode threw his hat on the table and left without a word.",
+    "decision": "edited",
+    "findings": [],
+    "edits": [
+        {"kind": "pronoun", "before": "the", "after": "his", "mt_span": [12, 15], "span": [12, 15]},
+        {"kind": "word choice", "before": "to", "after": "on", "mt_span": [20, 22], "span": [20, 22]},
+    ],
+    "edit_rate": 0.4,
+    "model": "smollm2-135m",
+    "prompt": "chat@3f2a9c41d7e0",
+    "usage": {"prompt_tokens": 310, "completion_tokens": 19},
+}
+
+Language = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="ISO 639 code; told from the text if absent"),
+]
+
+
+class ContextPair(BaseModel):
+    """A paragraph that came just before, already edited."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str = Field(min_length=1, max_length=20_000)
+    target: str = Field(min_length=1, max_length=20_000)
+
+
+class PostEditRequest(BaseModel):
+    """A passage and its machine translation. Only these two are required."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"example": EXAMPLE_QUESTION})
+
+    source: str = Field(min_length=1, description="what the author wrote")
+    mt: str = Field(min_length=1, description="what the machine made of it")
+    source_language: Language | None = None
+    target_language: Language | None = None
+    model: str = Field("default", min_length=1, max_length=200, description="a name of GET /v1/models")
+    context: list[ContextPair] = Field([], max_length=8, description="paragraphs just before, oldest first")
+    glossary: dict[str, str] = Field({}, max_length=500, description="source terms and the wording to use")
+    instructions: str = Field("", max_length=4_000, description="wishes of style")
+    temperature: float = Field(0, ge=0, le=2, allow_inf_nan=False)
+    top_p: float = Field(0.2, gt=0, le=1, allow_inf_nan=False)
+    seed: int = Field(1, ge=0, le=2**31 - 1)
+    max_attempts: int = Field(2, ge=1, le=5, description="drafts to ask for before the MT is kept")
+
+    def to_segment(self) -> Segment:
+        """The passage, with its languages known."""
+        return Segment(
+            source=self.source,
+            mt=self.mt,
+            source_language=_primary(self.source_language) or detect(self.source, default="und"),
+            target_language=_primary(self.target_language) or detect(self.mt, default="en"),
+            context=tuple(Context(pair.source, pair.target) for pair in self.context),
+            glossary=tuple(self.glossary.items()),
+            instructions=self.instructions,
+        )
+
+    def to_options(self) -> Options:
+        """How the passage is to be worked on."""
+        return Options(
+            model=self.model,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            seed=self.seed,
+            max_attempts=self.max_attempts,
+        )
+
+
+def _primary(language: str | None) -> str | None:
+    return language.split("-")[0].lower() if language else None
+
+
+class FindingOut(BaseModel):
+    """What a guard saw, in words for a translator."""
+
+    guard: str
+    severity: Severity
+    message: str
+    attempt: int = Field(description="the draft it speaks of, from 1; 0 is the passage itself")
+
+
+class EditOut(BaseModel):
+    """One change, as spans of characters in the MT and in the post-edit."""
+
+    kind: str
+    before: str
+    after: str
+    mt_span: tuple[int, int]
+    span: tuple[int, int]
+
+
+class UsageOut(BaseModel):
+    """Tokens over all attempts."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class PostEditResponse(BaseModel):
+    """The post-edit, or the MT untouched with the reasons."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE_ANSWER})
+
+    id: str
+    post_edit: str
+    decision: Decision
+    findings: list[FindingOut]
+    edits: list[EditOut]
+    edit_rate: float
+    model: str
+    prompt: str
+    usage: UsageOut
+
+    @classmethod
+    def of(cls, result: PostEdit) -> PostEditResponse:
+        """The answer as it is sent."""
+        return cls.model_validate(result, from_attributes=True)
+
+
+class ModelOut(BaseModel):
+    """A model that can be asked for by name."""
+
+    name: str
+    default: bool
+    window: int | None = Field(description="context length in tokens, where the engine tells")
+
+
+class ModelsResponse(BaseModel):
+    """All models, the default first."""
+
+    models: list[ModelOut]
+
+
+class Health(BaseModel):
+    """The service itself is alive."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """The engine answers."""
+
+    status: Literal["ready"] = "ready"
+    models: list[str]
+
+
+class Problem(BaseModel):
+    """An error, as RFC 9457 has it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "type": "urn:ape:problem:input",
+                "title": "The request can't be worked on",
+                "status": 422,
+                "detail": "mt is blank. Give the passage and its machine translation.",
+                "field": "mt",
+            }
+        }
+    )
+
+    type: str = Field(description="a name for this kind of problem")
+    title: str
+    status: int
+    detail: str = Field(description="what is wrong, where, and what to do")
+    field: str | None = Field(None, description="the part of the request that is meant")
+    actual: int | None = Field(None, description="how much was given, where a limit was passed")
+    limit: int | None = Field(None, description="how much is allowed")
+    mt: str | None = Field(None, description="the MT as it was given, when the engine failed on it")
+
+    def to_json(self) -> dict[str, Any]:
+        """What is sent: absent members are left out."""
+        return self.model_dump(exclude_none=True)

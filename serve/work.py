@@ -1,0 +1,123 @@
+"""Work on the passages of a request: in order, each on its own, and no longer than somebody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import ValidationError
+
+from ape.engines import Engine
+from ape.errors import ApeError, TooLong
+from ape.events import Listener, ignore
+from ape.postedit import post_edit
+from ape.settings import Settings
+from ape.verdict import PostEdit
+from serve.problems import Unreadable
+from serve.schema import PostEditRequest
+
+T = TypeVar("T")
+Question = PostEditRequest | ValidationError
+Outcome = PostEdit | ApeError | ValidationError
+
+
+class ClientGone(Exception):  # noqa: N818 - not a failure of ours
+    """Nobody waits for the answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions of one request. In a list each stands alone: one that is no good does not spoil the rest."""
+
+    questions: tuple[Question, ...]
+    is_list: bool
+
+
+async def read_request(request: Request, settings: Settings) -> Asked:
+    """Read the body within the limits, and parse each question by itself."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Unreadable(f"The body is to be application/json, not {kind or 'of no stated type'}.", status=415)
+    content = _parse(await _read_body(request, settings.max_body_bytes))
+    if not isinstance(content, list):
+        return Asked((_question(content),), is_list=False)
+    if not content:
+        raise Unreadable("The list of passages is empty.", status=422)
+    if len(content) > settings.max_passages:
+        raise TooLong(
+            f"The list has {len(content)} passages and may have {settings.max_passages}. Send it in parts.",
+            actual=len(content),
+            limit=settings.max_passages,
+        )
+    return Asked(tuple(_question(item) for item in content), is_list=True)
+
+
+async def _read_body(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit:
+            raise TooLong(f"The body is larger than {limit:,} bytes.", actual=len(body), limit=limit)
+    return bytes(body)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"The body is not JSON: {error}.") from error
+
+
+def _question(content: Any) -> Question:
+    try:
+        return PostEditRequest.model_validate(content)
+    except ValidationError as error:
+        return error
+
+
+async def answer(
+    question: Question, engine: Engine, settings: Settings, *, listen: Listener = ignore
+) -> Outcome:
+    """The result, or the error that stands in its place."""
+    if isinstance(question, ValidationError):
+        return question
+    try:
+        _refuse_too_long(question, settings.max_characters)
+        segment = await asyncio.to_thread(question.to_segment)
+        return await post_edit(segment, engine, options=question.to_options(), listen=listen)
+    except ApeError as error:
+        return error
+
+
+def _refuse_too_long(question: PostEditRequest, limit: int) -> None:
+    for field, text in (("source", question.source), ("mt", question.mt)):
+        if len(text) > limit:
+            raise TooLong(
+                f"{field} has {len(text):,} characters and may have {limit:,}. Split it at a paragraph.",
+                actual=len(text),
+                limit=limit,
+                field=field,
+            )
+
+
+async def while_somebody_waits(request: Request, work: Awaitable[T]) -> T:
+    """The result of the work, which is cancelled when the client hangs up."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_hung_up(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGone
+        return task.result()
+    finally:
+        for one in (task, gone):
+            one.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,70 @@
+"""Doubles and real servers that several tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from ape.settings import Settings
+from tests.scripted import ScriptedServer, running, scripted_server
+
+
+@pytest.fixture(scope="session")
+def engine_server() -> Iterator[ScriptedServer]:
+    """A scripted model server, started once; each test plays its own script on it."""
+    with scripted_server() as server:
+        yield server
+
+
+@pytest.fixture
+def scripted(engine_server: ScriptedServer) -> ScriptedServer:
+    """The scripted server with a clean slate: it echoes the MT."""
+    from tests.scripted import echo
+
+    engine_server.requests.clear()
+    engine_server.script = echo
+    engine_server.hung_up = engine_server.most_active = 0
+    return engine_server
+
+
+@pytest.fixture(scope="session")
+def service_settings(engine_server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a service that asks the scripted server and is impatient."""
+    return Settings(
+        engine="url",
+        url=engine_server.url,
+        cache=tmp_path_factory.mktemp("cache"),
+        timeout_seconds=1.0,
+        retry_attempts=3,
+        retry_seconds=10.0,
+    )
+
+
+@pytest.fixture(scope="session")
+def service_address(service_settings: Settings) -> Iterator[str]:
+    """Our service on a real socket, in front of the scripted server."""
+    from ape.engines.open import open_engine
+    from serve.app import create_app
+
+    with running(create_app(service_settings, open_engine(service_settings))) as address:
+        yield address
+
+
+@pytest.fixture
+def service(service_address: str) -> Iterator[httpx2.Client]:
+    """A client of that service."""
+    with httpx2.Client(base_url=service_address, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The real data that others made, which is not part of the repository."""
+    path = Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
+    if not path.is_dir():
+        pytest.skip("the shared data is not here: set APE_DATA to its folder")
+    return path

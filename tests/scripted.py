@@ -1,0 +1,184 @@
+"""A scripted model server: real HTTP in the OpenAI dialect, which answers, or fails, as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Answer with this text, in pieces, and finish for this reason."""
+
+    text: str
+    finish_reason: str = "stop"
+    pause: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Answer with this status."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str = '{"error": {"message": "scripted failure"}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Begin to answer, then drop the connection."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Answer 200 with exactly this body."""
+
+    body: str
+    content_type: str = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Never answer, until the client leaves."""
+
+
+Move = Say | Fail | Cut | Raw | Hang
+Script = Callable[[dict[str, Any], int], Move]
+
+
+def translation_in(request: dict[str, Any]) -> str:
+    """The MT as it stands in the prompt."""
+    found = re.search(r"<translation>\n(.*)\n</translation>", request["messages"][-1]["content"], re.DOTALL)
+    assert found, "the prompt has no translation"
+    return found.group(1)
+
+
+def echo(request: dict[str, Any], turn: int) -> Move:
+    """Give the MT back."""
+    return Say(translation_in(request))
+
+
+@dataclass
+class ScriptedServer:
+    """What it was asked, who hung up, and what it answers next: `script(request, turn)`."""
+
+    script: Script = echo
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    hung_up: int = 0
+    active: int = 0
+    most_active: int = 0
+    url: str = ""
+
+    def play(self, *moves: Move) -> None:
+        """Answer with these in turn, and with the last one from then on."""
+        self.requests.clear()
+        self.script = lambda request, turn: moves[min(turn, len(moves) - 1)]
+
+    async def complete(self, request: Request) -> Response:
+        asked = await request.json()
+        self.requests.append(asked)
+        move = self.script(asked, len(self.requests) - 1)
+        match move:
+            case Fail(status, headers, body):
+                return Response(body, status, dict(headers), media_type="application/json")
+            case Raw(body, content_type):
+                return Response(body, 200, media_type=content_type)
+            case Hang():
+                await self._until_gone(request)
+                return Response(status_code=499)
+            case Say() | Cut():
+                return StreamingResponse(self._chunks(move), media_type="text/event-stream")
+
+    async def _until_gone(self, request: Request) -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        self.hung_up += 1
+
+    async def _chunks(self, move: Say | Cut) -> AsyncIterator[str]:
+        self.active += 1
+        self.most_active = max(self.most_active, self.active)
+        try:
+            for piece in re.findall(r".{1,12}", move.text, re.DOTALL):
+                yield _event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
+                await asyncio.sleep(move.pause if isinstance(move, Say) else 0)
+            if isinstance(move, Cut):
+                raise ConnectionAbortedError
+            yield _event({"choices": [{"index": 0, "delta": {}, "finish_reason": move.finish_reason}]})
+            usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+            yield _event({"choices": [], "usage": usage})
+            yield "data: [DONE]\n\n"
+        except asyncio.CancelledError:
+            self.hung_up += 1
+            raise
+        finally:
+            self.active -= 1
+
+    async def models(self, request: Request) -> Response:
+        entry = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests", "max_model_len": 32768}
+        return JSONResponse({"object": "list", "data": [entry]})
+
+
+def _event(content: dict[str, Any]) -> str:
+    whole = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "scripted"} | content
+    return f"data: {json.dumps(whole)}\n\n"
+
+
+@contextmanager
+def running(app: Any, *, log_level: str = "critical") -> Iterator[str]:
+    """Any application behind a real socket on loopback, for the length of the block; yields its address."""
+    config = uvicorn.Config(app, port=0, log_level=log_level, ws="none", timeout_graceful_shutdown=2)
+    server = uvicorn.Server(config)
+    started = threading.Event()
+    thread = threading.Thread(target=_serve, args=(server, started), daemon=True)
+    thread.start()
+    assert started.wait(60), "the server did not start"
+    try:
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive(), "the server did not stop"
+
+
+def _serve(server: uvicorn.Server, started: threading.Event) -> None:
+    async def watched() -> None:
+        task = asyncio.ensure_future(server.serve())
+        while not server.started and not task.done():
+            await asyncio.sleep(0.01)
+        started.set()
+        await task
+
+    try:
+        asyncio.run(watched())
+    finally:
+        started.set()
+
+
+@contextmanager
+def scripted_server() -> Iterator[ScriptedServer]:
+    """A scripted model server on loopback."""
+    server = ScriptedServer()
+    app = Starlette(
+        routes=[
+            Route("/v1/chat/completions", server.complete, methods=["POST"]),
+            Route("/v1/models", server.models),
+        ]
+    )
+    with running(app) as address:
+        server.url = f"{address}/v1"
+        yield server
