@@ -1,33 +1,29 @@
 """Which words of a post-edit stand where which words of the MT stood: two texts as one row of paired cells.
 
 A shortest edit script is not what a translator would mark: it keeps a chance "the" alive in the middle of a
-rewritten clause, and it lumps neighbours together. So there are three steps. Match the words, by Levenshtein
-distance. Clean up: slide an insertion to where a clause begins, and drop chance matches. Then cut what is
-left between two matches into words that answer each other by their roles ("her bag" -> "his sack").
+rewritten clause, and lets an insertion begin in the middle of one. So the words are matched by Levenshtein
+distance, and then cleaned up: insertions slide to where they read best, and chance matches are dropped.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-import regex
 from rapidfuzz.distance import Levenshtein
 
-from ape.lexicon import GROUPS, QUOTES, STOPS, Lexicon, Word, describe
+from ape.edit_phrases import Cell, split
+from ape.lexicon import QUOTES, STOPS, Lexicon, describe
 from ape.words import is_word, tokens
 
 _OPENERS = STOPS | QUOTES | frozenset(":—–([")
 
 # A longer match is no accident.
 _LONGEST_CHANCE = 3
-# Beyond it, which word answers which is guesswork, and the work would grow with the square.
-_LONGEST_PHRASE = 40
-# How far two words of one role may stand from the same place in their phrases.
-_DRIFT = 2
 _LONGEST_SLIDE = 50
 
 
@@ -35,8 +31,8 @@ _LONGEST_SLIDE = 50
 class Cut:
     """A text and its tokens, without the spaces, and with where they start and end.
 
-    `keys` are the tokens without regard to case and to the shape of an apostrophe. `starts` has one entry more,
-    the end of the text.
+    `keys` are the tokens without regard to case and to the shape of an apostrophe. `starts` has one entry
+    more, the end of the text.
     """
 
     text: str
@@ -52,7 +48,7 @@ class Cut:
 
     @cached_property
     def capitalised(self) -> frozenset[str]:
-        """The keys of the words that have a capital somewhere within a sentence, without the 's of a genitive."""
+        """The keys of the words that have a capital somewhere within a sentence, without a genitive's 's."""
         places = (place for place, token in enumerate(self.tokens) if token[0].isupper())
         return frozenset(self.keys[place].removesuffix("'s") for place in places if not self._opens(place))
 
@@ -62,15 +58,6 @@ class Cut:
     def between(self, start: int, end: int) -> str:
         """The text from token `start` up to token `end`, without the space around it."""
         return self.text[self.starts[start] : self.ends[end - 1]] if start < end else ""
-
-
-class Cell(NamedTuple):
-    """Tokens `a` to `a_end` of the MT and what stands for them: tokens `b` to `b_end` of the post-edit."""
-
-    a: int
-    a_end: int
-    b: int
-    b_end: int
 
 
 class _Match(NamedTuple):
@@ -83,7 +70,7 @@ class _Match(NamedTuple):
 
 # Cutting is a third of the work, and a paragraph is cut for its edits and again for its edit rate.
 @lru_cache(maxsize=8)
-def cut(text: str, expression: regex.Pattern[str] | None = None) -> Cut:
+def cut(text: str, expression: re.Pattern[str] | None) -> Cut:
     """The text in tokens; what the expression finds is one token."""
     parts = _with_expressions(text, expression) if expression else tokens(text)
     ends = accumulate(map(len, parts))
@@ -96,7 +83,7 @@ def cut(text: str, expression: regex.Pattern[str] | None = None) -> Cut:
     return Cut(text, words, keys, (*starts, len(text)), tuple([end for _, end in spoken]))
 
 
-def _with_expressions(text: str, expression: regex.Pattern[str]) -> list[str]:
+def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:
     """Tokens, with the words we know of several characters kept whole: 他们 against 她们, 彼 against 彼女."""
     parts: list[str] = []
     for index, part in enumerate(expression.split(text)):
@@ -106,13 +93,13 @@ def _with_expressions(text: str, expression: regex.Pattern[str]) -> list[str]:
 
 def align(mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Iterator[Cell]:
     """Cells in order, covering both texts; a cell with the same words on both sides is no change."""
-    aligner = _Aligner(mt, post_edit, lexicon)
-    for before, after in pairwise(aligner.matches()):
+    for before, after in pairwise(_Matcher(mt, post_edit, lexicon).matches()):
+        a, b = before.a + before.size, before.b + before.size
         if before.size:
-            yield Cell(before.a, before.a + before.size, before.b, before.b + before.size)
-        hole = _hole(before, after)
-        if hole.a < hole.a_end or hole.b < hole.b_end:
-            yield from aligner.split(hole)
+            yield Cell(before.a, a, before.b, b)
+        if a < after.a or b < after.b:
+            for part in split(mt.keys[a : after.a], post_edit.keys[b : after.b], lexicon):
+                yield Cell(a + part.a, a + part.a_end, b + part.b, b + part.b_end)
 
 
 def _hole(before: _Match, after: _Match) -> Cell:
@@ -124,7 +111,7 @@ def _length(hole: Cell) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Aligner:
+class _Matcher:
     mt: Cut
     post_edit: Cut
     lexicon: Lexicon
@@ -149,11 +136,11 @@ class _Aligner:
         return result
 
     def _best_slide(self, before: _Match, after: _Match) -> int:
-        a, a_end, b, b_end = _hole(before, after)
-        if a == a_end and b < b_end:
-            return _best_slide(self.post_edit.tokens, b, b_end, _room(before, after))
-        if b == b_end and a < a_end:
-            return _best_slide(self.mt.tokens, a, a_end, _room(before, after))
+        a, b = before.a + before.size, before.b + before.size
+        if a == after.a and b < after.b:
+            return _best_slide(self.post_edit.tokens, b, after.b, _room(before, after))
+        if b == after.b and a < after.a:
+            return _best_slide(self.mt.tokens, a, after.a, _room(before, after))
         return 0
 
     def _without_chance(self, matches: list[_Match]) -> list[_Match]:
@@ -166,107 +153,25 @@ class _Aligner:
         return kept
 
     def _is_chance(self, before: _Match, match: _Match, after: _Match) -> bool:
-        if match.size > _LONGEST_CHANCE:
+        size = match.size
+        if size > _LONGEST_CHANCE:
             return False
         left, right = _hole(before, match), _hole(match, after)
         reach = min(_length(left), _length(right))
         if reach == 0:
             return False
-        if match.size <= reach and self._swap(left, right):
+        if size <= reach and self._are_swapped(left, right):
             return True
-        words = self._words(self.mt, match.a, match.a + match.size)
-        if match.size == 1 and words[0].character:
+        words = [describe(self.lexicon, key) for key in self.mt.keys[match.a : match.a + size]]
+        if size == 1 and words[0].character:
             return True
-        return reach > 2 * match.size and all([word.light for word in words])
+        return reach > 2 * size and all(word.light for word in words)
 
-    def _swap(self, left: Cell, right: Cell) -> bool:
-        """Whether the words lost on one side of a match come back on its other side, and nothing else changed."""
+    def _are_swapped(self, left: Cell, right: Cell) -> bool:
+        """Whether what is lost on one side of a match comes back on the other, and nothing else changed."""
         lost = self.mt.keys[left.a : left.a_end] or self.mt.keys[right.a : right.a_end]
         gained = self.post_edit.keys[left.b : left.b_end] or self.post_edit.keys[right.b : right.b_end]
         return lost == gained and len(lost) == _length(left) == _length(right)
-
-    def split(self, hole: Cell) -> list[Cell]:
-        """A changed stretch cut into changes that a translator would mark one by one."""
-        shorter = min(hole.a_end - hole.a, hole.b_end - hole.b)
-        if shorter == 0 or not 1 < _length(hole) <= _LONGEST_PHRASE:
-            return [hole]
-        if sorted(self.mt.keys[hole.a : hole.a_end]) == sorted(self.post_edit.keys[hole.b : hole.b_end]):
-            return [hole]
-        cells: list[Cell] = []
-        a, b = hole.a, hole.b
-        for match in [*self._answering(hole), _Match(hole.a_end, hole.b_end, 0)]:
-            cells += self._word_by_word(Cell(a, match.a, b, match.b))
-            cells += _singly(match.a, match.b, match.size)
-            a, b = match.a + match.size, match.b + match.size
-        return self._with_auxiliaries(cells)
-
-    def _answering(self, hole: Cell) -> Iterator[_Match]:
-        """The words of a changed stretch that play one role on both sides, in about the same place."""
-        roles = [word.role for word in self._words(self.mt, hole.a, hole.a_end)]
-        others = [word.role for word in self._words(self.post_edit, hole.b, hole.b_end)]
-        for block in Levenshtein.editops(roles, others).as_matching_blocks():
-            drift = min(abs(block.a - block.b), abs(len(roles) - block.a - len(others) + block.b))
-            a, b, size = hole.a + block.a, hole.b + block.b, block.size
-            if size and drift <= _DRIFT and self.mt.keys[a : a + size] != self.post_edit.keys[b : b + size]:
-                yield _Match(a, b, size)
-
-    def _word_by_word(self, cell: Cell) -> Iterator[Cell]:
-        """Up to three words that tell something, changed into as many: each of them is a change of its own."""
-        for a, a_end, b, b_end in self._without_outer_marks(cell):
-            size = a_end - a
-            if 1 < size == b_end - b <= 3 and self._tell(self.mt, a, a_end) and self._tell(self.post_edit, b, b_end):
-                yield from _singly(a, b, size)
-            elif size or b < b_end:
-                yield Cell(a, a_end, b, b_end)
-
-    def _without_outer_marks(self, cell: Cell) -> list[Cell]:
-        """Take off the marks with which only one side begins or ends: "door" -> "gate," is two changes."""
-        a, a_end, b, b_end = cell
-        was = [bool(word.parts) for word in self._words(self.mt, a, a_end)]
-        now = [bool(word.parts) for word in self._words(self.post_edit, b, b_end)]
-        if True not in was or True not in now or (all(was) and all(now)):
-            return [cell]
-        head, new_head = _only_one(was.index(True), now.index(True))
-        tail, new_tail = _only_one(was[::-1].index(True), now[::-1].index(True))
-        first = Cell(a, a + head, b, b + new_head)
-        last = Cell(a_end - tail, a_end, b_end - new_tail, b_end)
-        return [first, Cell(first.a_end, last.a, first.b_end, last.b), last]
-
-    def _with_auxiliaries(self, cells: list[Cell]) -> list[Cell]:
-        """Join "had" -> "" and "gone" -> "went": what happens to an auxiliary is a matter of its verb."""
-        result: list[Cell] = []
-        for cell in cells:
-            if result and self._is_auxiliary(result[-1]) and self._is_verb(cell):
-                helper = result.pop()
-                result.append(Cell(helper.a, cell.a_end, helper.b, cell.b_end))
-            else:
-                result.append(cell)
-        return result
-
-    def _is_verb(self, cell: Cell) -> bool:
-        if cell.a_end - cell.a != 1 or cell.b_end - cell.b != 1:
-            return False
-        role = describe(self.lexicon, self.mt.keys[cell.a]).role
-        return role not in GROUPS and role == describe(self.lexicon, self.post_edit.keys[cell.b]).role
-
-    def _is_auxiliary(self, cell: Cell) -> bool:
-        keys = self.mt.keys[cell.a : cell.a_end] + self.post_edit.keys[cell.b : cell.b_end]
-        return all([key in self.lexicon.auxiliaries or key == "to" for key in keys])
-
-    def _tell(self, side: Cut, start: int, end: int) -> bool:
-        words = self._words(side, start, end)
-        return not any([word.light or word.character or not word.parts for word in words])
-
-    def _words(self, side: Cut, start: int, end: int) -> list[Word]:
-        return [describe(self.lexicon, key) for key in side.keys[start:end]]
-
-
-def _singly(a: int, b: int, size: int) -> list[Cell]:
-    return [Cell(a + n, a + n + 1, b + n, b + n + 1) for n in range(size)]
-
-
-def _only_one(first: int, second: int) -> tuple[int, int]:
-    return (0, 0) if first and second else (first, second)
 
 
 def _room(before: _Match, after: _Match) -> tuple[int, int]:

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
+from typing import NamedTuple
 
-from ape.edit_alignment import Cell, Cut
-from ape.english_verbs import NOUN_MARKERS, SUBJECTS, are_forms_of_one_verb, differ_by_final_s
+from ape.edit_alignment import Cut
+from ape.edit_phrases import Cell
+from ape.english_verbs import are_forms_of_one_verb
 from ape.lexicon import Group, Lexicon, Word, describe
 
 
@@ -49,65 +51,52 @@ _LONGEST_PHRASE = 3
 _LONGEST_TERM = 5
 # So many words of the way for each word that moved; what is farther off is the same word by chance.
 _TRAVEL = 12
+_MAY_BE_NUMBER = attrgetter("number")
 _ORDINARY_ENDINGS = ("ly", "ing", "tion", "ness", "ment", "ed", "ful", "ous", "ies")
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The tokens `start` to `end` of a text, as one side of an edit; `words` are those in them, in lower case."""
+class _Side(NamedTuple):
+    """The tokens `start` to `end` of a text, as one side of an edit, and the words in them, in lower case."""
 
     cut: Cut
     start: int
     end: int
-    lexicon: Lexicon
     described: list[Word]
     words: list[str]
 
-    @property
-    def letters(self) -> str:
-        return "".join([word.letters for word in self.described])
+    def numbers(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
+        table = lexicon.sure["number"] if surely else lexicon.possible["number"]
+        return [word for word in self.words if word in table or any(map(str.isdigit, word))]
 
-    @property
-    def word_before(self) -> str:
-        return self.cut.keys[self.start - 1] if self.start else ""
-
-    def numbers(self, *, surely: bool) -> list[str]:
-        group = self.lexicon.sure["number"] if surely else self.lexicon.possible["number"]
-        if group.isdisjoint(self.words) and not any([word.digits for word in self.described]):
-            return []
-        return [word for word in self.words if word in group or any(map(str.isdigit, word))]
-
-    def names(self, *, surely: bool) -> list[str]:
+    def names(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
         """The capitalised words; surely a name is only what has a capital within a sentence too."""
-        if not surely and len(self.words) > 2:
+        if len(self.words) > 2 and not surely:
             return []
-        places = [place for place in range(self.start, self.end) if self.cut.tokens[place][0].isupper()]
-        names = [self.cut.keys[place].removesuffix("'s") for place in places]
-        return [name for name in names if self._is_name(name, surely=surely)]
+        pairs = zip(self.cut.tokens[self.start : self.end], self.cut.keys[self.start : self.end], strict=True)
+        names = [key.removesuffix("'s") for token, key in pairs if token[0].isupper()]
+        return [name for name in names if self._is_name(name, lexicon, surely=surely)]
 
-    def _is_name(self, name: str, *, surely: bool) -> bool:
-        if self.lexicon.apart(name)[0] in self.lexicon.grammatical:
+    def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
+        if lexicon.grammatical.issuperset(describe(lexicon, name).parts[:1]):
             return False
         if name in self.cut.capitalised:
             return True
-        is_ordinary = name in self.lexicon.ordinary or name.endswith(_ORDINARY_ENDINGS)
+        is_ordinary = name in lexicon.ordinary or name.endswith(_ORDINARY_ENDINGS)
         return not surely and not is_ordinary and name not in self.cut.vocabulary
+
+    def has_capitals(self) -> bool:
+        return self.cut.tokens[self.start : self.end] != self.cut.keys[self.start : self.end]
 
 
 def kinds(cells: list[Cell], mt: Cut, post_edit: Cut, lexicon: Lexicon) -> list[Kind]:
     """The kind of each changed cell."""
     moved = _moved(cells, mt, post_edit, lexicon)
-    return [
-        Kind.REORDERING
-        if cell in moved
-        else _kind(_side(mt, cell.a, cell.a_end, lexicon), _side(post_edit, cell.b, cell.b_end, lexicon))
-        for cell in cells
-    ]
+    return [Kind.REORDERING if cell in moved else _kind(cell, mt, post_edit, lexicon) for cell in cells]
 
 
 def _side(cut: Cut, start: int, end: int, lexicon: Lexicon) -> _Side:
     described = [describe(lexicon, key) for key in cut.keys[start:end]]
-    return _Side(cut, start, end, lexicon, described, [part for word in described for part in word.parts])
+    return _Side(cut, start, end, described, [part for word in described for part in word.parts])
 
 
 def _moved(cells: list[Cell], mt: Cut, post_edit: Cut, lexicon: Lexicon) -> set[Cell]:
@@ -147,50 +136,65 @@ def _near(gone: list[Cell], come: list[Cell], *, travel: int) -> set[Cell]:
     return pairs
 
 
-def _kind(before: _Side, after: _Side) -> Kind:
-    if len(before.words) > 1 and before.words != after.words and sorted(before.words) == sorted(after.words):
+def _kind(cell: Cell, mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Kind:
+    before = _side(mt, cell.a, cell.a_end, lexicon)
+    after = _side(post_edit, cell.b, cell.b_end, lexicon)
+    was, now = before.words, after.words
+    if len(was) == len(now) > 1 and was != now and sorted(was) == sorted(now):
         return Kind.REORDERING
-    if _is_casing(before, after):
+    same_letters = _letters(before) == _letters(after)
+    if same_letters and _same_but_for_case(before, after):
         return Kind.CASING
-    if _terms_differ(_Side.numbers, before, after):
+    described = before.described + after.described
+    if any(map(_MAY_BE_NUMBER, described)) and _terms_differ(_Side.numbers, before, after, lexicon):
         return Kind.NUMBER
-    if before.letters == after.letters:
+    if same_letters:
         return Kind.PUNCTUATION
-    was, now = _without_shared_ends(before.words, after.words)
-    if _concerns("pronoun", was, now, before.lexicon):
+    lost, gained = _without_shared_ends(was, now)
+    # Most edits exchange words that are in no table.
+    grammatical = not lexicon.grammatical.isdisjoint(lost + gained)
+    if grammatical and _concerns("pronoun", lost, gained, lexicon):
         return Kind.PRONOUN
-    if _names_differ(before, after):
+    if _names_differ(before, after, lexicon):
         return Kind.NAME
-    if _concerns("connective", was, now, before.lexicon):
+    if grammatical and _concerns("connective", lost, gained, lexicon):
         return Kind.CONNECTIVE
-    if _is_verb_form(was, now, word_before=before.word_before, lexicon=before.lexicon):
+    word_before = mt.keys[cell.a - 1] if cell.a else ""
+    if _is_verb_form(lost, gained, word_before=word_before, lexicon=lexicon):
         return Kind.VERB
-    if not before.words:
+    if not was:
         return Kind.INSERTION
-    return Kind.WORD_CHOICE if after.words else Kind.DELETION
+    return Kind.WORD_CHOICE if now else Kind.DELETION
 
 
-def _is_casing(before: _Side, after: _Side) -> bool:
-    if before.letters != after.letters:
-        return False
-    return before.cut.between(before.start, before.end).casefold() == after.cut.between(after.start, after.end).casefold()
+def _letters(side: _Side) -> str:
+    return "".join([word.letters for word in side.described])
 
 
-def _names_differ(before: _Side, after: _Side) -> bool:
+def _same_but_for_case(before: _Side, after: _Side) -> bool:
+    was, now = before.cut.between(before.start, before.end), after.cut.between(after.start, after.end)
+    return was.casefold() == now.casefold()
+
+
+def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
     """Whether the names differ; and what comes or goes must be names and nothing else."""
-    if before.lexicon.language == "de" or not _terms_differ(_Side.names, before, after):
+    if lexicon.language == "de" or not (before.has_capitals() or after.has_capitals()):
         return False
-    both = bool(before.words and after.words)
-    return both or len(before.names(surely=True) + after.names(surely=True)) == len(before.words + after.words)
+    if not _terms_differ(_Side.names, before, after, lexicon):
+        return False
+    if before.words and after.words:
+        return True
+    names = before.names(lexicon, surely=True) + after.names(lexicon, surely=True)
+    return len(names) == len(before.words + after.words)
 
 
-def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side) -> bool:
+def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side, lexicon: Lexicon) -> bool:
     """Whether the sure terms differ, or the doubtful ones of two sides that both have some."""
     if max(len(before.words), len(after.words)) > _LONGEST_TERM:
         return False
-    if terms(before, surely=True) != terms(after, surely=True):
+    if terms(before, lexicon, surely=True) != terms(after, lexicon, surely=True):
         return True
-    was, now = terms(before, surely=False), terms(after, surely=False)
+    was, now = terms(before, lexicon, surely=False), terms(after, lexicon, surely=False)
     return bool(was and now) and was != now
 
 
@@ -200,9 +204,9 @@ def _concerns(group: Group, was: list[str], now: list[str], lexicon: Lexicon) ->
     if was and now and _consist(was, possible) and _consist(now, possible):
         return not lexicon.articles.issuperset(was + now)
     sure = lexicon.sure[group]
-    return (_consist(was, sure) and _could_stand_for_it(now, lexicon)) or (
-        _consist(now, sure) and _could_stand_for_it(was, lexicon)
-    )
+    if _consist(was, sure):
+        return _could_stand_for_it(now, lexicon)
+    return _consist(now, sure) and _could_stand_for_it(was, lexicon)
 
 
 def _consist(words: list[str], table: frozenset[str]) -> bool:
@@ -225,7 +229,7 @@ def _is_verb_form(was: list[str], now: list[str], *, word_before: str, lexicon: 
     if len(main_was) != 1 or len(main_now) != 1:
         return False
     if lexicon.language == "en":
-        return _is_english_verb_form(main_was[0], main_now[0], word_before)
+        return are_forms_of_one_verb(main_was[0], main_now[0], word_before=word_before)
     return helped and _share_a_stem(main_was[0], main_now[0])
 
 
@@ -234,16 +238,10 @@ def _main(words: list[str], lexicon: Lexicon) -> list[str]:
     return [word for word in words if word not in lexicon.auxiliaries and word not in ("to", "'s")]
 
 
-def _is_english_verb_form(was: str, now: str, word_before: str) -> bool:
-    """The words tell by themselves, but for a final -s: there the word before tells ("he walks", "long walks")."""
-    if differ_by_final_s(was, now) and word_before in SUBJECTS:
-        return True
-    return are_forms_of_one_verb(was, now) and word_before not in NOUN_MARKERS
-
-
 def _share_a_stem(was: str, now: str) -> bool:
-    shared = next((n for n, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-    return shared >= 3 and shared >= 0.6 * min(len(was), len(now))
+    shorter = min(len(was), len(now))
+    stem = max(3, round(0.6 * shorter))
+    return stem <= shorter and was[:stem] == now[:stem]
 
 
 def _without_shared_ends(was: list[str], now: list[str]) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""What changed between the MT and its post-edit, as a translator would mark it: spans of both texts and a kind.
+"""What changed between the MT and its post-edit, as a translator would mark it.
 
 The edits are exact: applied to the MT they give the post-edit, character for character, in any script.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from ape.edit_alignment import Cell, Cut, align, cut
+from ape.edit_alignment import Cut, align, cut
 from ape.edit_kinds import Kind, kinds
+from ape.edit_phrases import Cell
 from ape.errors import InputError
 from ape.lexicon import lexicon
 
@@ -32,17 +34,17 @@ class Edit:
 def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, ...]:
     """The edits in the order of the text, none overlapping another; none at all for equal texts.
 
-    `language` is the language both are written in. It sharpens the kinds, and never decides what has changed.
+    `language` is the one both are written in. It tells how to cut and name the changes, not what they are.
     """
     if mt == post_edit:
         return ()
     tables = lexicon(language)
     old, new = cut(mt, tables.expression), cut(post_edit, tables.expression)
     changes = _tidied(_changes(old, new, align(old, new, tables)), mt, post_edit)
-    named = iter(kinds([cell for cell, _, _ in changes if cell], old, new, tables))
+    names = iter(kinds([change.cell for change in changes if change.cell], old, new, tables))
     return tuple(
         Edit(
-            next(named) if cell else Kind.PUNCTUATION,
+            next(names) if cell else Kind.PUNCTUATION,
             mt[slice(*mt_span)],
             post_edit[slice(*span)],
             mt_span,
@@ -53,7 +55,7 @@ def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, 
 
 
 def apply_edits(mt: str, edits: Iterable[Edit]) -> str:
-    """The MT with the edits made: the post-edit with all that `find_edits` gives, part of the way with some."""
+    """The MT with the edits made. All that `find_edits` gives make the post-edit; any may be left out."""
     parts: list[str] = []
     done = 0
     for edit in edits:
@@ -77,51 +79,59 @@ def edit_rate(mt: str, post_edit: str) -> float:
     """
     if mt == post_edit:
         return 0.0
-    old, new = cut(mt).tokens, cut(post_edit).tokens
+    old, new = cut(mt, None).tokens, cut(post_edit, None).tokens
     if not old:
         return 1.0 if new else 0.0
     return Levenshtein.distance(old, new) / len(old)
 
 
 Span = tuple[int, int]
-# A change that has no cell is one of the space between words.
-Change = tuple[Cell | None, Span, Span]
 
 
-def _changes(old: Cut, new: Cut, cells: Iterable[Cell]) -> Iterator[Change]:
-    """The cells that differ, word by word where only capitals do, and the spaces between them that differ."""
-    mt_at, at = old.starts[0], new.starts[0]
-    yield from _space(old, new, (0, mt_at), (0, at))
-    for cell in _each_word(old, new, cells):
-        a, a_end, b, b_end = cell
-        mt_end = old.ends[a_end - 1] if a < a_end else mt_at
-        end = new.ends[b_end - 1] if b < b_end else at
-        if old.text[mt_at:mt_end] != new.text[at:end]:
-            yield cell, (mt_at, mt_end), (at, end)
-        mt_at = old.starts[a_end] if a < a_end else mt_at
-        at = new.starts[b_end] if b < b_end else at
-        yield from _space(old, new, (mt_end, mt_at), (end, at))
+class _Change(NamedTuple):
+    """A stretch that differs; one without a cell is but a space between words."""
+
+    cell: Cell | None
+    mt_span: Span
+    span: Span
+
+    @property
+    def is_one_sided(self) -> bool:
+        return self.cell is not None and (self.cell.a == self.cell.a_end or self.cell.b == self.cell.b_end)
 
 
-def _each_word(old: Cut, new: Cut, cells: Iterable[Cell]) -> Iterator[Cell]:
-    """Cells as they are, but a matched one that is not written the same word by word."""
+def _changes(old: Cut, new: Cut, cells: Iterable[Cell]) -> Iterator[_Change]:
+    """The cells that differ, word by word where only capitals do, and the spaces that differ."""
+    if old.text[: old.starts[0]] != new.text[: new.starts[0]]:
+        yield _Change(None, (0, old.starts[0]), (0, new.starts[0]))
     for cell in cells:
-        a, a_end, b, b_end = cell
-        matched = old.keys[a:a_end] == new.keys[b:b_end]
-        if matched and old.between(a, a_end) != new.between(b, b_end):
-            yield from (Cell(a + n, a + n + 1, b + n, b + n + 1) for n in range(a_end - a))
-        else:
-            yield cell
+        yield from _changes_within(old, new, cell)
 
 
-def _space(old: Cut, new: Cut, mt_span: Span, span: Span) -> Iterator[Change]:
-    if old.text[slice(*mt_span)] != new.text[slice(*span)]:
-        yield None, mt_span, span
+def _changes_within(old: Cut, new: Cut, cell: Cell) -> Iterator[_Change]:
+    """What differs in a cell or in the space after it."""
+    a, a_end, b, b_end = cell
+    mt_start, mt_end = old.starts[a], old.starts[a_end]
+    start, end = new.starts[b], new.starts[b_end]
+    if old.text[mt_start:mt_end] == new.text[start:end]:
+        return
+    if a_end - a > 1 and old.keys[a:a_end] == new.keys[b:b_end]:
+        # By halves, since most of a long match is written the same.
+        half = (a_end - a) // 2
+        yield from _changes_within(old, new, Cell(a, a + half, b, b + half))
+        yield from _changes_within(old, new, Cell(a + half, a_end, b + half, b_end))
+        return
+    mt_space = old.ends[a_end - 1] if a < a_end else mt_start
+    space = new.ends[b_end - 1] if b < b_end else start
+    if old.text[mt_start:mt_space] != new.text[start:space]:
+        yield _Change(cell, (mt_start, mt_space), (start, space))
+    if old.text[mt_space:mt_end] != new.text[space:end]:
+        yield _Change(None, (mt_space, mt_end), (space, end))
 
 
-def _tidied(changes: Iterable[Change], mt: str, post_edit: str) -> list[Change]:
+def _tidied(changes: Iterable[_Change], mt: str, post_edit: str) -> list[_Change]:
     """A word or mark put in or taken out takes its space with it."""
-    result: list[Change] = []
+    result: list[_Change] = []
     for change in changes:
         if result and _belong_together(result[-1], change, mt, post_edit):
             result[-1] = _joined(result[-1], change)
@@ -130,42 +140,44 @@ def _tidied(changes: Iterable[Change], mt: str, post_edit: str) -> list[Change]:
     return [_trimmed(change, mt, post_edit) for change in result]
 
 
-def _belong_together(first: Change, second: Change, mt: str, post_edit: str) -> bool:
-    touching = first[1][1] == second[1][0] and first[2][1] == second[2][0]
-    if not touching or (first[0] is None) == (second[0] is None):
+def _belong_together(first: _Change, second: _Change, mt: str, post_edit: str) -> bool:
+    if first.mt_span[1] != second.mt_span[0] or first.span[1] != second.span[0]:
         return False
-    if first[0] is None:
-        return _is_one_sided(second) or _is_empty(first[1]) or _is_empty(first[2])
-    # A space that only one text has comes with the mark at the end of one of the two sides.
-    ends = mt[first[1][1] - 1], post_edit[first[2][1] - 1]
-    return _is_one_sided(first) or not (ends[0].isalnum() and ends[1].isalnum())
+    if (first.cell is None) == (second.cell is None):
+        return False
+    if first.is_one_sided or second.is_one_sided:
+        return True
+    space = second if first.cell else first
+    if space.mt_span[0] != space.mt_span[1] and space.span[0] != space.span[1]:
+        return False
+    # A space that only one text has goes with the mark before it, or else with what follows.
+    return space is first or not (
+        mt[first.mt_span[1] - 1].isalnum() and post_edit[first.span[1] - 1].isalnum()
+    )
 
 
-def _is_empty(span: Span) -> bool:
-    return span[0] == span[1]
+def _joined(first: _Change, second: _Change) -> _Change:
+    return _Change(
+        first.cell or second.cell, (first.mt_span[0], second.mt_span[1]), (first.span[0], second.span[1])
+    )
 
 
-def _is_one_sided(change: Change) -> bool:
-    cell = change[0]
-    return cell is not None and (cell.a == cell.a_end or cell.b == cell.b_end)
-
-
-def _joined(first: Change, second: Change) -> Change:
-    return first[0] or second[0], (first[1][0], second[1][1]), (first[2][0], second[2][1])
-
-
-def _trimmed(change: Change, mt: str, post_edit: str) -> Change:
-    """Without the space that both sides begin or end with."""
+def _trimmed(change: _Change, mt: str, post_edit: str) -> _Change:
+    """Without the space that both sides begin or end with; a change of space alone stays whole."""
     cell, (mt_start, mt_end), (start, end) = change
-    if cell is None:
+    before, after = mt[mt_start:mt_end], post_edit[start:end]
+    if cell is None or not (before[:1].isspace() or before[-1:].isspace()):
         return change
-    while mt_start < mt_end and start < end and mt[mt_start] == post_edit[start] and mt[mt_start].isspace():
-        mt_start, start = mt_start + 1, start + 1
-    while (
-        mt_start < mt_end
-        and start < end
-        and mt[mt_end - 1] == post_edit[end - 1]
-        and mt[mt_end - 1].isspace()
-    ):
-        mt_end, end = mt_end - 1, end - 1
-    return cell, (mt_start, mt_end), (start, end)
+    head = _shared_space(before, after)
+    tail = _shared_space(before[head:][::-1], after[head:][::-1])
+    return _Change(cell, (mt_start + head, mt_end - tail), (start + head, end - tail))
+
+
+def _shared_space(before: str, after: str) -> int:
+    """With how much of the same space both begin."""
+    shared = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other or not one.isspace():
+            break
+        shared += 1
+    return shared

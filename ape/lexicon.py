@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
-
-import regex
+from unicodedata import category, normalize
 
 from ape import word_classes
 from ape.english_verbs import base
-from ape.words import is_word
+from ape.words import is_word, tokens
 
 Group = Literal["pronoun", "connective", "number"]
 GROUPS: tuple[Group, ...] = ("pronoun", "connective", "number")
@@ -22,7 +21,6 @@ QUOTES = frozenset("\"'“”‘’«»„‹›「」『』")
 
 _ELIDING = ("fr", "it")
 _UNSPACED = ("zh", "ja")
-_CHARACTER = regex.compile(r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*")
 _CONTRACTED = {
     "can't": ("can", "not"),
     "cannot": ("can", "not"),
@@ -35,17 +33,20 @@ _CONTRACTED = {
 class Word:
     """A token in lower case, described.
 
-    `parts` are the words in it: "he's" has two, a mark none. `role` is what it shares with the words it could be
-    exchanged for: "pronoun", or the base of a verb. A `light` word is one that two texts may share by chance; a
-    `character` is one of a script without spaces, and half of a word as often as not.
+    `says` tells a word from a mark, `parts` are the words in it: "he's" has two, a mark none. `role` is what
+    it shares with the words it could be exchanged for: "pronoun", or the base of a verb. A `light` word is
+    one that two texts may share by chance; a `character` is one of a script without spaces, and half of a
+    word as often as not; a `number` may be one.
     """
 
+    says: bool
     parts: tuple[str, ...]
     letters: str
     role: str
     light: bool
     character: bool
-    digits: bool
+    number: bool
+    auxiliary: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +74,12 @@ class Lexicon:
         )
 
     @cached_property
-    def expression(self) -> regex.Pattern[str] | None:
+    def expression(self) -> re.Pattern[str] | None:
         """What finds words of several characters in a script without spaces; None where words have spaces."""
         if self.language not in _UNSPACED:
             return None
         long = sorted((word for word in self.grammatical if len(word) > 1), key=len, reverse=True)
-        return regex.compile("(" + "|".join(long) + ")")
+        return re.compile("(" + "|".join(long) + ")")
 
     def apart(self, key: str) -> tuple[str, ...]:
         """The words that an apostrophe joins: he's -> he 's, don't -> do not, qu'il -> qu' il."""
@@ -96,12 +97,14 @@ def describe(lexicon: Lexicon, key: str) -> Word:
     """What the lexicon tells of a token, given in lower case."""
     says = is_word(key)
     return Word(
+        says=says,
         parts=lexicon.apart(key) if says else (),
-        letters="".join(filter(str.isalnum, unicodedata.normalize("NFKC", key))) if says else "",
+        letters=_letters(key) if says else "",
         role=_role(lexicon, key) if says else _role_of_mark(key),
         light=_is_light(lexicon, key) if says else key not in STOPS,
-        character=_CHARACTER.fullmatch(key) is not None and key not in lexicon.grammatical,
-        digits=any(map(str.isdigit, key)),
+        character=says and _is_character(key) and key not in lexicon.grammatical,
+        number=key in lexicon.possible["number"] or any(map(str.isdigit, key)),
+        auxiliary=key in lexicon.auxiliaries or (key == "to" and lexicon.language == "en"),
     )
 
 
@@ -132,6 +135,11 @@ def lexicon(language: str) -> Lexicon:
     )
 
 
+def _is_character(key: str) -> bool:
+    """Whether the token is cut off even from its like, as in a script without spaces."""
+    return len(tokens(key + key)) == 2
+
+
 def _english_parts(key: str) -> tuple[str, ...]:
     if key in _CONTRACTED:
         return _CONTRACTED[key]
@@ -141,8 +149,15 @@ def _english_parts(key: str) -> tuple[str, ...]:
     return (word, mark + rest) if word else (key,)
 
 
+def _letters(key: str) -> str:
+    """Without marks, and however Unicode composes it; signs above and below letters are letters too."""
+    return "".join([sign for sign in normalize("NFKC", key) if category(sign)[0] in "LMN"])
+
+
 def _is_light(lexicon: Lexicon, key: str) -> bool:
-    return key in lexicon.grammatical if lexicon.function_words else len(key) <= 3
+    if lexicon.function_words:
+        return lexicon.grammatical.issuperset(lexicon.apart(key))
+    return len(key) <= 3
 
 
 def _role(lexicon: Lexicon, key: str) -> str:

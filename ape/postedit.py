@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ape.edits import edit_rate, find_edits
 from ape.engines.protocol import DEFAULT, Engine, Model, Sampling
@@ -11,7 +11,7 @@ from ape.errors import InputError, TooLong
 from ape.events import Attempt, Done, Found, Listener, ignore
 from ape.guards import check
 from ape.languages import name_of
-from ape.segment import Draft, Segment
+from ape.segment import Segment
 from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
 from ape.words import words
 from prompts import Prompt, Question, render_chat
@@ -55,15 +55,13 @@ async def post_edit(
         listen(Attempt(attempt, sampling.seed, sampling.temperature))
         reply = await engine.ask(prompt, sampling, model=model, listen=listen)
         work.usage += reply.usage
-        draft = _dress(reply.draft, prompt, segment)
+        draft = replace(reply.draft, text=prompt.read(reply.draft.text))
         findings = [replace(finding, attempt=attempt) for finding in check(segment, draft)]
         for finding in findings:
             work.note(finding, listen)
         if not any(finding.severity is Severity.REJECT for finding in findings):
             text = _with_outer_space(draft.text, segment.mt)
-            return work.finish(
-                text, Decision.UNCHANGED if text == segment.mt else Decision.EDITED, listen
-            )
+            return work.finish(text, Decision.UNCHANGED if text == segment.mt else Decision.EDITED, listen)
     return work.finish(segment.mt, Decision.REJECTED, listen)
 
 
@@ -75,7 +73,7 @@ class _Work:
     prompt: Prompt
     model: Model
     findings: tuple[Finding, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
     def note(self, finding: Finding, listen: Listener) -> None:
         self.findings += (finding,)
@@ -112,7 +110,11 @@ def refuse_unreadable(segment: Segment) -> None:
 
 
 def _is_unreadable(character: str) -> bool:
-    return (character < " " and character not in "\t\n\r") or character == "\x7f" or "\ud800" <= character <= "\udfff"
+    return (
+        (character < " " and character not in "\t\n\r")
+        or character == "\x7f"
+        or "\ud800" <= character <= "\udfff"
+    )
 
 
 def nothing_to_edit(segment: Segment) -> Finding | None:
@@ -164,7 +166,8 @@ def _question(segment: Segment) -> Question:
         source_language=name_of(segment.source_language),
         target_language=name_of(segment.target_language),
         earlier=tuple((pair.source, pair.target) for pair in segment.context),
-        glossary=segment.glossary,
+        # A list of names that do not occur only invites a small model to recite it.
+        glossary=tuple((term, wording) for term, wording in segment.glossary if term in segment.source),
         instructions=segment.instructions.strip(),
     )
 
@@ -181,11 +184,6 @@ def _sampling(segment: Segment, options: Options, attempt: int) -> Sampling:
         max_tokens=64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,
     )
-
-
-def _dress(draft: Draft, prompt: Prompt, segment: Segment) -> Draft:
-    """The draft with delimiters of the MT restored and without outer white space."""
-    return replace(draft, text=prompt.restore(draft.text).strip())
 
 
 def _with_outer_space(text: str, mt: str) -> str:

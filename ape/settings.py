@@ -73,7 +73,11 @@ class Settings(BaseModel):
 
 def load_settings(**flags: object) -> Settings:
     """Read everything once; flags that are None were not given."""
-    values = _from_file() | _from_environment() | {name: value for name, value in flags.items() if value is not None}
+    values = (
+        _from_file()
+        | _from_environment()
+        | {name: value for name, value in flags.items() if value is not None}
+    )
     if values.get("url") and "engine" not in values:
         values["engine"] = "url"
     try:

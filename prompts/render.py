@@ -45,10 +45,16 @@ class Prompt:
     messages: tuple[Message, ...]
     fingerprint: str
     mt: Neutral
+    opening: str
+    stop: str
 
-    def restore(self, draft: str) -> str:
-        """The draft with the wording of the MT where it copied a neutralised delimiter."""
-        return self.mt.restore(draft)
+    def read(self, reply: str) -> str:
+        """The draft in a reply: without the delimiters around it, and with those of the MT itself restored.
+
+        Only delimiters at the very ends are taken off. Whatever else stands beside the passage is left for the
+        guards to refuse.
+        """
+        return self.mt.restore(reply.strip().removeprefix(self.opening).removesuffix(self.stop).strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,14 @@ def render_chat(question: Question) -> Prompt:
         "translation": translation.text,
         "source_language": question.source_language,
         "target_language": question.target_language,
-        "earlier": [{"source": _safe(source), "target": _safe(target)} for source, target in question.earlier],
+        "earlier": [
+            {"source": _safe(source), "target": _safe(target)} for source, target in question.earlier
+        ],
         "glossary": [{"term": _safe(term), "wording": _safe(wording)} for term, wording in question.glossary],
         "style": _safe(question.instructions),
     }
     messages = tuple(Message(role, template.render(variables).strip()) for role, template in chat.turns)
-    return Prompt(messages, chat.fingerprint, translation)
+    return Prompt(messages, chat.fingerprint, translation, opening="<translation>", stop="</translation>")
 
 
 def _safe(text: str) -> str:
@@ -86,7 +94,8 @@ def _load(name: str) -> _Format:
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     pieces = _HEADING.split(text)[1:]
+    roles: list[Role] = pieces[::2]
     turns = tuple(
-        (role, environment.from_string(body)) for role, body in zip(pieces[::2], pieces[1::2], strict=True)
+        (role, environment.from_string(body)) for role, body in zip(roles, pieces[1::2], strict=True)
     )
     return _Format(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic.json_schema import models_json_schema
 
 from ape.engines import Engine
-from ape.errors import EngineError, EngineTimeout
+from ape.errors import EngineTimeout
 from ape.settings import Settings
 from serve.door import let_in
 from serve.problems import MEDIA_TYPE, install, problem_of, response_of
@@ -66,12 +66,16 @@ def _add_operation_routes(app: FastAPI) -> None:
     async def healthz() -> Health:
         return Health()
 
-    @app.get("/readyz", tags=["operation"], summary="Does the engine answer?", responses=_problems(502, 503, 504))
+    @app.get(
+        "/readyz", tags=["operation"], summary="Does the engine answer?", responses=_problems(502, 503, 504)
+    )
     async def readyz(request: Request) -> Readiness:
         try:
             models = await asyncio.wait_for(_engine(request).models(), READY_SECONDS)
         except TimeoutError as error:
-            raise EngineTimeout(f"The model server did not answer within {READY_SECONDS:g} seconds.") from error
+            raise EngineTimeout(
+                f"The model server did not answer within {READY_SECONDS:g} seconds."
+            ) from error
         return Readiness(models=[model.name for model in models])
 
 
@@ -194,9 +198,10 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def _complete(app: FastAPI, document: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Add what FastAPI can't see: bodies that are read by hand, their schemas, and the key."""
-    models = [(model, "validation") for model in (PostEditRequest,)]
-    models += [(model, "serialization") for model in (PostEditResponse, Problem)]
-    _, definitions = models_json_schema(models, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    _, definitions = models_json_schema(
+        [(PostEditRequest, "validation"), (PostEditResponse, "serialization"), (Problem, "serialization")],
+        ref_template="#/components/schemas/{model}",
+    )
     components = document.setdefault("components", {})
     components.setdefault("schemas", {}).update(definitions["$defs"])
     question = {"$ref": "#/components/schemas/PostEditRequest"}

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from ape.languages import detect
 from ape.postedit import Options
 from ape.segment import Context, Segment
 from ape.verdict import Decision, PostEdit, Severity
 
-EXAMPLE_QUESTION = {
+EXAMPLE_QUESTION: dict[str, JsonValue] = {
     "source": "罗德把帽子往桌上一扔，二话没说就走了。",
     "mt": "Rhode threw the hat to the table, without two words and left.",
     "source_language": "zh",
     "target_language": "en",
     "glossary": {"罗德": "Rhode"},
 }
-EXAMPLE_ANSWER = {
+EXAMPLE_ANSWER: dict[str, JsonValue] = {
     "id": "2f6c1f0d3c3b4c0f9a55c7e1d2a4b6e8",
     "post_edit": "Rhode threw his hat on the table and left without a word.",
     "decision": "edited",
@@ -35,7 +35,10 @@ EXAMPLE_ANSWER = {
 
 Language = Annotated[
     str,
-    Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="ISO 639 code; told from the text if absent"),
+    Field(
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+        description="ISO 639 code; told from the text if absent",
+    ),
 ]
 
 

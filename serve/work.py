@@ -25,7 +25,7 @@ Question = PostEditRequest | ValidationError
 Outcome = PostEdit | ApeError | ValidationError
 
 
-class ClientGone(Exception):  # noqa: N818 - not a failure of ours
+class ClientGone(Exception):
     """Nobody waits for the answer any more."""
 
 
@@ -41,7 +41,9 @@ async def read_request(request: Request, settings: Settings) -> Asked:
     """Read the body within the limits, and parse each question by itself."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Unreadable(f"The body is to be application/json, not {kind or 'of no stated type'}.", status=415)
+        raise Unreadable(
+            f"The body is to be application/json, not {kind or 'of no stated type'}.", status=415
+        )
     content = _parse(await _read_body(request, settings.max_body_bytes))
     if not isinstance(content, list):
         return Asked((_question(content),), is_list=False)

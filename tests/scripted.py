@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -128,7 +129,13 @@ class ScriptedServer:
             self.active -= 1
 
     async def models(self, request: Request) -> Response:
-        entry = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests", "max_model_len": 32768}
+        entry = {
+            "id": "scripted",
+            "object": "model",
+            "created": 0,
+            "owned_by": "tests",
+            "max_model_len": 32768,
+        }
         return JSONResponse({"object": "list", "data": [entry]})
 
 
@@ -137,15 +144,26 @@ def _event(content: dict[str, Any]) -> str:
     return f"data: {json.dumps(whole)}\n\n"
 
 
+class _Server(uvicorn.Server):
+    """uvicorn that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+
 @contextmanager
-def running(app: Any, *, log_level: str = "critical") -> Iterator[str]:
+def running(app: Any) -> Iterator[str]:
     """Any application behind a real socket on loopback, for the length of the block; yields its address."""
-    config = uvicorn.Config(app, port=0, log_level=log_level, ws="none", timeout_graceful_shutdown=2)
-    server = uvicorn.Server(config)
-    started = threading.Event()
-    thread = threading.Thread(target=_serve, args=(server, started), daemon=True)
+    config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=2)
+    server = _Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    assert started.wait(60), "the server did not start"
+    assert server.listening.wait(60), "the server did not start"
     try:
         port = server.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}"
@@ -153,20 +171,6 @@ def running(app: Any, *, log_level: str = "critical") -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         assert not thread.is_alive(), "the server did not stop"
-
-
-def _serve(server: uvicorn.Server, started: threading.Event) -> None:
-    async def watched() -> None:
-        task = asyncio.ensure_future(server.serve())
-        while not server.started and not task.done():
-            await asyncio.sleep(0.01)
-        started.set()
-        await task
-
-    try:
-        asyncio.run(watched())
-    finally:
-        started.set()
 
 
 @contextmanager

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ape.page import Passage
+    from ape.sample import Sample
+    from ape.segment import Segment
     from ape.settings import Settings
 
 
@@ -38,7 +40,8 @@ def demo(
     seconds = time.monotonic() - began
     out = Console(highlight=False)
     _show_changes(passages, out)
-    _show_table(passages, seconds, out)
+    _show_table(passages, out)
+    _show_cost(passages, seconds, settings, out)
     title, facts = "Two sample chapters, post-edited", {"Time": f"{seconds:.0f} s"}
     write_page(page, passages, title=title, subtitle="Source, machine translation and post-edit", facts=facts)
     out.print(f"The page with source, MT and post-edit side by side: {page}")
@@ -85,15 +88,17 @@ def _show_changes(passages: list[Passage], out: Console) -> None:
         out.print(decision(passage.answer), passage.chapter, passage.heading)
         out.print(diff(passage.segment.mt, passage.answer))
         for finding in passage.answer.findings:
-            out.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False)
+            out.print(
+                f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False
+            )
 
 
-def _show_table(passages: list[Passage], seconds: float, out: Console) -> None:
+def _show_table(passages: list[Passage], out: Console) -> None:
     from collections import Counter
 
     from rich.table import Table
 
-    from ape.verdict import Decision, Usage
+    from ape.verdict import Decision
 
     table = Table(title="Decisions")
     for heading in ("chapter", *Decision, "edits", "refused by"):
@@ -109,10 +114,18 @@ def _show_table(passages: list[Passage], seconds: float, out: Console) -> None:
         table.add_row(chapter, *(str(counts[one]) for one in Decision), str(edits), refused)
     out.print()
     out.print(table)
+
+
+def _show_cost(passages: list[Passage], seconds: float, settings: Settings, out: Console) -> None:
+    from ape.verdict import Usage
+
     usage = sum((passage.answer.usage for passage in passages), Usage())
+    price = (
+        "free: the model ran on this machine"
+        if settings.engine == "embedded"
+        else f"priced by {settings.url}"
+    )
     out.print(
         f"{len(passages)} passages in {seconds:.0f} s · {usage.prompt_tokens:,} tokens read, "
-        f"{usage.completion_tokens:,} written · no money: the model ran on this machine"
-        if passages
-        else "nothing to do"
+        f"{usage.completion_tokens:,} written · {price}"
     )

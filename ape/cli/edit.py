@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 
 def edit(
-    source: Annotated[str | None, typer.Option("--source", help="File with the source passage; - is stdin.")] = None,
-    mt: Annotated[str | None, typer.Option("--mt", help="File with its machine translation; - is stdin.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="File with the source passage; - is stdin.")
+    ] = None,
+    mt: Annotated[
+        str | None, typer.Option("--mt", help="File with its machine translation; - is stdin.")
+    ] = None,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     glossary: Annotated[
@@ -74,7 +78,9 @@ def _from_stdin() -> dict[str, Any]:
     import json
 
     if sys.stdin.isatty():
-        raise InputError("Nothing to edit: give --source and --mt, or a JSON request on stdin. See `ape edit --help`.")
+        raise InputError(
+            "Nothing to edit: give --source and --mt, or a JSON request on stdin. See `ape edit --help`."
+        )
     try:
         request = json.loads(_decoded(sys.stdin.buffer.read(), "stdin"))
     except ValueError as error:
@@ -156,6 +162,8 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
         out.print(diff(request.mt, result))
     else:
         typer.echo(result.post_edit)
-    talk.print(decision(result), f"· {len(result.edits)} edits · edit rate {result.edit_rate:.0%} · {result.model}")
+    talk.print(
+        decision(result), f"· {len(result.edits)} edits · edit rate {result.edit_rate:.0%} · {result.model}"
+    )
     for finding in result.findings:
         talk.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)

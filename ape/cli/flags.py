@@ -16,14 +16,17 @@ class EngineName(StrEnum):
 
 
 EngineFlag = Annotated[
-    EngineName | None, typer.Option("--engine", help="Who runs the model: llama.cpp inside, or a server by URL.")
+    EngineName | None,
+    typer.Option("--engine", help="Who runs the model: llama.cpp inside, or a server by URL."),
 ]
 UrlFlag = Annotated[
     str | None, typer.Option("--url", help="An OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1.")
 ]
 ModelFlag = Annotated[
     str | None,
-    typer.Option("--model", help="Embedded: a name of `ape models list`, a .gguf file or a hub id. URL: a name there."),
+    typer.Option(
+        "--model", help="Embedded: a name of `ape models list`, a .gguf file or a hub id. URL: a name there."
+    ),
 ]
 SourceLanguageFlag = Annotated[
     str | None, typer.Option("--source-language", help="ISO code, e.g. fr; told from the text if left out.")

@@ -66,7 +66,9 @@ def pull(
 
     meant = parse(name or DEFAULT_MODEL)
     if isinstance(meant, Path):
-        raise InputError(f"{meant} is a file of your own: there is nothing to pull. Use it with --model {meant}.")
+        raise InputError(
+            f"{meant} is a file of your own: there is nothing to pull. Use it with --model {meant}."
+        )
     with pull_progress(error_console()) as progress:
         path = pull_model(meant, cache=load_settings().cache, progress=progress, wheel=wheel)
     typer.echo(path)

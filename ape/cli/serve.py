@@ -13,7 +13,9 @@ def serve(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
-    host: Annotated[str | None, typer.Option(help="Address to bind to; other than loopback needs APE_API_KEYS.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to bind to; other than loopback needs APE_API_KEYS.")
+    ] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
 ) -> None:
     """Serve POST /v1/post-edit and its companions over HTTP."""

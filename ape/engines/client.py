@@ -7,11 +7,13 @@ with a plain request after the caller has hung up (measured: 4 s later its slot 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import openai
+from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from ape.engines.protocol import Model, Reply, Sampling, pick
@@ -21,6 +23,8 @@ from ape.events import Listener, Token
 from ape.segment import Draft
 from ape.verdict import Usage
 from prompts import Prompt
+
+UNKNOWN_PARAMETER = ("unsupported_parameter", "unsupported_value")
 
 
 class OpenAIEngine:
@@ -40,12 +44,16 @@ class OpenAIEngine:
     ) -> None:
         self.url = url
         self._client = openai.AsyncOpenAI(
-            base_url=url, api_key=api_key, max_retries=0, timeout=openai.Timeout(timeout_seconds, connect=10.0)
+            base_url=url,
+            api_key=api_key,
+            max_retries=0,
+            timeout=openai.Timeout(timeout_seconds, connect=10.0),
         )
         self._default_model = default_model
         self._slots = asyncio.Semaphore(in_flight)
         self._retry = retry or RetryPolicy()
         self._known: tuple[Model, ...] = ()
+        self._unknown: defaultdict[str, set[str]] = defaultdict(set)
 
     async def __aenter__(self) -> Self:
         return self
@@ -88,21 +96,43 @@ class OpenAIEngine:
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         try:
-            stream = await self._client.chat.completions.create(
-                model=model.name,
-                messages=[{"role": turn.role, "content": turn.content} for turn in prompt.messages],  # type: ignore[misc]
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                seed=sampling.seed,
-                max_tokens=sampling.max_tokens,
-                stream=True,
-                stream_options={"include_usage": True},
-                extra_body=self.extra_body,
-            )
+            stream = await self._open(prompt, sampling, model)
             async with stream:
                 return await _gather(stream, sampling.max_characters, listen)
         except (openai.OpenAIError, ValueError) as error:
             raise translate(error) from error
+
+    async def _open(
+        self, prompt: Prompt, sampling: Sampling, model: Model
+    ) -> AsyncStream[ChatCompletionChunk]:
+        """Begin the answer. A server that does not know one of the parameters is asked again without it."""
+        messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+        while True:
+            parameters = _parameters(prompt, sampling, without=self._unknown[model.name])
+            try:
+                stream: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
+                    model=model.name, messages=messages, stream=True, extra_body=self.extra_body, **parameters
+                )
+                return stream
+            except openai.BadRequestError as error:
+                if error.code not in UNKNOWN_PARAMETER or error.param not in parameters:
+                    raise
+                self._unknown[model.name].add(error.param)
+
+
+def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str]) -> dict[str, Any]:
+    """What goes with the messages. Reasoning models of OpenAI know no `max_tokens`, but another name for it."""
+    parameters: dict[str, Any] = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "max_tokens": sampling.max_tokens,
+        "stop": [prompt.stop],
+        "stream_options": {"include_usage": True},
+    }
+    if "max_tokens" in without:
+        parameters["max_completion_tokens"] = sampling.max_tokens
+    return {name: value for name, value in parameters.items() if name not in without}
 
 
 async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: int, listen: Listener) -> Reply:

@@ -33,7 +33,9 @@ async def embedded(
     server = _Server()
     await asyncio.to_thread(server.start, path, name=name, slots=slots, window=window)
     try:
-        async with EmbeddedEngine(server.address, key=server.key, name=name, slots=slots, retry=retry) as engine:
+        async with EmbeddedEngine(
+            server.address, key=server.key, name=name, slots=slots, retry=retry
+        ) as engine:
             yield engine
     finally:
         await asyncio.shield(asyncio.to_thread(server.stop))
@@ -51,7 +53,12 @@ class EmbeddedEngine(OpenAIEngine):
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
         super().__init__(
-            f"{address}/v1", api_key=key, default_model=name, in_flight=slots, timeout_seconds=300, retry=retry
+            f"{address}/v1",
+            api_key=key,
+            default_model=name,
+            in_flight=slots,
+            timeout_seconds=300,
+            retry=retry,
         )
         self._address = address
 

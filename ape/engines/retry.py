@@ -30,7 +30,9 @@ class RetryPolicy:
 
 def retrying(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
     """A fresh loop of tries under the policy; each wait is told to the listener."""
-    jittered = wait_exponential_jitter(initial=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait)
+    jittered = wait_exponential_jitter(
+        initial=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
+    )
 
     def wait(state: RetryCallState) -> float:
         """As long as the server asks for in Retry-After, or else longer and longer."""

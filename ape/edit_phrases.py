@@ -1,0 +1,114 @@
+"""Which words of a changed phrase answer each other: "her bag" -> "his sack" is two changes, not one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from ape.lexicon import GROUPS, Lexicon, Word, describe
+
+# Beyond it, which word answers which is guesswork, and the work would grow with the square.
+_LONGEST_PHRASE = 40
+# How far two words of one role may stand from the same place in their phrases.
+_DRIFT = 2
+
+
+class Cell(NamedTuple):
+    """Tokens `a` to `a_end` of the MT and what stands for them: tokens `b` to `b_end` of the post-edit."""
+
+    a: int
+    a_end: int
+    b: int
+    b_end: int
+
+
+def split(was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> list[Cell]:
+    """A changed phrase, given by its keys, cut into the changes that a translator would mark one by one."""
+    whole = Cell(0, len(was), 0, len(now))
+    if not was or not now or not 1 < max(len(was), len(now)) <= _LONGEST_PHRASE or sorted(was) == sorted(now):
+        return [whole]
+    old = [describe(lexicon, key) for key in was]
+    new = [describe(lexicon, key) for key in now]
+    cells: list[Cell] = []
+    a = b = 0
+    for match_a, match_b, size in _answering(old, new):
+        if size and was[match_a : match_a + size] == now[match_b : match_b + size]:
+            continue
+        cells += _between(old, new, Cell(a, match_a, b, match_b))
+        cells += _singly(match_a, match_b, size)
+        a, b = match_a + size, match_b + size
+    return _with_auxiliaries(cells, old, new)
+
+
+def _answering(old: list[Word], new: list[Word]) -> Iterator[tuple[int, int, int]]:
+    """Where so many words in a row play the same roles, in about the same place; last, none at both ends."""
+    roles, others = [word.role for word in old], [word.role for word in new]
+    for block in Levenshtein.editops(roles, others).as_matching_blocks():
+        a, b, size = block.a, block.b, block.size
+        drift = min(abs(a - b), abs(len(old) - a - len(new) + b))
+        if drift <= _DRIFT:
+            yield a, b, size
+
+
+def _between(old: list[Word], new: list[Word], cell: Cell) -> Iterator[Cell]:
+    """What lies between words that answer each other: its marks apart, two or three telling words singly."""
+    for part in _marks_apart(old, new, cell):
+        size = part.a_end - part.a
+        if 1 < size == part.b_end - part.b <= 3 and _tell(
+            old[part.a : part.a_end] + new[part.b : part.b_end]
+        ):
+            yield from _singly(part.a, part.b, size)
+        elif size or part.b < part.b_end:
+            yield part
+
+
+def _marks_apart(old: list[Word], new: list[Word], cell: Cell) -> list[Cell]:
+    """Take off the marks with which only one side begins or ends: "door" -> "gate," is two changes."""
+    a, a_end, b, b_end = cell
+    was = [word.says for word in old[a:a_end]]
+    now = [word.says for word in new[b:b_end]]
+    if True not in was or True not in now or (False not in was and False not in now):
+        return [cell]
+    head, new_head = _only_one(was.index(True), now.index(True))
+    tail, new_tail = _only_one(was[::-1].index(True), now[::-1].index(True))
+    first = Cell(a, a + head, b, b + new_head)
+    last = Cell(a_end - tail, a_end, b_end - new_tail, b_end)
+    return [first, Cell(first.a_end, last.a, first.b_end, last.b), last]
+
+
+def _only_one(first: int, second: int) -> tuple[int, int]:
+    return (0, 0) if first and second else (first, second)
+
+
+def _tell(words: list[Word]) -> bool:
+    return not any(word.light or word.character or not word.says for word in words)
+
+
+def _singly(a: int, b: int, size: int) -> list[Cell]:
+    return [Cell(a + n, a + n + 1, b + n, b + n + 1) for n in range(size)]
+
+
+def _with_auxiliaries(cells: list[Cell], old: list[Word], new: list[Word]) -> list[Cell]:
+    """Join "had" -> "" and "gone" -> "went": what happens to an auxiliary is a matter of its verb."""
+    if not any(word.auxiliary for word in old + new):
+        return cells
+    result: list[Cell] = []
+    for cell in cells:
+        if result and _is_verb(cell, old, new) and _is_auxiliary(result[-1], old, new):
+            helper = result.pop()
+            result.append(Cell(helper.a, cell.a_end, helper.b, cell.b_end))
+        else:
+            result.append(cell)
+    return result
+
+
+def _is_verb(cell: Cell, old: list[Word], new: list[Word]) -> bool:
+    if cell.a_end - cell.a != 1 or cell.b_end - cell.b != 1:
+        return False
+    return old[cell.a].role == new[cell.b].role not in GROUPS
+
+
+def _is_auxiliary(cell: Cell, old: list[Word], new: list[Word]) -> bool:
+    return all(word.auxiliary for word in old[cell.a : cell.a_end] + new[cell.b : cell.b_end])

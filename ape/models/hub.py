@@ -1,0 +1,159 @@
+"""A model file from the Hugging Face hub, through huggingface_hub: the optional extra "hub".
+
+That library brings the user's own token, mirror, proxy and download cache.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from types import ModuleType
+
+from ape.errors import InputError, ModelError
+from ape.models.catalogue import HubSource, Model
+from ape.models.progress import Progress, watching
+
+# llama.cpp's own default: about the fewest bits at which a model is still itself.
+PREFERRED = "Q4_K_M"
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+
+
+def describe(model: Model, source: HubSource) -> Model:
+    """The model with its file chosen, and the size and the hash that the hub states for it."""
+    library = _library(source)
+    with _plainly(library, source):
+        found = library.model_info(source.repository, revision=source.revision, files_metadata=True)
+    files = {sibling.rfilename: sibling for sibling in found.siblings or ()}
+    name = pick(list(files), source.file, repository=source.repository)
+    size, stored = files[name].size, files[name].lfs
+    sha256 = stored.sha256 if stored else None
+    return replace(model, source=replace(source, file=name), size=size, sha256=sha256)
+
+
+def download(model: Model, source: HubSource, *, into: Path, progress: Progress) -> Path:
+    """Fetch the file into a folder; it is copied instead if it is in the hub's own cache already."""
+    library = _library(source)
+    what = f"Downloading {source.repository}:{source.file}"
+    with (
+        watching(into, what, total=model.size, progress=progress),
+        _plainly(library, source),
+        _silent(library),
+    ):
+        path = library.hf_hub_download(
+            source.repository, source.file, revision=source.revision, local_dir=into
+        )
+    return Path(path)
+
+
+def pick(files: Sequence[str], wanted: str, *, repository: str) -> str:
+    """The file meant by its name ("model-q8_0.gguf"), by a quantisation ("Q8_0"), or by nothing ("")."""
+    models = [name for name in files if _is_a_whole_model(name)]
+    if wanted in models:
+        return wanted
+    candidates = matching(models, wanted) or ([] if wanted else models)
+    if len(candidates) == 1:
+        return candidates[0]
+    raise InputError(_choice(files, models, wanted, repository), field="model")
+
+
+def matching(files: Sequence[str], quantisation: str) -> list[str]:
+    """The files whose names have that quantisation, or the preferred one, as a part."""
+    tag = (quantisation or PREFERRED).lower()
+    return [name for name in files if tag in re.split(r"[-.]", PurePosixPath(name).stem.lower())]
+
+
+def _choice(files: Sequence[str], models: Sequence[str], wanted: str, repository: str) -> str:
+    if models:
+        asked = f"file {wanted!r}" if wanted else f"{PREFERRED} model"
+        names = ", ".join(sorted(models))
+        return f"{repository} has no single {asked}. Name one, as {repository}:FILE, of: {names}."
+    if any(name.endswith(".gguf") for name in files):
+        return (
+            f"{repository} has its models in parts only. Download them, join them with llama.cpp's"
+            " `llama-gguf-split --merge`, and give the path of the result."
+        )
+    return (
+        f"{repository} has no GGUF file. Look for the same model with -GGUF in its name, or serve this one"
+        " with --engine vllm."
+    )
+
+
+def _is_a_whole_model(name: str) -> bool:
+    path = PurePosixPath(name)
+    apart = re.search(r"-\d{5}-of-\d{5}$", path.stem) or path.name.startswith(("mmproj", "imatrix"))
+    return path.suffix == ".gguf" and ".." not in path.parts and not path.is_absolute() and not apart
+
+
+def _library(source: HubSource) -> ModuleType:
+    # By name, so that types are checked alike with the extra and without it; these parts too, because the
+    # package does not load them by itself.
+    try:
+        for part in ("errors", "utils"):
+            importlib.import_module(f"huggingface_hub.{part}")
+        return importlib.import_module("huggingface_hub")
+    except ImportError as error:
+        raise ModelError(
+            f"{source.repository} is on the Hugging Face hub, which needs a package more:"
+            ' `pip install "huggingface_hub>=1.0"`. Or download the file yourself and give its path.'
+        ) from error
+
+
+@contextmanager
+def _silent(library: ModuleType) -> Iterator[None]:
+    """No bars of the library's own on the caller's terminal."""
+    bars = library.utils
+    if bars.are_progress_bars_disabled():
+        yield
+        return
+    bars.disable_progress_bars()
+    try:
+        yield
+    finally:
+        bars.enable_progress_bars()
+
+
+@contextmanager
+def _plainly(library: ModuleType, source: HubSource) -> Iterator[None]:
+    """Turn whatever the library raises into a sentence.
+
+    Everything is caught, because the HTTP library whose errors come through has changed between its releases;
+    errors of our disk are left to whoever chose the folder.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            raise
+        raise ModelError(f"{_sentence(library.errors, source, error)}{_otherwise(source)}") from error
+
+
+def _sentence(errors: ModuleType, source: HubSource, error: Exception) -> str:
+    where = f"{source.repository} at {source.revision}"
+    if isinstance(error, errors.GatedRepoError):
+        return (
+            f"{source.repository} is for those only who accepted its terms. Accept them on its page, then log"
+            " in with `hf auth login`."
+        )
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return (
+            f"The Hugging Face hub has no repository {source.repository} that you may see. Check the"
+            " spelling, or log in with `hf auth login` if it is private."
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"{source.repository} has no revision {source.revision}."
+    # The local kind is a subclass of it, and means that the hub could not be asked.
+    if isinstance(error, errors.EntryNotFoundError) and not isinstance(error, errors.LocalEntryNotFoundError):
+        return f"{where} has no file {source.file}."
+    if any(isinstance(each, errors.OfflineModeIsEnabled) for each in (error, error.__cause__)):
+        return f"{where} is not on this machine, and HF_HUB_OFFLINE forbids to fetch it."
+    said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    return f"{where} can't be fetched from the Hugging Face hub: {said}. Check the connection and try again."
+
+
+def _otherwise(source: HubSource) -> str:
+    return f" Or bring {source.file or 'the file'} over from another machine and give its path."

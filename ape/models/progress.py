@@ -1,0 +1,56 @@
+"""Telling the caller how a pull goes, since the library itself prints nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_EVERY_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is being done, and how many bytes of it are done; `total` is None where nobody knows it."""
+
+    what: str
+    done: int = 0
+    total: int | None = None
+
+
+Progress = Callable[[Step], None]
+"""Whom we tell: called often, while something downloads from a thread of ours, and it must not raise."""
+
+
+def quiet(step: Step) -> None:
+    """The progress of a caller who does not want to know."""
+
+
+@contextmanager
+def watching(folder: Path, what: str, *, total: int | None, progress: Progress) -> Iterator[None]:
+    """Tell how a folder grows while the block runs, for downloaders that tell nothing themselves."""
+    progress(Step(what, 0, total))
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_EVERY_SECONDS):
+            progress(Step(what, _bytes_in(folder), total))
+
+    watcher = threading.Thread(target=watch, name="ape-models-progress", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _bytes_in(folder: Path) -> int:
+    size = 0
+    for path in folder.rglob("*"):
+        # The downloader renames and removes its files while they are counted.
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size

