@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ape.edits import edit_rate, find_edits
@@ -20,6 +22,9 @@ from prompts import Prompt, Question, render_chat
 # refusal draws from at least this much.
 RETRY_TEMPERATURE = 0.6
 RETRY_TOP_P = 0.9
+
+# Control characters, and halves of characters that no encoding has alone.
+UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +102,27 @@ class _Work:
 
 
 def refuse_unreadable(segment: Segment) -> None:
-    """Raise for a blank side or one with characters that no book has, naming the field and the place."""
-    for field, text in (("source", segment.source), ("mt", segment.mt)):
+    """Raise for a blank side, or for characters that no book has, naming the field and the place."""
+    for side, text in (("source", segment.source), ("mt", segment.mt)):
         if not text.strip():
-            raise InputError(f"{field} is blank. Give the passage and its machine translation.", field=field)
-        for place, character in enumerate(text):
-            if _is_unreadable(character):
-                raise InputError(
-                    f"{field} has the unreadable character U+{ord(character):04X} at position {place}. Remove it.",
-                    field=field,
-                )
+            raise InputError(f"{side} is blank. Give the passage and its machine translation.", field=side)
+    for name, text in _texts(segment):
+        if found := UNREADABLE.search(text):
+            raise InputError(
+                f"{name} has the unreadable character U+{ord(found.group()):04X} at position {found.start()}. "
+                "Remove it.",
+                field=name,
+            )
 
 
-def _is_unreadable(character: str) -> bool:
-    return (
-        (character < " " and character not in "\t\n\r")
-        or character == "\x7f"
-        or "\ud800" <= character <= "\udfff"
-    )
+def _texts(segment: Segment) -> Iterator[tuple[str, str]]:
+    yield "source", segment.source
+    yield "mt", segment.mt
+    yield "instructions", segment.instructions
+    for pair in segment.context:
+        yield from (("context", pair.source), ("context", pair.target))
+    for entry in segment.glossary:
+        yield from (("glossary", text) for text in entry)
 
 
 def nothing_to_edit(segment: Segment) -> Finding | None:

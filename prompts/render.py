@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import Literal
+from typing import Literal, cast
 
 import jinja2
 import regex
@@ -94,7 +94,7 @@ def _load(name: str) -> _Format:
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     pieces = _HEADING.split(text)[1:]
-    roles: list[Role] = pieces[::2]
+    roles = cast(list[Role], pieces[::2])
     turns = tuple(
         (role, environment.from_string(body)) for role, body in zip(roles, pieces[1::2], strict=True)
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -59,6 +61,22 @@ def service(service_address: str) -> Iterator[httpx2.Client]:
     """A client of that service."""
     with httpx2.Client(base_url=service_address, timeout=60) as client:
         yield client
+
+
+@pytest.fixture
+def until() -> Callable[..., Awaitable[None]]:
+    """Wait for a condition, plain or awaitable, by looking often; fail when it does not come true in time."""
+
+    async def wait(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+        deadline = time.monotonic() + seconds
+        while True:
+            met = condition()
+            if await met if isinstance(met, Awaitable) else met:
+                return
+            assert time.monotonic() < deadline, f"not true within {seconds:g} s"
+            await asyncio.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ class RetryPolicy:
 def retrying(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
     """A fresh loop of tries under the policy; each wait is told to the listener."""
     jittered = wait_exponential_jitter(
-        initial=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
+        multiplier=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
     )
 
     def wait(state: RetryCallState) -> float:

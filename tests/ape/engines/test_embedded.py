@@ -1,0 +1,113 @@
+"""The embedded engine on its real model: answers, windows, cancellation, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ape.engines import Sampling
+from ape.engines.embedded import EmbeddedEngine, embedded
+from ape.errors import ModelError, TooLong
+from ape.events import ignore
+from ape.postedit import post_edit
+from ape.segment import Segment
+from prompts import Question, render_chat
+
+PROMPT = render_chat(Question("Il pleut.", "It rain today.", "French", "English"))
+SAMPLING = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=24, max_characters=200)
+
+
+def threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path) -> None:
+    async with embedded(smollm2, name="tiny", slots=2, window=1024) as engine:
+        model = await engine.model("default")
+        assert (model.name, model.window) == ("tiny", 1024)
+        first = await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore)
+        again = await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore)
+        assert first.draft.text.strip()
+        assert first.draft == again.draft
+        assert first.usage.prompt_tokens > 100
+        assert await engine.count("Hello world") == 2  # "Hello", " world"
+
+
+async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: Path) -> None:
+    async with embedded(smollm2, name="tiny", slots=4, window=1024) as engine:
+        model = await engine.model("default")
+        prompts = [
+            render_chat(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
+            for n in range(2, 8)
+        ]
+        replies = await asyncio.gather(
+            *(engine.ask(prompt, SAMPLING, model=model, listen=ignore) for prompt in prompts)
+        )
+        assert len({reply.draft.text for reply in replies}) == len(prompts)
+
+
+async def test_cancelling_stops_the_generation_also_before_its_first_token(
+    smollm2: Path, until: Callable[..., Any]
+) -> None:
+    async with embedded(smollm2, name="tiny", slots=2) as engine:
+        model = await engine.model("default")
+        long = render_chat(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
+        endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
+        tasks = [
+            asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore)) for _ in range(2)
+        ]
+        await until(lambda: _is(engine, 2))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await until(lambda: _is(engine, 0), seconds=60)
+
+
+async def _is(engine: EmbeddedEngine, busy: int) -> bool:
+    return await engine.busy() == busy
+
+
+async def test_nothing_is_left_behind(smollm2: Path, until: Callable[..., Any]) -> None:
+    # The first server makes threads that are kept for the next.
+    async with embedded(smollm2, name="tiny", slots=1, window=512):
+        pass
+    before = threads()
+    async with embedded(smollm2, name="tiny", slots=1, window=512) as engine:
+        port = int(engine.url.split(":")[2].split("/")[0])
+        assert threads() > before
+    assert threads() <= before
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+async def test_a_passage_beyond_the_window_is_refused_with_the_numbers(smollm2: Path) -> None:
+    async with embedded(smollm2, name="tiny", slots=1, window=1024) as engine:
+        segment = Segment("Il pleut. " * 150, "It rains. " * 150, "fr", "en")
+        with pytest.raises(TooLong, match=r"needs [\d,]+ tokens .* window of tiny holds 1,024") as caught:
+            await post_edit(segment, engine)
+        assert caught.value.actual > caught.value.limit == 1024
+        assert await engine.busy() == 0
+
+
+async def test_only_the_holder_of_the_key_is_answered(smollm2: Path) -> None:
+    async with embedded(smollm2, name="tiny", slots=1, window=512) as engine:
+        from ape.engines.client import OpenAIEngine
+        from ape.errors import EngineRefused
+
+        async with OpenAIEngine(engine.url, api_key="wrong") as stranger:
+            with pytest.raises(EngineRefused, match="401"):
+                await stranger.ask(PROMPT, SAMPLING, model=await engine.model("default"), listen=ignore)
+
+
+async def test_a_broken_file_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(b"GGUF" + b"\xff" * 500)
+    with pytest.raises(ModelError, match=r"broken\.gguf can't be loaded as a model"):
+        async with embedded(path, name="broken"):
+            pass
