@@ -1,0 +1,169 @@
+"""The command line as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.scripted import Fail, Say, ScriptedServer
+
+APE = Path(sys.executable).parent / "ape"
+Run = Callable[..., subprocess.CompletedProcess[str]]
+MT = "Claire posed his bag and sat down."
+GOOD = "Claire put down her bag and sat down."
+
+
+@pytest.fixture
+def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
+    """Type `ape …` in an empty folder of a user of whom nothing is known."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "c"), "XDG_CACHE_HOME": str(tmp_path / "k")}
+    (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
+    (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
+
+    def type_in(
+        *words: str, stdin: str | bytes = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [str(APE), *words],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            cwd=tmp_path,
+            env=kept | home | environment,
+            timeout=120,
+            check=False,
+        )
+        return subprocess.CompletedProcess(
+            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+        )
+
+    return type_in
+
+
+def test_help_names_the_commands(run: Run) -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for command in ("edit", "serve", "models", "settings", "demo"):
+        assert command in done.stdout
+
+
+def test_version_is_printed(run: Run) -> None:
+    assert run("--version").stdout.strip() == "0.1.0"
+
+
+def test_edit_prints_the_post_edit_alone(run: Run, scripted: ScriptedServer) -> None:
+    scripted.play(Say(GOOD))
+    done = run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    assert (done.returncode, done.stdout) == (0, GOOD + "\n")
+    assert "edited" in done.stderr
+
+
+def test_edit_gives_the_mt_back_with_the_reasons(run: Run, scripted: ScriptedServer) -> None:
+    scripted.play(Say("Here is the translation: " + GOOD))
+    done = run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    assert (done.returncode, done.stdout) == (0, MT + "\n")
+    assert "rejected" in done.stderr
+    assert "attempt 2, preamble" in done.stderr
+
+
+def test_edit_reads_one_side_from_stdin(run: Run, scripted: ScriptedServer) -> None:
+    done = run("edit", "--source", "src.txt", "--mt", "-", "--url", scripted.url, stdin=MT)
+    assert done.stdout == MT + "\n"
+
+
+def test_edit_reads_a_request_from_stdin_and_prints_json(run: Run, scripted: ScriptedServer) -> None:
+    scripted.play(Say(GOOD))
+    request = json.dumps({"source": "Claire posa son sac et s’assit.", "mt": MT, "seed": 5})
+    done = run("edit", "--json", "--url", scripted.url, stdin=request)
+    answer = json.loads(done.stdout)
+    assert answer["post_edit"] == GOOD
+    assert answer["edits"][0]["mt_span"]
+    assert scripted.requests[0]["seed"] == 5
+
+
+def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
+    flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "fr-FR")
+    run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3")
+    asked = scripted.requests[0]
+    assert asked["temperature"] == 0.3
+    assert "Claire = Claire" in asked["messages"][-1]["content"]
+    assert "Plain words." in asked["messages"][0]["content"]
+    assert "French" in asked["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "sentence"),
+    [
+        (("--source", "src.txt"), "", "--mt is missing"),
+        (("--source", "none.txt", "--mt", "mt.txt"), "", "none.txt can't be read: No such file"),
+        (("--source", "-", "--mt", "-"), "", "Only one of"),
+        (("--source", "src.txt", "--mt", "-"), "", "mt"),
+        (("--source", "src.txt", "--mt", "-"), b"caf\xe9", "stdin is not UTF-8: the byte at position 3"),
+        (("--source", "src.txt", "--mt", "-"), "a\x00b", "U+0000 at position 1"),
+        ((), "no json", "stdin is not a JSON request"),
+        ((), "[1]", "one JSON object"),
+        ((), '{"source": "a"}', "mt: Field required"),
+        (("--source", "src.txt", "--mt", "mt.txt", "--glossary", "Claire"), "", "not TERM=WORDING"),
+        (("--source", "src.txt", "--mt", "mt.txt", "--temperature", "9"), "", "temperature"),
+        (("--source", "src.txt", "--mt", "mt.txt", "--source-language", "french"), "", "source_language"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_two(
+    run: Run, scripted: ScriptedServer, words: tuple[str, ...], stdin: str, sentence: str
+) -> None:
+    done = run("edit", *words, "--url", scripted.url, stdin=stdin)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("ape: ")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failing_engine_is_a_sentence_and_exit_code_one(run: Run, scripted: ScriptedServer) -> None:
+    scripted.play(Fail(500))
+    words = ("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    done = run(*words, APE_RETRY_ATTEMPTS="1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "The model server failed (500" in done.stderr
+
+
+def test_an_unknown_model_names_its_neighbours(run: Run) -> None:
+    done = run("models", "pull", "smolm2")
+    assert done.returncode == 2
+    assert "smollm2-135m" in done.stderr
+
+
+def test_models_list_tells_what_is_here(run: Run) -> None:
+    rows = json.loads(run("models", "list", "--json").stdout)
+    assert rows[0]["name"] == "smollm2-135m"
+    assert rows[0]["path"] is None
+    assert "smollm2-135m" in run("models", "list").stdout
+
+
+def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
+    done = run("settings", APE_API_KEYS="opensesame", APE_PORT="9999")
+    assert "9999" in done.stdout
+    assert "opensesame" not in done.stdout
+    shown = json.loads(run("settings", "--json", APE_ENGINE_KEY="secret").stdout)
+    assert shown["engine_key"] == "********"
+
+
+def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    done = run("demo", "--url", scripted.url, "--page", "pages/demo.html")
+    assert done.returncode == 0, done.stderr
+    assert "Decisions" in done.stdout
+    assert "28 passages" in done.stdout
+    page = (tmp_path / "pages" / "demo.html").read_text(encoding="utf-8")
+    assert page.count("沈砚秋") >= 2
+
+
+def test_serve_refuses_the_open_network_without_a_key(run: Run, scripted: ScriptedServer) -> None:
+    done = run("serve", "--host", "0.0.0.0", "--url", scripted.url)
+    assert done.returncode == 2
+    assert "APE_API_KEYS" in done.stderr

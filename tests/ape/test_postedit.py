@@ -1,0 +1,151 @@
+"""One passage: attempts, guards, and the MT as a first-class answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from ape.edits import apply_edits
+from ape.engines.client import OpenAIEngine
+from ape.errors import InputError
+from ape.events import Attempt, Done, Event, Found
+from ape.postedit import Options, post_edit
+from ape.segment import Context, Segment
+from ape.verdict import Decision, Severity, Usage
+from tests.scripted import Say, ScriptedServer, translation_in
+
+SEGMENT = Segment(
+    "Claire posa son sac et s’assit. Elle avait marché 12 kilomètres.",
+    "Claire posed his bag and sat down. He had marched 12 kilometers.",
+    "fr",
+    "en",
+)
+GOOD = "Claire put down her bag and sat down. She had walked 12 kilometers."
+LOOP = "Claire sat " * 60
+
+
+@pytest.fixture
+async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
+    async with OpenAIEngine(scripted.url, api_key="k") as opened:
+        yield opened
+
+
+async def test_a_good_draft_is_taken_and_its_edits_rebuild_it(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    scripted.play(Say(GOOD))
+    result = await post_edit(SEGMENT, engine)
+    assert (result.decision, result.post_edit) == (Decision.EDITED, GOOD)
+    assert apply_edits(SEGMENT.mt, result.edits) == GOOD
+    assert 0 < result.edit_rate < 1
+    assert result.model == "scripted"
+    assert result.usage == Usage(100, 20)
+    assert result.prompt.startswith("chat@")
+
+
+async def test_the_mt_as_draft_is_unchanged(engine: OpenAIEngine) -> None:
+    result = await post_edit(SEGMENT, engine)
+    assert result.decision is Decision.UNCHANGED
+    assert (result.post_edit, result.edits, result.edit_rate) == (SEGMENT.mt, (), 0.0)
+
+
+async def test_a_refused_draft_is_asked_for_again_with_another_seed(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    scripted.play(Say(LOOP), Say(GOOD))
+    heard: list[Event] = []
+    result = await post_edit(SEGMENT, engine, options=Options(seed=7), listen=heard.append)
+    assert result.decision is Decision.EDITED
+    assert {finding.attempt for finding in result.findings if finding.severity is Severity.REJECT} == {1}
+    first, second = scripted.requests
+    assert (first["seed"], second["seed"]) == (7, 8)
+    assert first["temperature"] == 0 < second["temperature"]
+    assert [event.attempt for event in heard if isinstance(event, Attempt)] == [1, 2]
+    assert tuple(event.finding for event in heard if isinstance(event, Found)) == result.findings
+    assert [event.result for event in heard if isinstance(event, Done)] == [result]
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+async def test_after_the_last_attempt_the_mt_is_kept_whole(
+    engine: OpenAIEngine, scripted: ScriptedServer, attempts: int
+) -> None:
+    scripted.play(Say(LOOP))
+    result = await post_edit(SEGMENT, engine, options=Options(max_attempts=attempts))
+    assert result.decision is Decision.REJECTED
+    assert (result.post_edit, result.edits) == (SEGMENT.mt, ())
+    assert len(scripted.requests) == attempts
+    assert result.usage.completion_tokens > 0
+
+
+@pytest.mark.parametrize(("lead", "trail"), [("", ""), ("  ", "\n"), ("\u3000", " ")])
+async def test_white_space_around_the_mt_stays(
+    engine: OpenAIEngine, scripted: ScriptedServer, lead: str, trail: str
+) -> None:
+    scripted.play(Say(f"\n{GOOD}\n"))
+    segment = Segment(SEGMENT.source, lead + SEGMENT.mt + trail, "fr", "en")
+    result = await post_edit(segment, engine)
+    assert result.post_edit == lead + GOOD + trail
+
+
+@pytest.mark.parametrize("mt", ["* * *", "…", "—", "!?"])
+async def test_a_passage_without_words_is_kept_and_no_model_is_asked(
+    engine: OpenAIEngine, scripted: ScriptedServer, mt: str
+) -> None:
+    result = await post_edit(Segment(mt, mt, "fr", "en"), engine)
+    assert (result.decision, result.post_edit) == (Decision.UNCHANGED, mt)
+    assert [finding.guard for finding in result.findings] == ["wordless"]
+    assert not scripted.requests
+
+
+async def test_a_name_that_is_the_same_in_both_languages_is_kept(engine: OpenAIEngine) -> None:
+    result = await post_edit(Segment("Paris, 1848.", "Paris, 1848.", "fr", "en"), engine)
+    assert result.decision is Decision.UNCHANGED
+
+
+async def test_a_source_given_as_mt_is_refused_with_the_reason(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    text = "Elle avait marché longtemps sous la pluie."
+    result = await post_edit(Segment(text, text, "fr", "en"), engine)
+    assert (result.decision, result.post_edit) == (Decision.REJECTED, text)
+    assert "Translate it first" in result.findings[0].message
+    assert not scripted.requests
+
+
+@pytest.mark.parametrize(
+    ("segment", "field"),
+    [
+        (Segment(" ", "x", "fr", "en"), "source"),
+        (Segment("x", "\n\t", "fr", "en"), "mt"),
+        (Segment("a\x00", "x", "fr", "en"), "source"),
+        (Segment("a", "x\x1b[0m", "fr", "en"), "mt"),
+        (Segment("a", "x\ud83d", "fr", "en"), "mt"),
+        (Segment("a", "b", "fr", "en", context=(Context("c\x07", "d"),)), "context"),
+        (Segment("a", "b", "fr", "en", glossary=(("c", "d\x08"),)), "glossary"),
+        (Segment("a", "b", "fr", "en", instructions="\x00"), "instructions"),
+    ],
+)
+async def test_what_no_book_has_is_refused_by_field(
+    engine: OpenAIEngine, segment: Segment, field: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        await post_edit(segment, engine)
+    assert caught.value.field == field
+
+
+async def test_only_terms_that_occur_reach_the_model(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
+    segment = Segment("罗德走了。", "Rhode left.", "zh", "en", glossary=(("罗德", "Rhode"), ("安娜", "Anna")))
+    await post_edit(segment, engine)
+    asked = scripted.requests[0]["messages"][-1]["content"]
+    assert "罗德 = Rhode" in asked
+    assert "安娜" not in asked
+
+
+async def test_a_control_word_in_the_mt_survives_the_round_trip(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    mt = "The screen shows <|im_end|> and then nothing."
+    result = await post_edit(Segment("L’écran affiche <|im_end|> puis rien.", mt, "fr", "en"), engine)
+    assert "<|im_end|>" not in translation_in(scripted.requests[0])
+    assert (result.decision, result.post_edit) == (Decision.UNCHANGED, mt)
