@@ -120,7 +120,8 @@ class _Matcher:
         """What stays, with an empty match at both ends of the texts."""
         blocks = Levenshtein.editops(self.mt.keys, self.post_edit.keys).as_matching_blocks()
         found = [_Match(0, 0, 0), *(_Match(block.a, block.b, block.size) for block in blocks)]
-        return self._without_chance(self._slid(found))
+        end = _Match(len(self.mt.keys), len(self.post_edit.keys), 0)
+        return self._without_chance([*self._slid(found), end])
 
     def _slid(self, matches: list[_Match]) -> list[_Match]:
         """Of the places where an insertion or deletion gives the same text, take the one that reads best.
@@ -160,7 +161,7 @@ class _Matcher:
         reach = min(_length(left), _length(right))
         if reach == 0:
             return False
-        if size <= reach and self._are_swapped(left, right):
+        if self._are_swapped(left, right):
             return True
         words = [describe(self.lexicon, key) for key in self.mt.keys[match.a : match.a + size]]
         if size == 1 and words[0].character:
@@ -168,10 +169,15 @@ class _Matcher:
         return reach > 2 * size and all(word.light for word in words)
 
     def _are_swapped(self, left: Cell, right: Cell) -> bool:
-        """Whether what is lost on one side of a match comes back on the other, and nothing else changed."""
+        """Whether what is lost on one side of a match comes back on the other, and nothing else changed.
+
+        Articles come and go by themselves.
+        """
         lost = self.mt.keys[left.a : left.a_end] or self.mt.keys[right.a : right.a_end]
         gained = self.post_edit.keys[left.b : left.b_end] or self.post_edit.keys[right.b : right.b_end]
-        return lost == gained and len(lost) == _length(left) == _length(right)
+        if lost != gained or not len(lost) == _length(left) == _length(right):
+            return False
+        return not self.lexicon.articles.issuperset(lost)
 
 
 def _room(before: _Match, after: _Match) -> tuple[int, int]:

@@ -7,7 +7,7 @@ The first of these that holds names the kind:
 3. number        digits or number words differ
 4. punctuation   the same letters: only marks, spaces or mark-up differ
 5. pronoun       one side is nothing but pronouns ("her" -> "the", "the old man" -> "he")
-6. name          the capitalised words differ (not told in German, nor in scripts without capitals)
+6. name          the capitalised words differ, or a word in katakana (not told in German, Chinese, Arabic …)
 7. connective    one side is nothing but connectives ("but" -> "although")
 8. verb form     the same verb, or only auxiliaries, in other forms ("had gone" -> "went")
 9. insertion, deletion, and for all the rest word choice
@@ -52,7 +52,11 @@ _LONGEST_TERM = 5
 # So many words of the way for each word that moved; what is farther off is the same word by chance.
 _TRAVEL = 12
 _MAY_BE_NUMBER = attrgetter("number")
-_ORDINARY_ENDINGS = ("ly", "ing", "tion", "ness", "ment", "ed", "ful", "ous", "ies")
+# Few names end like this, and many an English word that opens a sentence does.
+_ORDINARY_ENDINGS = (
+    "ly", "ing", "ed", "tion", "tions", "sion", "sions", "ness", "ment", "ments", "ful", "less", "ous", "able",
+    "ible", "ive", "ical", "ity", "ies", "ism", "ists", "tors",
+)  # fmt: skip
 
 
 class _Side(NamedTuple):
@@ -69,11 +73,11 @@ class _Side(NamedTuple):
         return [word for word in self.words if word in table or any(map(str.isdigit, word))]
 
     def names(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
-        """The capitalised words; surely a name is only what has a capital within a sentence too."""
+        """The words that could be names; surely one is only what has a capital within a sentence too."""
         if len(self.words) > 2 and not surely:
             return []
         pairs = zip(self.cut.tokens[self.start : self.end], self.cut.keys[self.start : self.end], strict=True)
-        names = [key.removesuffix("'s") for token, key in pairs if token[0].isupper()]
+        names = [key.removesuffix("'s") for token, key in pairs if _could_be_name(token)]
         return [name for name in names if self._is_name(name, lexicon, surely=surely)]
 
     def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
@@ -81,11 +85,17 @@ class _Side(NamedTuple):
             return False
         if name in self.cut.capitalised:
             return True
-        is_ordinary = name in lexicon.ordinary or name.endswith(_ORDINARY_ENDINGS)
-        return not surely and not is_ordinary and name not in self.cut.vocabulary
+        if surely or name in lexicon.ordinary or name.endswith(_ORDINARY_ENDINGS):
+            return False
+        return _could_be_name(name) or name not in self.cut.vocabulary
 
-    def has_capitals(self) -> bool:
-        return self.cut.tokens[self.start : self.end] != self.cut.keys[self.start : self.end]
+    def may_have_names(self) -> bool:
+        return any(map(_could_be_name, self.cut.tokens[self.start : self.end]))
+
+
+def _could_be_name(token: str) -> bool:
+    """Whether it has a capital letter, or is a word in katakana, which has none and writes foreign names."""
+    return token[0].isupper() or "ァ" <= token[0] <= "ヺ"
 
 
 def kinds(cells: list[Cell], mt: Cut, post_edit: Cut, lexicon: Lexicon) -> list[Kind]:
@@ -178,7 +188,7 @@ def _same_but_for_case(before: _Side, after: _Side) -> bool:
 
 def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
     """Whether the names differ; and what comes or goes must be names and nothing else."""
-    if lexicon.language == "de" or not (before.has_capitals() or after.has_capitals()):
+    if lexicon.language == "de" or not (before.may_have_names() or after.may_have_names()):
         return False
     if not _terms_differ(_Side.names, before, after, lexicon):
         return False

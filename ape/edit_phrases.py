@@ -26,30 +26,49 @@ class Cell(NamedTuple):
 
 def split(was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> list[Cell]:
     """A changed phrase, given by its keys, cut into the changes that a translator would mark one by one."""
-    whole = Cell(0, len(was), 0, len(now))
-    if not was or not now or not 1 < max(len(was), len(now)) <= _LONGEST_PHRASE or sorted(was) == sorted(now):
-        return [whole]
+    if not was or not now or len(was) == len(now) == 1 or sorted(was) == sorted(now):
+        return [Cell(0, len(was), 0, len(now))]
     old = [describe(lexicon, key) for key in was]
     new = [describe(lexicon, key) for key in now]
     cells: list[Cell] = []
     a = b = 0
     for match_a, match_b, size in _answering(old, new):
-        if size and was[match_a : match_a + size] == now[match_b : match_b + size]:
-            continue
         cells += _between(old, new, Cell(a, match_a, b, match_b))
         cells += _singly(match_a, match_b, size)
         a, b = match_a + size, match_b + size
+    cells += _between(old, new, Cell(a, len(old), b, len(new)))
     return _with_auxiliaries(cells, old, new)
 
 
 def _answering(old: list[Word], new: list[Word]) -> Iterator[tuple[int, int, int]]:
-    """Where so many words in a row play the same roles, in about the same place; last, none at both ends."""
-    roles, others = [word.role for word in old], [word.role for word in new]
-    for block in Levenshtein.editops(roles, others).as_matching_blocks():
-        a, b, size = block.a, block.b, block.size
-        drift = min(abs(a - b), abs(len(old) - a - len(new) + b))
-        if drift <= _DRIFT:
-            yield a, b, size
+    """Where so many words in a row answer each other: the ends of sentences, and what plays one role in them."""
+    a = b = 0
+    for a_end, b_end in _sentence_ends(old, new):
+        yield from _of_one_role(old, new, Cell(a, a_end, b, b_end))
+        yield a_end, b_end, 1
+        a, b = a_end + 1, b_end + 1
+    yield from _of_one_role(old, new, Cell(a, len(old), b, len(new)))
+
+
+def _sentence_ends(old: list[Word], new: list[Word]) -> list[tuple[int, int]]:
+    """The ends of sentences in pairs, where both sides have as many."""
+    ends = [place for place, word in enumerate(old) if word.role == "stop"]
+    new_ends = [place for place, word in enumerate(new) if word.role == "stop"]
+    return list(zip(ends, new_ends, strict=True)) if len(ends) == len(new_ends) else []
+
+
+def _of_one_role(old: list[Word], new: list[Word], cell: Cell) -> Iterator[tuple[int, int, int]]:
+    """The words of a cell that play one role, in about the same place. A word that stayed is there by chance."""
+    a, a_end, b, b_end = cell
+    if not a_end - a or not b_end - b or max(a_end - a, b_end - b) > _LONGEST_PHRASE:
+        return
+    roles = [word.role for word in old[a:a_end]]
+    new_roles = [word.role for word in new[b:b_end]]
+    for block in Levenshtein.editops(roles, new_roles).as_matching_blocks():
+        drift = min(abs(block.a - block.b), abs(len(roles) - block.a - len(new_roles) + block.b))
+        start, new_start, size = a + block.a, b + block.b, block.size
+        if size and drift <= _DRIFT and old[start : start + size] != new[new_start : new_start + size]:
+            yield start, new_start, size
 
 
 def _between(old: list[Word], new: list[Word], cell: Cell) -> Iterator[Cell]:

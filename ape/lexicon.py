@@ -31,7 +31,7 @@ _CONTRACTED = {
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token in lower case, described.
+    """A token, described; its `key` is the token in lower case.
 
     `says` tells a word from a mark, `parts` are the words in it: "he's" has two, a mark none. `role` is what
     it shares with the words it could be exchanged for: "pronoun", or the base of a verb. A `light` word is
@@ -39,6 +39,7 @@ class Word:
     word as often as not; a `number` may be one.
     """
 
+    key: str
     says: bool
     parts: tuple[str, ...]
     letters: str
@@ -97,6 +98,7 @@ def describe(lexicon: Lexicon, key: str) -> Word:
     """What the lexicon tells of a token, given in lower case."""
     says = is_word(key)
     return Word(
+        key=key,
         says=says,
         parts=lexicon.apart(key) if says else (),
         letters=_letters(key) if says else "",
@@ -157,7 +159,7 @@ def _letters(key: str) -> str:
 def _is_light(lexicon: Lexicon, key: str) -> bool:
     if lexicon.function_words:
         return lexicon.grammatical.issuperset(lexicon.apart(key))
-    return len(key) <= 3
+    return len(key) <= 2
 
 
 def _role(lexicon: Lexicon, key: str) -> str:
@@ -168,7 +170,9 @@ def _role(lexicon: Lexicon, key: str) -> str:
         return "number"
     if key in lexicon.articles:
         return "article"
-    return base(key) if lexicon.language == "en" else key[:4]
+    if lexicon.language == "en":
+        return base(key)
+    return "auxiliary" if key in lexicon.auxiliaries else key[:4]
 
 
 def _role_of_mark(key: str) -> str:

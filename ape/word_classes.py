@@ -47,8 +47,8 @@ SURE_CONNECTIVES = {
              nonetheless thus hence whereas meanwhile otherwise besides instead consequently unless
              afterwards thereupon as_well_as even_though even_if as_if as_though as_soon_as so_that
              in_fact after_all of_course in_addition as_a_result for_example for_instance on_the_contrary
-             on_the_other_hand in_order_to because_of despite in_spite_of at_last in_the_end
-             at_the_same_time""",
+             on_the_other_hand in_order_to because_of thanks_to due_to owing_to despite in_spite_of
+             at_last in_the_end at_the_same_time""",
     "fr": """et mais ou donc or ni car parce_que puisque cependant pourtant toutefois néanmoins quoique
              ainsi puis ensuite alors lorsque tandis_que afin_que bien_que en_effet""",
     "de": """und aber oder denn sondern doch jedoch weil obwohl deshalb deswegen daher trotzdem dennoch

@@ -25,7 +25,8 @@ _WORD = regex.compile(r"[\p{L}\p{N}]")
 
 def tokens(text: str) -> list[str]:
     """All pieces of the text in order: `"".join(tokens(text)) == text`, always."""
-    return [match.group() for match in _TOKEN.finditer(text)]
+    pieces: list[str] = _TOKEN.findall(text)
+    return pieces
 
 
 def is_word(token: str) -> bool:

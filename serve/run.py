@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import uvicorn
 
+from ape.engines import Engine
 from ape.engines.open import open_engine
-from ape.errors import InputError
+from ape.errors import ApeError, InputError
 from ape.models import Progress, quiet
 from ape.settings import Settings
 from serve.app import create_app
@@ -22,14 +24,35 @@ def run(settings: Settings, *, tell: Callable[[str], None], progress: Progress =
     refuse_open_binding(settings)
     listener = _bind(settings)
     host, port = listener.getsockname()[:2]
-    app = create_app(settings, open_engine(settings, progress=progress))
+    shown = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    failures: list[ApeError] = []
+
+    @asynccontextmanager
+    async def engine() -> AsyncIterator[Engine]:
+        tell(f"Starting on {shown}: opening the engine …")
+        try:
+            async with open_engine(settings, progress=progress) as opened:
+                tell(f"Ready on {shown}/v1/post-edit")
+                yield opened
+        except ApeError as error:
+            failures.append(error)
+            raise
+        tell("Stopped.")
+
+    # Critical only: uvicorn's own words for a failed start are a stack trace, ours are the error's sentence.
     config = uvicorn.Config(
-        app, log_level="warning", timeout_graceful_shutdown=DRAIN_SECONDS, server_header=False, lifespan="on"
+        create_app(settings, engine()),
+        log_level="critical",
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        server_header=False,
+        lifespan="on",
     )
-    server = uvicorn.Server(config)
-    shown = f"[{host}]" if ":" in host else host
-    tell(f"Starting on http://{shown}:{port}")
-    server.run(sockets=[listener])
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        if failures:
+            raise failures[0]
 
 
 def _bind(settings: Settings) -> socket.socket:
