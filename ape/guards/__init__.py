@@ -1,1 +1,69 @@
-"""Guards: small pure functions that look at a draft and say what is wrong with it."""
+"""Guards: small pure functions that look at a draft and say what is wrong with it.
+
+`GUARDS` names them all; `check` runs them. Each takes the passage and the draft and returns its findings: `reject`
+where the draft must not be used, `warn` where the evidence is weak. Their numbers are in `ape.guards.thresholds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ape.guards.dropped import sentences_dropped
+from ape.guards.edit_rate import edit_rate
+from ape.guards.empty import empty
+from ape.guards.glossary import glossary
+from ape.guards.language import language
+from ape.guards.length import length
+from ape.guards.loop import loop
+from ape.guards.markup import markup
+from ape.guards.names import names
+from ape.guards.numbers import numbers
+from ape.guards.obedience import obedience
+from ape.guards.paragraphs import paragraphs
+from ape.guards.placeholders import placeholders
+from ape.guards.preamble import preamble
+from ape.guards.quotes import quotes
+from ape.guards.source_left import source_left_in
+from ape.guards.truncated import truncated
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+__all__ = ["GUARDS", "Guard", "check"]
+
+Guard = Callable[[Segment, Draft], list[Finding]]
+
+GUARDS: Mapping[str, Guard] = MappingProxyType(
+    {
+        "empty": empty,
+        "truncated": truncated,
+        "length": length,
+        "language": language,
+        "source_left_in": source_left_in,
+        "preamble": preamble,
+        "markup": markup,
+        "obedience": obedience,
+        "loop": loop,
+        "sentences_dropped": sentences_dropped,
+        "paragraphs": paragraphs,
+        "placeholders": placeholders,
+        "numbers": numbers,
+        "names": names,
+        "glossary": glossary,
+        "quotes": quotes,
+        "edit_rate": edit_rate,
+    }
+)
+
+
+def check(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
+    """All findings against a draft, in the order of `GUARDS`.
+
+    A draft that is the MT is never at fault: whatever is odd in it was there before, and keeping the MT is what a
+    refusal leads to anyway. A draft without words is judged by `empty` alone.
+    """
+    if draft.text.strip() == segment.mt.strip():
+        return ()
+    if findings := empty(segment, draft):
+        return tuple(findings)
+    return tuple(finding for guard in GUARDS.values() for finding in guard(segment, draft))

@@ -1,0 +1,72 @@
+"""Sentences of the MT that the draft has dropped: by what they say, not by how many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from ape.guards.length import size
+from ape.guards.reading import Reading, Step, readings, steps
+from ape.guards.thresholds import thresholds
+from ape.guards.wording import quoted, reject, warn
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+# Words of a sentence that come back although it is gone: function words, and what its neighbours share with it.
+_COVERED = 0.4
+# The draft has room for a sentence rewritten from scratch if so much of its length stands in its place.
+_ROOM = 0.5
+# As many sentences as before make it likely that one was put more shortly, as proverbs are.
+_LITTLE_ROOM = 0.25
+_FEWEST_WORDS = 4
+_FEWEST_CHARACTERS = 8
+
+
+def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
+    """Sentences whose own words are gone, and in whose place nothing of their length stands."""
+    _, mt, new = readings(segment, draft)
+    if len(mt.sentences) < 2 or not new.words:
+        return []
+    gone = [number for number in range(len(mt.sentences)) if _coverage(number, mt, new) < _COVERED]
+    if not gone:
+        return []
+    room = _room(mt, steps(segment.mt, draft.text))
+    shorter = len(mt.words) - len(new.words)
+    fewer = len(new.sentences) < len(mt.sentences)
+    findings = []
+    for number in gone:
+        length = len(mt.sentences[number])
+        if room[number] >= (_ROOM if fewer else _LITTLE_ROOM) * length and not (fewer and shorter >= _ROOM * length):
+            continue
+        text = " ".join(word.text for word in mt.sentences[number])
+        message = f"A sentence of the MT is not in the draft: {quoted(text)}."
+        weak = length < (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS) or _mt_says_too_much(segment, draft)
+        findings.append((warn if weak else reject)("sentences_dropped", message))
+    return findings
+
+
+def _coverage(number: int, mt: Reading, new: Reading) -> float:
+    """The share of a sentence's own words, those no other sentence of the MT has, that the draft has."""
+    units = mt.units[number]
+    own = [unit for unit in units if mt.unit_counts[unit] == 1]
+    if not own:
+        return 1.0
+    return sum(unit in new.unit_counts for unit in own) / len(own)
+
+
+def _room(mt: Reading, path: tuple[Step, ...]) -> list[int]:
+    """How many words of the draft stand in the place of each MT sentence."""
+    places: Counter[int] = Counter()
+    for step in path:
+        last = max(step.mt_start, step.mt_end - 1)
+        for offset in range(step.end - step.start):
+            places[min(step.mt_start + offset, last)] += 1
+    bounds = [*mt.sentence_starts, len(mt.words) + 1]
+    return [sum(places[place] for place in range(start, end)) for start, end in pairwise(bounds)]
+
+
+def _mt_says_too_much(segment: Segment, draft: Draft) -> bool:
+    """Whether the MT is longer than its source accounts for, and the draft is as long as it should be."""
+    limits = thresholds(segment.source_language, segment.target_language)
+    expected = size(segment.source) * limits.target_per_source
+    return size(segment.mt) > 1.3 * expected and size(draft.text) >= 0.85 * expected

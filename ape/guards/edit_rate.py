@@ -1,0 +1,36 @@
+"""A draft so far from the MT that it is a new translation, not a repair."""
+
+from __future__ import annotations
+
+from ape.edits import edit_rate as rate_of
+from ape.guards.length import size
+from ape.guards.reading import readings
+from ape.guards.thresholds import thresholds
+from ape.guards.wording import reject, warn
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+# In a few words one repair is a large share: the cap counts so many edits for nothing.
+_FREE_EDITS = 6
+_BROKEN = 0.7
+_SLACK = 10
+
+
+def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
+    """Edits over MT words above the cap of the language pair."""
+    _, mt, _ = readings(segment, draft)
+    if not mt.words:
+        return []
+    cap = thresholds(segment.source_language, segment.target_language).edit_rate
+    rate = rate_of(segment.mt, draft.text)
+    if rate <= cap + _FREE_EDITS / len(mt.words):
+        return []
+    message = f"The draft changes the MT too much: {rate:.0%} of its words, where {cap:.0%} is the most."
+    return [(warn if _mt_is_broken(segment) else reject)("edit_rate", message)]
+
+
+def _mt_is_broken(segment: Segment) -> bool:
+    """Whether the MT is so short or so long for its source that repairing it means writing it anew."""
+    limits = thresholds(segment.source_language, segment.target_language)
+    share = (size(segment.mt) + _SLACK) / (size(segment.source) * limits.target_per_source + _SLACK)
+    return not _BROKEN < share < 1 / _BROKEN

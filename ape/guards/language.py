@@ -1,0 +1,70 @@
+"""A draft in the wrong language or script."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+
+from ape.guards.reading import Reading, readings
+from ape.guards.wording import listed, reject, warn
+from ape.languages import classify, name_of, scripts_of
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+# Letters any script may hold: the micro sign, ordinal indicators, one Greek letter in a formula.
+_MOST_STRAY_LETTERS = 1
+# Where so many of the draft's words are the MT's, it is in the MT's language, and no statistics are needed.
+_SHARED_WORDS = 0.4
+# py3langid on fewer words guesses.
+_FEWEST_WORDS = 6
+_SURE = 0.95
+
+
+def language(segment: Segment, draft: Draft) -> list[Finding]:
+    """Words in a script that neither the target language nor the MT has; else the statistics of its letters."""
+    source, mt, new = readings(segment, draft)
+    return _foreign_script(segment, mt, new) or _foreign_language(segment, mt, new)
+
+
+def _foreign_script(segment: Segment, mt: Reading, new: Reading) -> list[Finding]:
+    pattern = _foreign(segment.target_language)
+    if new.text.isascii():
+        return []
+    found = [word for word in pattern.findall(new.text) if word not in segment.mt and not _is_quotation(word, segment)]
+    letters = sum(map(len, found))
+    if letters <= _MOST_STRAY_LETTERS:
+        return []
+    message = f"The draft has words that are not written as {name_of(segment.target_language)} is: {listed(found)}."
+    return [reject("language", message)]
+
+
+def _is_quotation(word: str, segment: Segment) -> bool:
+    """Whether the word is foreign to the source too: Greek in a French book stays Greek."""
+    return word in segment.source and word in _foreign(segment.source_language).findall(segment.source)
+
+
+@lru_cache(maxsize=64)
+def _foreign(target_language: str) -> regex.Pattern[str]:
+    """Runs of letters foreign to a language. Latin is at home everywhere: names, brands and titles stay in it."""
+    own = "".join(rf"\p{{{script}}}" for script in (*scripts_of(target_language), "Latin"))
+    return regex.compile(rf"[\p{{L}}--[{own}\p{{Common}}\p{{Inherited}}]]+", regex.V1)
+
+
+def _foreign_language(segment: Segment, mt: Reading, new: Reading) -> list[Finding]:
+    words = new.words
+    if len(words) < _FEWEST_WORDS:
+        return []
+    shared = sum(word in mt.vocabulary for word in words)
+    if shared >= _SHARED_WORDS * len(words):
+        return []
+    found, probability = classify(new.text)
+    if found == segment.target_language or probability < _SURE:
+        return []
+    expected = name_of(segment.target_language)
+    if classify(segment.mt)[0] == found:
+        return []
+    message = f"The draft reads as {name_of(found)}, not as {expected}."
+    if found == segment.source_language or len(words) >= 2 * _FEWEST_WORDS:
+        return [reject("language", message)]
+    return [warn("language", message)]

@@ -1,0 +1,44 @@
+"""A draft too short or too long for its passage."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+
+from ape.guards.thresholds import thresholds
+from ape.guards.wording import reject
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+# An ideograph says about what three letters say.
+_IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hangul}]")
+_IDEOGRAPH_SIZE = 3
+# Added to both sizes, so that "Yes." may become "Yes, of course." but a paragraph may not double.
+_SLACK = 20
+
+
+def length(segment: Segment, draft: Draft) -> list[Finding]:
+    """Out of bounds against the MT and against the source alike.
+
+    A draft that is long for the MT but right for the source repairs an omission; the other way round, the MT
+    has the source's odd length. Neither is a fault.
+    """
+    limits = thresholds(segment.source_language, segment.target_language)
+    new = size(draft.text) + _SLACK
+    by_mt = new / (size(segment.mt) + _SLACK)
+    by_source = new / (size(segment.source) * limits.target_per_source + _SLACK)
+    if max(by_mt, by_source) < limits.shortest:
+        return [reject("length", f"The draft is too short: {by_mt:.0%} of the MT, {by_source:.0%} of what the source leads one to expect.")]
+    if min(by_mt, by_source) > limits.longest:
+        return [reject("length", f"The draft is too long: {by_mt:.0%} of the MT, {by_source:.0%} of what the source leads one to expect.")]
+    return []
+
+
+@lru_cache(maxsize=256)
+def size(text: str) -> int:
+    """How much a text says, comparable between scripts: its characters without spaces, ideographs weighted."""
+    plain = len("".join(text.split()))
+    if text.isascii():
+        return plain
+    return plain + (_IDEOGRAPH_SIZE - 1) * len(_IDEOGRAPH.findall(text))

@@ -1,0 +1,300 @@
+"""Names lost, invented, or changed into others.
+
+A name is a capital that grammar does not ask for, so this guard looks at languages that have such capitals. A new
+name needs support: the MT, the source (in any script we can spell), the context or the glossary has something like
+it. Where it has none, what weighs is whether another name is gone: one that stood in its very place, one nearby, or
+one of the source's that the draft no longer has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+
+import regex
+from rapidfuzz import process
+from rapidfuzz.distance import JaroWinkler
+
+from ape.guards.exonyms import kin
+from ape.guards.ordinary import is_ordinary
+from ape.guards.reading import Reading, base_form, read, steps
+from ape.guards.spelling import ALIKE, fold, likeness
+from ape.guards.wording import listed, quoted, reject, warn
+from ape.languages import scripts_of
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+_CASED = frozenset(("Latin", "Cyrillic", "Greek"))
+_SHORTEST = 3
+# Above this share of capitals a text is a heading, and capitals say nothing.
+_HEADING = 0.4
+# A name and the one that took its place stand so many words apart at most, others being edited around them.
+_NEAR = 6
+# How far from the same place in another text its support may stand, in words, or a tenth of the text.
+_WINDOW = 12
+# A rewritten stretch longer than this pairs its words by chance.
+_SHORT_STEP = 2
+_LOCAL_STEP = 4
+# Likeness (Jaro-Winkler on folded spellings) by what is compared; see `ape.guards.spelling.ALIKE`.
+_SURE = 0.9
+_PROVEN = 0.85
+_RESPELLED = 0.78
+_IN_MT = 0.88
+_HALF = 0.76
+
+
+def names(segment: Segment, draft: Draft) -> list[Finding]:
+    """Names that come from nowhere, the more so where one that the source has is gone; and names gone for good."""
+    if not _CASED.issuperset(scripts_of(segment.target_language)):
+        return []
+    case = _Case(segment, draft)
+    exchanged = case.exchanged()
+    findings = [
+        reject("names", f"The name {quoted(old)}, which the source has, has become {quoted(new)}.")
+        for old, new in exchanged.items()
+    ]
+    for position, name in case.invented().items():
+        if name not in exchanged.values():
+            findings += case.judge(position, name)
+    if not findings and (gone := case.gone()):
+        findings.append(warn("names", f"The source and the MT have {listed(gone)}; the draft does not."))
+    return findings
+
+
+class _Case:
+    """One draft under this guard, with the evidence for and against its names worked out when first needed."""
+
+    def __init__(self, segment: Segment, draft: Draft) -> None:
+        self.segment = segment
+        self.source, self.mt, self.new = read(segment.source), read(segment.mt), read(draft.text)
+        self.steps = steps(segment.mt, draft.text)
+        # Which capitals are ordinary words we know for English alone; elsewhere only the surest sign refuses.
+        self.cased_source = _CASED.issuperset(scripts_of(segment.source_language))
+        self.english = segment.target_language == "en"
+
+    @cached_property
+    def fresh(self) -> dict[int, str]:
+        """The draft's capitalised words that neither MT nor source has, wherever they stand, by position."""
+        return {
+            position: name
+            for position, surface in enumerate(self.new.surfaces)
+            if surface[0].isupper()
+            and is_name(name := base_form(surface))
+            and (word := name.lower()) not in self.mt.vocabulary
+            and word not in self.source.vocabulary
+            and word not in self.new.uncapitalised
+        }
+
+    @cached_property
+    def source_sounds(self) -> dict[str, str]:
+        """The source's words by their folded spelling."""
+        return {fold(word): word for word in dict.fromkeys(self.source.words) if len(word) >= _SHORTEST - 1}
+
+    @cached_property
+    def source_names(self) -> list[str]:
+        """The source's likely names."""
+        return [name for name in dict.fromkeys(self.source.capitals.values()) if is_name(name)]
+
+    def _around(self, text: Reading, position: int) -> list[str]:
+        """The words of a text about as far into it as a place in the draft is.
+
+        In a long passage something sounds like anything; a name stands about where it stood.
+        """
+        middle = position * len(text.words) // len(self.new.words)
+        reach = max(_WINDOW, len(text.words) // 10)
+        return text.words[max(0, middle - reach) : middle + reach]
+
+    @cached_property
+    def draft_sounds(self) -> list[str]:
+        return folded(self.new.words)
+
+    @cached_property
+    def elsewhere(self) -> list[str]:
+        """Words the draft may take from outside the passage: what came before, and the glossary."""
+        texts = [context.target for context in self.segment.context]
+        texts += [target for _, target in self.segment.glossary]
+        return folded(word for text in texts for word in read(text).words)
+
+    def exchanged(self) -> dict[str, str]:
+        """MT names that the source has, and the names that stand in their very places."""
+        found = {}
+        for step in self.steps if self.fresh else ():
+            width = step.end - step.start
+            if step.kind != "replace" or width > _SHORT_STEP or step.mt_end - step.mt_start != width:
+                continue
+            for place, position in zip(range(step.mt_start, step.mt_end), range(step.start, step.end), strict=True):
+                old, new = base_form(self.mt.surfaces[place]), self.fresh.get(position, "")
+                if (
+                    new
+                    and self._is_exchange(old, new, initial=place not in self.mt.capitals)
+                    and not self._supported(new, position)
+                ):
+                    found[old] = new
+        return found
+
+    def _is_exchange(self, old: str, new: str, *, initial: bool) -> bool:
+        if not (old[0].isupper() and is_name(old)) or old.lower() in self.mt.uncapitalised:
+            return False
+        if old.lower() in self.new.vocabulary and self._count(self.new, old) >= self._count(self.mt, old):
+            return False
+        origin = self._origin(old)
+        if not origin or (self.english and (is_ordinary(new.lower()) or (initial and is_ordinary(old.lower())))):
+            return False
+        if not self.english and (
+            origin not in (fold(name) for name in self.source_names) or is_ordinary(self.source_sounds[origin])
+        ):
+            return False
+        return not self._respelled(new, [fold(old), origin])
+
+    def _origin(self, name: str) -> str:
+        """The word of the source, folded, that an MT name renders, or nothing."""
+        found = process.extractOne(
+            fold(name), list(self.source_sounds), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
+        )
+        if found:
+            return str(found[0])
+        own = kin(name.lower())
+        return next((sound for sound, word in self.source_sounds.items() if own == kin(word) >= 0), "")
+
+    def _respelled(self, name: str, others: list[str]) -> bool:
+        """Whether the name is another form of one of these folded words."""
+        own = kin(name.lower())
+        if own >= 0 and own in {kin(self.source_sounds.get(other, other)) for other in others}:
+            return True
+        return likeness(name, others) >= _RESPELLED or any(
+            _same_consonants(fold(name), other) for other in others
+        )
+
+    def _supported(self, name: str, position: int) -> bool:
+        """Whether the source itself, or what is known from elsewhere, has the name, for all the MT may say."""
+        if name in self.source.text:
+            return True
+        if likeness(name, self.elsewhere) >= ALIKE:
+            return True
+        nearby = self._around(self.source, position)
+        own = kin(name.lower())
+        if own >= 0 and own in map(kin, nearby) and own not in map(kin, self._around(self.mt, position)):
+            return True
+        return likeness(name, folded(nearby)) >= _SURE or any(
+            _same_consonants(fold(name), fold(other)) for other in self.source_names
+        )
+
+    def invented(self) -> dict[int, str]:
+        """The draft's likely names that sound like nothing in the MT, nor come from elsewhere, by position."""
+        candidates = {position: name for position, name in self.fresh.items() if position in self.new.capitals}
+        if not candidates:
+            return {}
+        return {position: name for position, name in candidates.items() if not self._known(name, position)}
+
+    def _known(self, name: str, position: int) -> bool:
+        in_mt = self._around(self.mt, position)
+        if name in self.source.text or likeness(name, folded(in_mt) + self.elsewhere) >= _IN_MT:
+            return True
+        own = kin(name.lower())
+        return own >= 0 and own in map(kin, [*in_mt, *self._around(self.source, position)])
+
+    def judge(self, position: int, name: str) -> list[Finding]:
+        """What an unsupported name weighs: nothing, a warning, or a refusal."""
+        replaced, near = self._displaced(position)
+        proven = [old for old in replaced if self._origin(old)]
+        likeness_to_source = likeness(name, folded(self._around(self.source, position)))
+        if likeness_to_source >= (_SURE if proven else ALIKE) or self._respelled(name, folded(replaced + near)):
+            return []
+        if any(_same_consonants(fold(name), fold(other)) for other in self.source_names):
+            return []
+        message = f"Neither the source nor the MT has the name {quoted(name)}."
+        if not (self.english and self.cased_source) or self._is_heading() or is_ordinary(name.lower()) or self._spells_out(name):
+            return [warn("names", message)]
+        if replaced or near:
+            return [reject("names", f"{message} It stands where the MT has {listed(replaced + near)}.")]
+        if orphans := self._orphans():
+            return [reject("names", f"{message} The source has {listed(orphans)}, which the draft has not.")]
+        # With nothing lost, half a likeness is enough to think that the source has it.
+        return [(warn if likeness_to_source >= _HALF else reject)("names", message)]
+
+    def _is_heading(self) -> bool:
+        """Whether the draft, unlike the MT, capitalises as titles do."""
+        share = len(self.new.capitals) / len(self.new.words)
+        return share > _HEADING and len(self.mt.capitals) < _HEADING * len(self.mt.words)
+
+    def _displaced(self, position: int) -> tuple[list[str], list[str]]:
+        """The MT's names that stood in the place of this word of the draft, and those lost nearby."""
+        step = next(step for step in self.steps if step.start <= position < step.end)
+        last = max(step.mt_start, step.mt_end - 1)
+        replaced = []
+        if step.end - step.start <= _LOCAL_STEP:
+            capitals = self.mt.capitals
+            replaced = [
+                capitals[place]
+                for place in range(step.mt_start, step.mt_end)
+                if place in capitals and is_name(capitals[place])
+            ]
+        near = [
+            name
+            for place, name in self.lost.items()
+            if step.mt_start - _NEAR <= place <= last + _NEAR and name not in replaced
+        ]
+        return replaced, near
+
+    @cached_property
+    def lost(self) -> dict[int, str]:
+        """The MT's likely names that the draft has less often, and in no other spelling, by position."""
+        found = {}
+        for position, name in self.mt.capitals.items():
+            if not is_name(name) or name.lower() in self.mt.uncapitalised:
+                continue
+            fewer = self._count(self.new, name) < self._count(self.mt, name)
+            if fewer and (name.lower() in self.new.vocabulary or likeness(name, self.draft_sounds) < ALIKE):
+                found[position] = name
+        return found
+
+    def gone(self) -> list[str]:
+        """The names of source and MT that the draft has in no form."""
+        return [
+            name
+            for name in dict.fromkeys(self.lost.values())
+            if name.lower() not in self.new.vocabulary
+            and not is_ordinary(name.lower())
+            and likeness(name, [fold(other) for other in self.source_names]) >= _SURE
+        ]
+
+    def _orphans(self) -> list[str]:
+        """The source's likely names that nothing in the draft sounds like."""
+        draft_kin = {kin(word) for word in self.new.words} - {-1}
+        return [
+            name
+            for name in self.source_names
+            if likeness(name, self.draft_sounds) < _RESPELLED and kin(name.lower()) not in draft_kin
+        ]
+
+    def _spells_out(self, name: str) -> bool:
+        """Whether the name may be part of an abbreviation of the MT's that the draft writes in full."""
+        return any(
+            len(word) > 1 and word.isupper() and name[0] in word and word.lower() not in self.new.vocabulary
+            for word in self.mt.surfaces
+        )
+
+    @staticmethod
+    def _count(text: Reading, name: str) -> int:
+        return sum(base_form(word) == name.lower() for word in text.words)
+
+
+def is_name(word: str) -> bool:
+    """Whether a capitalised word may be a name: long enough, and not all in capitals."""
+    return len(word) >= _SHORTEST and not word.isupper() and word.isalpha()
+
+
+def folded(words: Iterable[str]) -> list[str]:
+    """The words' folded spellings, but for the shortest."""
+    return [fold(word) for word in dict.fromkeys(words) if len(word) >= _SHORTEST - 1]
+
+
+def _same_consonants(one: str, other: str) -> bool:
+    """Vowels are what languages change first: Entente is Antanta."""
+    first, second = _consonants(one), _consonants(other)
+    return min(len(first), len(second)) >= _SHORTEST and JaroWinkler.similarity(first, second) >= _SURE
+
+
+def _consonants(sound: str) -> str:
+    return regex.sub("[aeiouh]", "", sound)

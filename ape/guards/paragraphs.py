@@ -1,0 +1,26 @@
+"""Paragraph breaks lost or invented: a passage must come back in as many paragraphs as it went."""
+
+from __future__ import annotations
+
+import regex
+
+from ape.guards.wording import reject, warn
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+_BREAK = regex.compile(r"[^\S\n]*\n(?:\s*\n)?\s*")
+
+
+def paragraphs(segment: Segment, draft: Draft) -> list[Finding]:
+    """More or fewer lines than the MT has, and than the source has."""
+    before, after = _lines(segment.mt), _lines(draft.text)
+    if after in (before, _lines(segment.source)):
+        return []
+    message = f"The draft has {after} paragraphs or lines where the MT has {before}."
+    if before == 1 and after > 2:
+        return [reject("paragraphs", message)]
+    return [warn("paragraphs", message)]
+
+
+def _lines(text: str) -> int:
+    return len(_BREAK.findall(text.strip())) + 1

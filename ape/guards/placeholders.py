@@ -1,0 +1,79 @@
+"""Links, inline tags and placeholders: what must come back character by character."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import regex
+
+from ape.guards.wording import listed, quoted, reject, warn
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+_HINT = regex.compile(r"[@<{}⟦%]|://|www\.|\[\[|&\w+;|\$\{")
+_FIXED = regex.compile(
+    r"""
+      https?://[^\s<>"”»）]+[^\s<>"”».,;:!?)\]}）]
+    | \bwww\.[^\s<>"”»]+[^\s<>"”».,;:!?)\]}]
+    | [\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,4}
+    | ⟦[^⟦⟧\n]{0,40}⟧
+    | \[\[[^\[\]\n]{0,80}\]\]
+    | \{\{?[^{}\n]{0,40}\}?\}
+    | \$\{[^{}\n]{0,40}\}
+    | %(?:\(\w{1,40}\))?[sdif](?!\w) | %\d\$[sd]
+    | &(?:\#\d{1,6}|[a-z]{2,8});
+    """,
+    regex.VERBOSE | regex.IGNORECASE,
+)
+_TAG = regex.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:-]{0,30})(?P<rest>[^<>\n]{0,200}?)(?P<single>/?)>")
+_SINGLE = frozenset({"br", "hr", "img", "wbr", "input", "meta", "link"})
+
+
+def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
+    """Links, placeholders and tags against the MT's and the source's; tags must also nest as they did."""
+    if not any(_HINT.search(text) for text in (draft.text, segment.mt)):
+        return []
+    return _pieces(segment, draft) + _nesting(segment, draft)
+
+
+def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
+    source, mt, new = (_fixed(text) for text in (segment.source, segment.mt, draft.text))
+    findings = []
+    if lost := list((mt - new).elements()):
+        message = f"The draft has lost {listed(lost)}."
+        # What the MT has and the source has not may be the MT's own invention.
+        supported = [piece for piece in lost if piece in source]
+        findings.append((reject if supported else warn)("placeholders", message))
+    if invented := [piece for piece in (new - mt).elements() if new[piece] > source[piece]]:
+        message = f"Neither the source nor the MT has {listed(invented)}."
+        findings.append(reject("placeholders", message))
+    return findings
+
+
+def _fixed(text: str) -> Counter[str]:
+    pieces = Counter(match.group().rstrip(".") for match in _FIXED.finditer(text))
+    pieces.update(match.group() for match in _TAG.finditer(text))
+    return pieces
+
+
+def _nesting(segment: Segment, draft: Draft) -> list[Finding]:
+    wrong = _misnested(draft.text)
+    if not wrong or _misnested(segment.mt):
+        return []
+    return [reject("placeholders", f"The tag {quoted(wrong)} is not opened and closed in order, as it is in the MT.")]
+
+
+def _misnested(text: str) -> str:
+    """The first tag that closes nothing, or that nothing closes."""
+    open_tags: list[str] = []
+    for match in _TAG.finditer(text):
+        name = match["name"].lower()
+        if match["single"] or name in _SINGLE:
+            continue
+        if not match["close"]:
+            open_tags.append(name)
+        elif open_tags and open_tags[-1] == name:
+            open_tags.pop()
+        else:
+            return match.group()
+    return f"<{open_tags[-1]}>" if open_tags else ""

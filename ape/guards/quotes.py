@@ -1,0 +1,46 @@
+"""Quotation marks and brackets that open and never close, or close and never opened."""
+
+from __future__ import annotations
+
+import regex
+
+from ape.guards.wording import quoted, reject, warn
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+_MARKS = regex.compile("[\"“”„«»「」『』（）()\\[\\]《》]")
+_PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "[": "]", "《": "》"}
+_OPENING = {closing: opening for opening, closing in _PAIRS.items()}
+_WESTERN = frozenset("\"“”„«»")
+
+
+def quotes(segment: Segment, draft: Draft) -> list[Finding]:
+    """Marks that do not pair in the draft though they do in the MT; a fault only where the source's pair too."""
+    unpaired = _unpaired(draft.text)
+    if not unpaired or _unpaired(segment.mt):
+        return []
+    message = f"A quotation mark or bracket has lost its partner: {quoted(unpaired)}; in the MT they pair."
+    if _unpaired(segment.source):
+        return [warn("quotes", message)]
+    return [reject("quotes", message)]
+
+
+def _unpaired(text: str) -> str:
+    """The first mark without a partner, with the words after it, or nothing.
+
+    Western quotation marks are told by kind, not direction: “…”, „…“, »…«, «…» and "…" are all in use.
+    """
+    western: list[regex.Match[str]] = []
+    open_marks: list[regex.Match[str]] = []
+    for match in _MARKS.finditer(text):
+        mark = match.group()
+        if mark in _WESTERN:
+            western.append(match)
+        elif mark in _PAIRS:
+            open_marks.append(match)
+        elif open_marks and open_marks[-1].group() == _OPENING[mark]:
+            open_marks.pop()
+        else:
+            return text[match.start() : match.start() + 30]
+    unpaired = open_marks or (western[-1:] if len(western) % 2 else [])
+    return text[unpaired[0].start() : unpaired[0].start() + 30] if unpaired else ""
