@@ -36,6 +36,9 @@ class Settings(BaseModel):
 
     slots: Annotated[int, Field(ge=1, le=64, description="passages the embedded engine works on at once")] = 4
     window: Annotated[int, Field(ge=512, description="tokens for a passage and its answer, embedded")] = 4096
+    threads: Annotated[
+        int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
+    ] = None
     in_flight: Annotated[int, Field(ge=1, le=1024, description="requests to a url engine at once")] = 8
     timeout_seconds: Annotated[float, Field(gt=0, description="longest silence of a url engine")] = 60.0
     retry_attempts: Annotated[int, Field(ge=1, le=20, description="tries of a request that fails")] = 4

@@ -24,14 +24,20 @@ BATCH = 256
 
 @asynccontextmanager
 async def embedded(
-    path: Path, *, name: str, slots: int = SLOTS, window: int = WINDOW, retry: RetryPolicy | None = None
+    path: Path,
+    *,
+    name: str,
+    slots: int = SLOTS,
+    window: int = WINDOW,
+    threads: int | None = None,
+    retry: RetryPolicy | None = None,
 ) -> AsyncIterator[EmbeddedEngine]:
     """Start llama.cpp on a model file; on the way out its threads, memory and port are gone.
 
     `slots` passages share each pass over the weights (continuous batching); each has `window` tokens.
     """
     server = _Server()
-    await asyncio.to_thread(server.start, path, name=name, slots=slots, window=window)
+    await asyncio.to_thread(server.start, path, name=name, slots=slots, window=window, threads=threads)
     try:
         async with EmbeddedEngine(
             server.address, key=server.key, name=name, slots=slots, retry=retry
@@ -39,6 +45,15 @@ async def embedded(
             yield engine
     finally:
         await asyncio.shield(asyncio.to_thread(server.stop))
+
+
+def default_threads() -> int:
+    """One fewer than there are cores.
+
+    llama.cpp's threads wait for each other after every operation, so one that has to share its core holds up all:
+    beside a busy neighbour two threads on two cores ran several times slower than one.
+    """
+    return max(1, (os.cpu_count() or 2) - 1)
 
 
 class EmbeddedEngine(OpenAIEngine):
@@ -86,7 +101,7 @@ class _Server:
         self.address = ""
         self._handle: Any = None
 
-    def start(self, path: Path, *, name: str, slots: int, window: int) -> None:
+    def start(self, path: Path, *, name: str, slots: int, window: int, threads: int | None) -> None:
         """Load the model and listen; the port is the system's choice."""
         import xllamacpp
 
@@ -103,9 +118,8 @@ class _Server:
         parameters.ui = False
         parameters.verbosity = -1
         for pool in (parameters.cpuparams, parameters.cpuparams_batch):
-            pool.n_threads = os.cpu_count() or 1
-            # Waiting threads that spin starve the Python side of this same process.
-            pool.poll = 0
+            pool.n_threads = threads or default_threads()
+            pool.poll = 0  # waiting threads that spin starve the Python side of this same process
         try:
             self._handle = xllamacpp.Server(parameters)
         except RuntimeError as error:

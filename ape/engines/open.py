@@ -34,5 +34,7 @@ async def open_engine(settings: Settings, *, progress: Progress = quiet) -> Asyn
     wanted = settings.model or DEFAULT_MODEL
     path = await asyncio.to_thread(resolve, wanted, cache=settings.cache, progress=progress)
     name = wanted if wanted in CATALOGUE else Path(path).stem
-    async with embedded(path, name=name, slots=settings.slots, window=settings.window, retry=retry) as engine:
+    async with embedded(
+        path, name=name, slots=settings.slots, window=settings.window, threads=settings.threads, retry=retry
+    ) as engine:
         yield engine
