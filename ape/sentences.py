@@ -11,10 +11,12 @@ import regex
 TERMINALS = ".!?…。！？｡।॥؟۔։።"
 CLOSERS = "\"'”’»›)]}」』）】》〉"
 
+_CLOSER = regex.escape(CLOSERS)
+_MARK = ".!?…؟։"
 _END = regex.compile(
     rf"""
-      (?P<full>[。！？｡]+(?:…+)?|[।॥۔።])[{regex.escape(CLOSERS)}]*+\s*+   # these need no space after them
-    | (?P<mark>[.!?…؟։]++)(?:\s?[{regex.escape(CLOSERS)}])*+(?=\s)\s++     # these do: 3.14 and example.org go on
+      (?P<full>[。！？｡]+(?:…+)?|[।॥۔።])[{_CLOSER}]*+\s*+      # these need no space after them
+    | (?<![{_MARK}])(?P<mark>[{_MARK}]++)(?:\s?[{_CLOSER}])*+(?=\s)\s++   # these do: 3.14 and example.org go on
     | \n\s*+
     """,
     regex.VERBOSE,

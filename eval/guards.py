@@ -52,13 +52,16 @@ def read_mlqe(data: Path, pair: str, split: str = "dev") -> list[Row]:
 def read_english(data: Path) -> list[str]:
     """All English there is in MLQE-PE's train rows, to learn which words are ever written small."""
     into = [row.post_edit for pair in (*PAIRS, "ne-en", "si-en") for row in read_mlqe(data, pair, "train")]
-    return into + [row.segment.source for pair in ("en-de", "en-zh") for row in read_mlqe(data, pair, "train")]
+    return into + [
+        row.segment.source for pair in ("en-de", "en-zh") for row in read_mlqe(data, pair, "train")
+    ]
 
 
 def read_candide(data: Path) -> list[Row]:
     """PAR3's Candide: each human translation of a paragraph as if it were a post-edit of Google's.
 
-    Each paragraph has the three before it as its context, as it has when a book is edited.
+    Each paragraph has the three before it as its context, as it has when a book is edited. Paragraphs that PAR3's
+    aligner gave text of the one before are left out.
     """
     rows = []
     told: dict[str, list[Context]] = {}
@@ -68,13 +71,22 @@ def read_candide(data: Path) -> list[Row]:
             for name, text in row["human"].items():
                 human = _FOOTNOTE.sub("", text).strip()
                 before = tuple(told.get(name, ())[-3:])
-                rows.append(Row(f"{row['i']}.{name}", Segment(row["src"], row["gt"], "fr", "en", before), human))
+                if before and _overlap(before[-1].target, human):
+                    continue
+                rows.append(
+                    Row(f"{row['i']}.{name}", Segment(row["src"], row["gt"], "fr", "en", before), human)
+                )
                 told.setdefault(name, []).append(Context(row["src"], human))
     return rows
 
 
+def _overlap(before: str, text: str, length: int = 10) -> bool:
+    words = text.split()
+    return any(" ".join(words[start : start + length]) in before for start in range(len(words) - length + 1))
+
+
 # The printed translations' footnote marks, stuck to the words they stand at.
-_FOOTNOTE = regex.compile(r"(?<=[\p{L}\p{P}])\d{1,3}(?=\s|$)|(?<=[.!?”\"])\s?a[a-z](?=\s|$)")
+_FOOTNOTE = regex.compile(r"(?<=[\p{L}\p{P}])\d{1,3}(?=[\s\p{P}]|$)|(?<=[.!?”\"])\s?a[a-z](?=\s|$)")
 
 
 def paragraphs(rows: Sequence[Row], seed: int = 1) -> list[Row]:
@@ -134,22 +146,42 @@ def faulty(found: Iterable[Refusal]) -> list[Refusal]:
 
 # --- faults ------------------------------------------------------------------------------------------------------
 
-_NAME = regex.compile(r"(?<![.!?:\"“”„«»…(\[>*/'’\d-]\s)(?<=[\p{L}\p{N},;)\]%]\s)\p{Lu}\p{Ll}{2,}(?![\p{L}'’-])")
+_NAME = regex.compile(
+    r"(?<![.!?:\"“”„«»…(\[>*/'’\d-]\s)(?<=[\p{L}\p{N},;)\]%]\s)\p{Lu}\p{Ll}{2,}(?![\p{L}'’-])"
+)
 _NUMBER = regex.compile(r"(?<![\p{L}\p{N}.,:/-])\p{Nd}{1,4}(?![\p{L}\p{N}]|[.,:/-]\p{Nd})")
 _OPENERS = (
-    "Here is the post-edited paragraph:\n\n", "Sure, I can help with that! ", "Certainly! Below is the improved text:\n",
-    "Okay, my attempt at this one: ", "Of course. The corrected passage reads as follows:\n\n", "Edited version: ",
-    "I have revised the machine translation for fluency:\n", "Absolutely! Please find the polished wording below.\n\n",
-    "As requested, this is the final text. ", "Translation: ", "Post-edit: ", "Assistant: ", "**Revised text**\n\n",
-    "Great question! Here you go: ", "```\n", "### Output\n", "Improved English translation:\n",
-    "The translation is mostly fine; I only fixed grammar. ", "Here's a more natural-sounding version: ",
-    "Got it. This is how I would put it: ", "Thank you for the text. My edited rendering: ",
-)  # fmt: skip
+    "Here is the post-edited paragraph:\n\n",
+    "Sure, I can help with that! ",
+    "Certainly! Below is the improved text:\n",
+    "Okay, my attempt at this one: ",
+    "Of course. The corrected passage reads as follows:\n\n",
+    "Edited version: ",
+    "I have revised the machine translation for fluency:\n",
+    "Absolutely! Please find the polished wording below.\n\n",
+    "As requested, this is the final text. ",
+    "Translation: ",
+    "Post-edit: ",
+    "Assistant: ",
+    "**Revised text**\n\n",
+    "Great question! Here you go: ",
+    "```\n",
+    "### Output\n",
+    "Improved English translation:\n",
+    "The translation is mostly fine; I only fixed grammar. ",
+    "Here's a more natural-sounding version: ",
+    "Got it. This is how I would put it: ",
+    "Thank you for the text. My edited rendering: ",
+)
 _CLOSERS = (
-    "\n\nLet me know if you would like any other changes.", " I hope this helps!", "\n\nNote: I kept the names as they were.",
-    "\n(I corrected two tense errors and one pronoun.)", " Feel free to ask for further revisions.",
-    "\n\n**Changes made:** articles, word order.", "\n\nExplanation: the original was too literal.",
-)  # fmt: skip
+    "\n\nLet me know if you would like any other changes.",
+    " I hope this helps!",
+    "\n\nNote: I kept the names as they were.",
+    "\n(I corrected two tense errors and one pronoun.)",
+    " Feel free to ask for further revisions.",
+    "\n\n**Changes made:** articles, word order.",
+    "\n\nExplanation: the original was too literal.",
+)
 
 
 class NoCase(Exception):
@@ -168,7 +200,7 @@ Fault = Callable[[Row, Stock, random.Random], str]
 
 
 def stock(rows: Sequence[Row], seen: Iterable[str]) -> Stock:
-    """The names in the rows' post-edits: capitalised within a sentence, and never written small in the texts `seen`."""
+    """The names in the rows' post-edits: capitals within a sentence, never written small in the texts `seen`."""
     small = frozenset(word for text in seen for word in text.split() if word.islower())
     names = sorted({match.group() for row in rows for match in _names(row.post_edit, small)})
     return Stock(tuple(names), small)
@@ -196,7 +228,11 @@ def name_changed(row: Row, stock: Stock, chance: random.Random) -> str:
     match = chance.choice(places)
     known = f"{row.segment.source} {row.segment.mt} {row.post_edit}".lower()
     start = match.group()[:3].lower()
-    others = [name for name in chance.sample(stock.names, 50) if name.lower() not in known and not name.lower().startswith(start)]
+    others = [
+        name
+        for name in chance.sample(stock.names, 50)
+        if name.lower() not in known and not name.lower().startswith(start)
+    ]
     if not others:
         raise NoCase
     return row.post_edit[: match.start()] + others[0] + row.post_edit[match.end() :]
@@ -273,7 +309,9 @@ def cut_short(row: Row, stock: Stock, chance: random.Random) -> str:
 def cut_at_sentence(row: Row, stock: Stock, chance: random.Random) -> str:
     """Cut after a sentence: all that follows it is lost."""
     pieces = [piece for piece in sentences.split(row.post_edit) if piece.strip()]
-    if not 2 <= len(pieces) <= len(sentences.split(row.segment.mt)) or all(len(piece.split()) < 4 for piece in pieces[1:]):
+    if not 2 <= len(pieces) <= len(sentences.split(row.segment.mt)) or all(
+        len(piece.split()) < 4 for piece in pieces[1:]
+    ):
         raise NoCase
     text = "".join(pieces[: chance.randint(1, len(pieces) - 1)]).strip()
     if len(row.post_edit.split()) - len(text.split()) < 4:
@@ -327,7 +365,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder that has mlqe_pe/ and par3/")
     parser.add_argument("--split", choices=("dev", "train"), default="dev", help="which rows of MLQE-PE")
     parser.add_argument("--skip", type=int, default=0, help="rows of each pair to leave out first")
-    parser.add_argument("--list", action="store_true", help="list every human post-edit refused, with the reason")
+    parser.add_argument(
+        "--list", action="store_true", help="list every human post-edit refused, with the reason"
+    )
     parser.add_argument("--missed", type=int, default=0, help="list so many missed faults of each kind")
     options = parser.parse_args()
     corpora = {

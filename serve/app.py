@@ -1,33 +1,25 @@
-"""The HTTP service: routes, and what they promise in OpenAPI."""
+"""The HTTP service: its routes, and how an outcome becomes an answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import metadata
-from typing import Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic.json_schema import models_json_schema
+from fastapi.responses import JSONResponse
 
 from ape.engines import Engine
-from ape.errors import EngineTimeout
+from ape.errors import EngineTimeout, EngineUnavailable
 from ape.settings import Settings
 from serve.door import let_in
-from serve.problems import MEDIA_TYPE, install, problem_of, response_of
+from serve.openapi import complete, problems
+from serve.problems import install, problem_of, response_of
 from serve.queue import Queue
-from serve.schema import (
-    Health,
-    ModelOut,
-    ModelsResponse,
-    PostEditRequest,
-    PostEditResponse,
-    Problem,
-    Readiness,
-)
-from serve.stream import events
+from serve.schema import Health, ModelOut, ModelsResponse, PostEditResponse, Readiness
+from serve.stream import MEDIA_TYPE as EVENTS
+from serve.stream import EventStream
 from serve.work import Asked, ClientGone, Outcome, answer, read_request, while_somebody_waits
 
 READY_SECONDS = 5.0
@@ -57,7 +49,7 @@ def create_app(settings: Settings, engine: AbstractAsyncContextManager[Engine]) 
     _add_operation_routes(app)
     _add_model_routes(app, settings)
     _add_post_edit_route(app, settings)
-    app.openapi = lambda: _complete(app, FastAPI.openapi(app), settings)  # type: ignore[method-assign]
+    app.openapi = lambda: complete(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
     return app
 
 
@@ -67,7 +59,7 @@ def _add_operation_routes(app: FastAPI) -> None:
         return Health()
 
     @app.get(
-        "/readyz", tags=["operation"], summary="Does the engine answer?", responses=_problems(502, 503, 504)
+        "/readyz", tags=["operation"], summary="Does the engine answer?", responses=problems(502, 503, 504)
     )
     async def readyz(request: Request) -> Readiness:
         try:
@@ -84,7 +76,7 @@ def _add_model_routes(app: FastAPI, settings: Settings) -> None:
         "/v1/models",
         tags=["models"],
         summary="The models that can be asked for",
-        responses=_problems(401, 403, 502, 503, 504),
+        responses=problems(401, 403, 502, 503, 504),
         dependencies=[Depends(_door(settings))],
     )
     async def models(request: Request) -> ModelsResponse:
@@ -109,35 +101,28 @@ def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
             "`index` in a list), and `end`. Hanging up cancels the work."
         ),
         response_model=None,
-        responses=_problems(400, 401, 403, 404, 413, 415, 422, 429, 502, 503, 504),
+        responses=problems(400, 401, 403, 404, 413, 415, 422, 429, 502, 503, 504),
         dependencies=[Depends(_door(settings))],
     )
     async def post_edit(request: Request) -> Response:
-        asked = await read_request(request, settings)
-        queue: Queue = request.app.state.queue
-        if _wants_events(request):
-            return _stream(asked, queue, _engine(request), settings)
-        with queue.admit(len(asked.questions)):
-            work = asyncio.gather(*(answer(one, _engine(request), settings) for one in asked.questions))
-            try:
-                outcomes = await while_somebody_waits(request, work)
-            except ClientGone:
-                return Response(status_code=CLIENT_CLOSED_REQUEST)
+        try:
+            asked = await read_request(request, settings)
+            if _wants_events(request):
+                return EventStream(asked, _queue(request), _engine(request), settings)
+            outcomes = await _work_on(asked, request, settings)
+        except ClientGone:
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
         return _answer_list(asked, outcomes) if asked.is_list else _answer_one(asked, outcomes[0])
 
 
-def _stream(asked: Asked, queue: Queue, engine: Engine, settings: Settings) -> StreamingResponse:
-    admission = queue.admit(len(asked.questions))
-    admission.__enter__()  # here, so that a full queue is still a 429 and not a broken stream
-
-    async def told() -> AsyncIterator[str]:
+async def _work_on(asked: Asked, request: Request, settings: Settings) -> list[Outcome]:
+    with _queue(request).admit(len(asked.questions)):
+        work = asyncio.gather(*(answer(one, _engine(request), settings) for one in asked.questions))
         try:
-            async for line in events(asked, engine, settings):
-                yield line
-        finally:
-            admission.__exit__(None, None, None)
-
-    return StreamingResponse(told(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+            return await while_somebody_waits(request, work)
+        except asyncio.CancelledError:
+            # uvicorn has drained for long enough. Uncaught, this would be a 500.
+            return [EngineUnavailable("The service is stopping. Ask again later.")] * len(asked.questions)
 
 
 def _answer_one(asked: Asked, outcome: Outcome) -> Response:
@@ -158,7 +143,7 @@ def _answer_list(asked: Asked, outcomes: list[Outcome]) -> Response:
 
 
 def _wants_events(request: Request) -> bool:
-    return "text/event-stream" in request.headers.get("accept", "")
+    return EVENTS in request.headers.get("accept", "")
 
 
 def _engine(request: Request) -> Engine:
@@ -166,64 +151,13 @@ def _engine(request: Request) -> Engine:
     return engine
 
 
-def _door(settings: Settings) -> Any:
-    def door(request: Request) -> None:
+def _queue(request: Request) -> Queue:
+    queue: Queue = request.app.state.queue
+    return queue
+
+
+def _door(settings: Settings) -> Callable[[Request], Awaitable[None]]:
+    async def door(request: Request) -> None:  # async, or FastAPI would look for a thread to run it in
         let_in(request, settings)
 
     return door
-
-
-_TELLS = {
-    400: "The body is not JSON.",
-    401: "No key, or a wrong one.",
-    403: "Asked for by a host name that is not this machine's.",
-    404: "No model of that name.",
-    413: "More than a limit or the model's window allows; `actual` and `limit` say how much.",
-    415: "The body is not application/json.",
-    422: "Something in the request can't be worked on; `field` says what.",
-    429: "The queue is full; Retry-After says when to come again.",
-    502: "The model server failed.",
-    503: "The model server can't be reached or is overloaded.",
-    504: "The model server did not answer in time.",
-}
-
-
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    reference = {"$ref": "#/components/schemas/Problem"}
-    return {
-        status: {"description": _TELLS[status], "content": {MEDIA_TYPE: {"schema": reference}}}
-        for status in statuses
-    }
-
-
-def _complete(app: FastAPI, document: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """Add what FastAPI can't see: bodies that are read by hand, their schemas, and the key."""
-    _, definitions = models_json_schema(
-        [(PostEditRequest, "validation"), (PostEditResponse, "serialization"), (Problem, "serialization")],
-        ref_template="#/components/schemas/{model}",
-    )
-    components = document.setdefault("components", {})
-    components.setdefault("schemas", {}).update(definitions["$defs"])
-    question = {"$ref": "#/components/schemas/PostEditRequest"}
-    result = {"$ref": "#/components/schemas/PostEditResponse"}
-    problem = {"$ref": "#/components/schemas/Problem"}
-    operation = document["paths"]["/v1/post-edit"]["post"]
-    many = {"type": "array", "items": question, "minItems": 1, "maxItems": settings.max_passages}
-    operation["requestBody"] = {
-        "required": True,
-        "content": {"application/json": {"schema": {"anyOf": [question, many]}}},
-    }
-    operation["responses"]["200"] = {
-        "description": "The post-edit, or a list of post-edits and problems.",
-        "content": {
-            "application/json": {
-                "schema": {"anyOf": [result, {"type": "array", "items": {"anyOf": [result, problem]}}]}
-            },
-            "text/event-stream": {"schema": {"type": "string"}},
-        },
-    }
-    if settings.api_keys:
-        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path, method in (("/v1/post-edit", "post"), ("/v1/models", "get")):
-            document["paths"][path][method]["security"] = [{"key": []}]
-    return document

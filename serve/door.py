@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+from urllib.parse import urlsplit
 
 from fastapi import Request
 
@@ -39,7 +40,7 @@ def let_in(request: Request, settings: Settings) -> None:
     The name matters: a page in the user's own browser can reach a loopback port under a host name of its own.
     """
     if not settings.api_keys:
-        if not is_loopback(request.url.hostname or ""):
+        if not is_loopback(_host_of(request)):
             raise NotAllowed("Ask for this service as 127.0.0.1 or localhost.", status=403)
         return
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -49,3 +50,11 @@ def let_in(request: Request, settings: Settings) -> None:
     # All keys are compared, so that the time tells nothing of which one nearly matched.
     if not any([hmac.compare_digest(shown, known) for known in settings.api_keys]):  # noqa: C419
         raise NotAllowed("That key is not known here.", status=401)
+
+
+def _host_of(request: Request) -> str:
+    """The name in the Host header itself: where that makes no sense, Starlette's URL has our own address instead."""
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    except ValueError:  # "Host: ["
+        return ""

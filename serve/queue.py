@@ -23,7 +23,7 @@ class Queue:
         if self.held + count > self.capacity:
             raise Busy(
                 f"{self.held} passages are waiting or being worked on, and {self.capacity} may. Come again later.",
-                retry_after=min(60.0, max(1.0, self.held * self._seconds_each)),
+                retry_after=min(60.0, max(1.0, (self.held + count - self.capacity) * self._seconds_each)),
             )
         self.held += count
         began = time.monotonic()

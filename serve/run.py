@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 
 import uvicorn
 
-from ape.engines import Engine
 from ape.engines.open import open_engine
-from ape.errors import ApeError, InputError
+from ape.errors import InputError
 from ape.models import Progress, quiet
 from ape.settings import Settings
 from serve.app import create_app
@@ -20,47 +21,41 @@ DRAIN_SECONDS = 20
 
 
 def run(settings: Settings, *, tell: Callable[[str], None], progress: Progress = quiet) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while."""
+    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread."""
     refuse_open_binding(settings)
-    listener = _bind(settings)
-    host, port = listener.getsockname()[:2]
-    shown = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-    failures: list[ApeError] = []
-
-    @asynccontextmanager
-    async def engine() -> AsyncIterator[Engine]:
-        tell(f"Starting on {shown}: opening the engine …")
-        try:
-            async with open_engine(settings, progress=progress) as opened:
-                tell(f"Ready on {shown}/v1/post-edit")
-                yield opened
-        except ApeError as error:
-            failures.append(error)
-            raise
-        tell("Stopped.")
-
-    # Critical only: uvicorn's own words for a failed start are a stack trace, ours are the error's sentence.
-    config = uvicorn.Config(
-        create_app(settings, engine()),
-        log_level="critical",
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-        server_header=False,
-        lifespan="on",
-    )
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        if failures:
-            raise failures[0]
+    with _listen(settings) as listener:
+        asyncio.run(_serve(settings, listener, tell=tell, progress=progress))
+    tell("Stopped.")
 
 
-def _bind(settings: Settings) -> socket.socket:
+async def _serve(
+    settings: Settings, listener: socket.socket, *, tell: Callable[[str], None], progress: Progress
+) -> None:
+    """Open the engine outside of uvicorn, so that a failure is the error itself and Ctrl-C is heeded meanwhile."""
+    address = _address(listener)
+    tell(f"Starting on {address}: opening the engine …")
+    async with open_engine(settings, progress=progress) as engine:
+        config = uvicorn.Config(
+            create_app(settings, nullcontext(engine)),
+            log_level="critical",
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+            server_header=False,
+        )
+        # Once it has drained, uvicorn raises the signal that stopped it again: but to stop when told to is success.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        tell(f"Ready on {address}/v1/post-edit")
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Take the port at once: whoever calls while the engine opens has to wait, and a second service is refused."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host.strip("[]"), settings.port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise InputError(
@@ -68,3 +63,8 @@ def _bind(settings: Settings) -> socket.socket:
             "Is another one running there? Choose a port with --port, or 0 for any."
         ) from error
     return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

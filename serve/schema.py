@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from ape.languages import detect
 from ape.postedit import Options
@@ -13,7 +13,7 @@ from ape.verdict import Decision, PostEdit, Severity
 
 EXAMPLE_QUESTION: dict[str, JsonValue] = {
     "source": "罗德把帽子往桌上一扔，二话没说就走了。",
-    "mt": "Rhode threw the hat to the table, without two words and left.",
+    "mt": "Rhode threw the hat to the table and left without a word.",
     "source_language": "zh",
     "target_language": "en",
     "glossary": {"罗德": "Rhode"},
@@ -27,11 +27,35 @@ EXAMPLE_ANSWER: dict[str, JsonValue] = {
         {"kind": "pronoun", "before": "the", "after": "his", "mt_span": [12, 15], "span": [12, 15]},
         {"kind": "word choice", "before": "to", "after": "on", "mt_span": [20, 22], "span": [20, 22]},
     ],
-    "edit_rate": 0.4,
+    "edit_rate": 0.1538,
     "model": "smollm2-135m",
     "prompt": "chat@3f2a9c41d7e0",
     "usage": {"prompt_tokens": 310, "completion_tokens": 19},
 }
+EXAMPLE_PROBLEM: dict[str, JsonValue] = {
+    "type": "urn:ape:problem:input",
+    "title": "The request can't be worked on",
+    "status": 422,
+    "detail": "mt is blank. Give the passage and its machine translation.",
+    "field": "mt",
+}
+
+# As `ape.postedit.refuse_unreadable` has it: no control characters, and in a passage something else than space.
+_READABLE = r"[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]"
+_SEEN = r"[^\u0000-\u0020\u007f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+_TEXT: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*$"}
+_PASSAGE: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*{_SEEN}{_READABLE}*$"}
+_NAMES: dict[str, JsonValue] = {"propertyNames": _TEXT}
+Text = Annotated[str, Field(json_schema_extra=_TEXT)]
+Passage = Annotated[str, Field(min_length=1, json_schema_extra=_PASSAGE)]
+
+
+def _whole(value: object) -> object:
+    """2.0 is an integer to JSON Schema, though not to strict pydantic."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
 
 Language = Annotated[
     str,
@@ -47,27 +71,32 @@ class ContextPair(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: str = Field(min_length=1, max_length=20_000)
-    target: str = Field(min_length=1, max_length=20_000)
+    source: Text = Field(min_length=1, max_length=20_000)
+    target: Text = Field(min_length=1, max_length=20_000)
 
 
 class PostEditRequest(BaseModel):
     """A passage and its machine translation. Only these two are required."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"example": EXAMPLE_QUESTION})
+    # Strict, or `true` would pass for a seed and "0.5" for a temperature.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, json_schema_extra={"examples": [EXAMPLE_QUESTION]}
+    )
 
-    source: str = Field(min_length=1, description="what the author wrote")
-    mt: str = Field(min_length=1, description="what the machine made of it")
+    source: Passage = Field(description="what the author wrote")
+    mt: Passage = Field(description="what the machine made of it")
     source_language: Language | None = None
     target_language: Language | None = None
     model: str = Field("default", min_length=1, max_length=200, description="a name of GET /v1/models")
     context: list[ContextPair] = Field([], max_length=8, description="paragraphs just before, oldest first")
-    glossary: dict[str, str] = Field({}, max_length=500, description="source terms and the wording to use")
-    instructions: str = Field("", max_length=4_000, description="wishes of style")
+    glossary: dict[str, Text] = Field(
+        {}, max_length=500, description="source terms and the wording to use", json_schema_extra=_NAMES
+    )
+    instructions: Text = Field("", max_length=4_000, description="wishes of style")
     temperature: float = Field(0, ge=0, le=2, allow_inf_nan=False)
     top_p: float = Field(0.2, gt=0, le=1, allow_inf_nan=False)
-    seed: int = Field(1, ge=0, le=2**31 - 1)
-    max_attempts: int = Field(2, ge=1, le=5, description="drafts to ask for before the MT is kept")
+    seed: Whole = Field(1, ge=0, le=2**31 - 1)
+    max_attempts: Whole = Field(2, ge=1, le=5, description="drafts to ask for before the MT is kept")
 
     def to_segment(self) -> Segment:
         """The passage, with its languages known."""
@@ -125,7 +154,7 @@ class UsageOut(BaseModel):
 class PostEditResponse(BaseModel):
     """The post-edit, or the MT untouched with the reasons."""
 
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE_ANSWER})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ANSWER]})
 
     id: str
     post_edit: str
@@ -173,17 +202,7 @@ class Readiness(BaseModel):
 class Problem(BaseModel):
     """An error, as RFC 9457 has it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "type": "urn:ape:problem:input",
-                "title": "The request can't be worked on",
-                "status": 422,
-                "detail": "mt is blank. Give the passage and its machine translation.",
-                "field": "mt",
-            }
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PROBLEM]})
 
     type: str = Field(description="a name for this kind of problem")
     title: str

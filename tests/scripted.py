@@ -7,8 +7,8 @@ import json
 import re
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Send
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,14 @@ class Hang:
     """Never answer, until the client leaves."""
 
 
-Move = Say | Fail | Cut | Raw | Hang
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Begin to answer, then fall silent, until the client leaves."""
+
+    text: str
+
+
+Move = Say | Fail | Cut | Raw | Hang | Stall
 Script = Callable[[dict[str, Any], int], Move]
 
 
@@ -75,9 +83,14 @@ def echo(request: dict[str, Any], turn: int) -> Move:
 
 @dataclass
 class ScriptedServer:
-    """What it was asked, who hung up, and what it answers next: `script(request, turn)`."""
+    """What it was asked, who hung up, and what it answers next: `script(request, turn)`.
+
+    It lists one model with this window, unless `listing` is what it answers when asked for its models.
+    """
 
     script: Script = echo
+    window: int | None = 32768
+    listing: Fail | Raw | Hang | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     hung_up: int = 0
     active: int = 0
@@ -94,6 +107,13 @@ class ScriptedServer:
         self.requests.append(asked)
         move = self.script(asked, len(self.requests) - 1)
         match move:
+            case Fail() | Raw() | Hang():
+                return await self._plain(move, request)
+            case Say() | Cut() | Stall():
+                return _Stream(self._chunks(move), media_type="text/event-stream")
+
+    async def _plain(self, move: Fail | Raw | Hang, request: Request) -> Response:
+        match move:
             case Fail(status, headers, body):
                 return Response(body, status, dict(headers), media_type="application/json")
             case Raw(body, content_type):
@@ -101,42 +121,56 @@ class ScriptedServer:
             case Hang():
                 await self._until_gone(request)
                 return Response(status_code=499)
-            case Say() | Cut():
-                return StreamingResponse(self._chunks(move), media_type="text/event-stream")
 
     async def _until_gone(self, request: Request) -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
         self.hung_up += 1
 
-    async def _chunks(self, move: Say | Cut) -> AsyncIterator[str]:
+    async def _chunks(self, move: Say | Cut | Stall) -> AsyncGenerator[str]:
         self.active += 1
         self.most_active = max(self.most_active, self.active)
+        deserted = True
         try:
             for piece in re.findall(r".{1,12}", move.text, re.DOTALL):
                 yield _event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
                 await asyncio.sleep(move.pause if isinstance(move, Say) else 0)
-            if isinstance(move, Cut):
+            if isinstance(move, Stall):
+                await asyncio.Event().wait()
+            deserted = False
+            if not isinstance(move, Say):
                 raise ConnectionAbortedError
             yield _event({"choices": [{"index": 0, "delta": {}, "finish_reason": move.finish_reason}]})
             usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
             yield _event({"choices": [], "usage": usage})
             yield "data: [DONE]\n\n"
-        except asyncio.CancelledError:
-            self.hung_up += 1
-            raise
         finally:
+            self.hung_up += deserted
             self.active -= 1
 
     async def models(self, request: Request) -> Response:
+        if self.listing:
+            return await self._plain(self.listing, request)
         entry = {
             "id": "scripted",
             "object": "model",
             "created": 0,
             "owned_by": "tests",
-            "max_model_len": 32768,
+            "max_model_len": self.window,
         }
         return JSONResponse({"object": "list", "data": [entry]})
+
+
+class _Stream(StreamingResponse):
+    """A stream whose generator is closed when the client leaves, not when the garbage collector comes by."""
+
+    def __init__(self, chunks: AsyncGenerator[str], *, media_type: str) -> None:
+        super().__init__(chunks, media_type=media_type)
+        self.chunks = chunks
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self.chunks):
+            await super().stream_response(send)
 
 
 def _event(content: dict[str, Any]) -> str:

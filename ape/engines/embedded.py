@@ -115,6 +115,9 @@ class _Server:
         parameters.n_ctx = window * slots
         parameters.endpoint_slots = True
         parameters.n_batch = parameters.n_ubatch = BATCH
+        # By default it keeps a copy of every prompt it has read, up to 8 GB. A passage is read once, and what all
+        # prompts begin with is in each slot anyway.
+        parameters.cache_ram_mib = 0
         parameters.ui = False
         parameters.verbosity = -1
         for pool in (parameters.cpuparams, parameters.cpuparams_batch):

@@ -20,6 +20,7 @@ from ape.guards.markup import markup
 from ape.guards.names import names
 from ape.guards.numbers import numbers
 from ape.guards.obedience import obedience
+from ape.guards.omission import omission
 from ape.guards.paragraphs import paragraphs
 from ape.guards.placeholders import placeholders
 from ape.guards.preamble import preamble
@@ -45,6 +46,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "obedience": obedience,
         "loop": loop,
         "sentences_dropped": sentences_dropped,
+        "omission": omission,
         "paragraphs": paragraphs,
         "placeholders": placeholders,
         "numbers": numbers,

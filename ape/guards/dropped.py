@@ -27,22 +27,39 @@ def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
     _, mt, new = readings(segment, draft)
     if len(mt.sentences) < 2 or not new.words:
         return []
-    gone = [number for number in range(len(mt.sentences)) if _coverage(number, mt, new) < _COVERED]
+    path = steps(segment.mt, draft.text)
+    changed = [step for step in path if step.kind != "equal"]
+    gone = [
+        number
+        for number, start in enumerate(mt.sentence_starts)
+        if _is_changed(start, start + len(mt.sentences[number]), changed)
+        and _coverage(number, mt, new) < _COVERED
+    ]
     if not gone:
         return []
-    room = _room(mt, steps(segment.mt, draft.text))
+    room = _room(mt, path)
     shorter = len(mt.words) - len(new.words)
     fewer = len(new.sentences) < len(mt.sentences)
     findings = []
     for number in gone:
         length = len(mt.sentences[number])
-        if room[number] >= (_ROOM if fewer else _LITTLE_ROOM) * length and not (fewer and shorter >= _ROOM * length):
+        if room[number] >= (_ROOM if fewer else _LITTLE_ROOM) * length and not (
+            fewer and shorter >= _ROOM * length
+        ):
             continue
-        text = " ".join(word.text for word in mt.sentences[number])
+        text = " ".join(word for _, word in mt.sentences[number])
         message = f"A sentence of the MT is not in the draft: {quoted(text)}."
-        weak = length < (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS) or _mt_says_too_much(segment, draft)
+        weak = length < (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS) or _mt_says_too_much(
+            segment, draft
+        )
         findings.append((warn if weak else reject)("sentences_dropped", message))
     return findings
+
+
+def _is_changed(start: int, end: int, changed: list[Step]) -> bool:
+    """Whether half of the MT's words between two positions, or more, were taken out or replaced."""
+    words = sum(max(0, min(end, step.mt_end) - max(start, step.mt_start)) for step in changed)
+    return 2 * words >= end - start
 
 
 def _coverage(number: int, mt: Reading, new: Reading) -> float:
@@ -51,7 +68,8 @@ def _coverage(number: int, mt: Reading, new: Reading) -> float:
     own = [unit for unit in units if mt.unit_counts[unit] == 1]
     if not own:
         return 1.0
-    return sum(unit in new.unit_counts for unit in own) / len(own)
+    said = new.unit_counts if new.unspaced else new.vocabulary
+    return sum(unit in said for unit in own) / len(own)
 
 
 def _room(mt: Reading, path: tuple[Step, ...]) -> list[int]:

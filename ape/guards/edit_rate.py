@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ape.edits import edit_rate as rate_of
 from ape.guards.length import size
-from ape.guards.reading import readings
+from ape.guards.reading import Reading, readings, steps
 from ape.guards.thresholds import thresholds
 from ape.guards.wording import reject, warn
 from ape.segment import Draft, Segment
@@ -12,21 +12,39 @@ from ape.verdict import Finding
 
 # In a few words one repair is a large share: the cap counts so many edits for nothing.
 _FREE_EDITS = 6
+# There is about one mark to six words: even with every mark changed, the rate is then below the cap.
+_CLEARLY = 0.75
 _BROKEN = 0.7
 _SLACK = 10
 
 
 def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
     """Edits over MT words above the cap of the language pair."""
-    _, mt, _ = readings(segment, draft)
+    _, mt, new = readings(segment, draft)
     if not mt.words:
         return []
     cap = thresholds(segment.source_language, segment.target_language).edit_rate
+    if _changed_words(segment, draft, mt, new) < _CLEARLY * cap * len(mt.words):
+        return []
     rate = rate_of(segment.mt, draft.text)
     if rate <= cap + _FREE_EDITS / len(mt.words):
         return []
     message = f"The draft changes the MT too much: {rate:.0%} of its words, where {cap:.0%} is the most."
     return [(warn if _mt_is_broken(segment) else reject)("edit_rate", message)]
+
+
+def _changed_words(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> int:
+    """How many words differ, capitals included: the rate but for the marks, at a fraction of its cost."""
+    changed = 0
+    for step in steps(segment.mt, draft.text):
+        if step.kind != "equal":
+            changed += max(step.mt_end - step.mt_start, step.end - step.start)
+        elif mt.surfaces[step.mt_start : step.mt_end] != new.surfaces[step.start : step.end]:
+            pairs = zip(
+                mt.surfaces[step.mt_start : step.mt_end], new.surfaces[step.start : step.end], strict=True
+            )
+            changed += sum(old != now for old, now in pairs)
+    return changed
 
 
 def _mt_is_broken(segment: Segment) -> bool:

@@ -33,6 +33,16 @@ pole polish poland poola поль польш польск polon
 czech bohem tšehh чех чеш ceh böhm boeem
 jew judai hebrew israel juut juudi евре жид иуд evre iud juif hebr heebrea ebra
 spain spanish span hispaan испан espa
+portug португ lusitan
+ital италь olasz włoch
+venet venic venez venis venedig венец
+serb serv сербс сербы sârb
+bulgar bulgaar болгар
+croat hrvat kroaat хорват
+persia pärsia perse перс iran
+armen armeen армян
+albania albaan албан
+asia aasia азиа
 swiss switzerland schwei šveits швейц elve suiss
 austria öster österr autrich австр
 turk turkey ottoman osman otoman türg турец турц turc
@@ -98,7 +108,9 @@ _STEM = 0.4
 
 @lru_cache(maxsize=1)
 def _stems() -> dict[str, int]:
-    return {_plain(stem): line for line, text in enumerate(_KIN.strip().splitlines()) for stem in text.split()}
+    return {
+        _plain(stem): line for line, text in enumerate(_KIN.strip().splitlines()) for stem in text.split()
+    }
 
 
 def _plain(word: str) -> str:

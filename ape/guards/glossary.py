@@ -22,7 +22,7 @@ def glossary(segment: Segment, draft: Draft) -> list[Finding]:
     for term, wording in segment.glossary:
         if not (term and wording and term in segment.source) or _has(draft.text, wording):
             continue
-        message = f"The glossary asks for {quoted(wording)} where the source has {quoted(term)}; the draft does not use it."
+        message = f"The glossary asks for {quoted(wording)} for {quoted(term)}; the draft does not use it."
         findings.append((reject if _has(segment.mt, wording) else warn)("glossary", message))
     return findings
 

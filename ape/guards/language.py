@@ -23,19 +23,25 @@ _SURE = 0.95
 
 def language(segment: Segment, draft: Draft) -> list[Finding]:
     """Words in a script that neither the target language nor the MT has; else the statistics of its letters."""
-    source, mt, new = readings(segment, draft)
-    return _foreign_script(segment, mt, new) or _foreign_language(segment, mt, new)
+    _, mt, new = readings(segment, draft)
+    return _foreign_script(segment, new) or _foreign_language(segment, mt, new)
 
 
-def _foreign_script(segment: Segment, mt: Reading, new: Reading) -> list[Finding]:
+def _foreign_script(segment: Segment, new: Reading) -> list[Finding]:
     pattern = _foreign(segment.target_language)
     if new.text.isascii():
         return []
-    found = [word for word in pattern.findall(new.text) if word not in segment.mt and not _is_quotation(word, segment)]
+    found = [
+        word
+        for word in pattern.findall(new.text)
+        if word not in segment.mt and not _is_quotation(word, segment)
+    ]
     letters = sum(map(len, found))
     if letters <= _MOST_STRAY_LETTERS:
         return []
-    message = f"The draft has words that are not written as {name_of(segment.target_language)} is: {listed(found)}."
+    message = (
+        f"The draft has words that are not written as {name_of(segment.target_language)} is: {listed(found)}."
+    )
     return [reject("language", message)]
 
 

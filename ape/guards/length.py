@@ -28,16 +28,17 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
     new = size(draft.text) + _SLACK
     by_mt = new / (size(segment.mt) + _SLACK)
     by_source = new / (size(segment.source) * limits.target_per_source + _SLACK)
+    shares = f"{by_mt:.0%} of the MT's length, {by_source:.0%} of what the source leads one to expect"
     if max(by_mt, by_source) < limits.shortest:
-        return [reject("length", f"The draft is too short: {by_mt:.0%} of the MT, {by_source:.0%} of what the source leads one to expect.")]
+        return [reject("length", f"The draft is too short: {shares}.")]
     if min(by_mt, by_source) > limits.longest:
-        return [reject("length", f"The draft is too long: {by_mt:.0%} of the MT, {by_source:.0%} of what the source leads one to expect.")]
+        return [reject("length", f"The draft is too long: {shares}.")]
     return []
 
 
 @lru_cache(maxsize=256)
 def size(text: str) -> int:
-    """How much a text says, comparable between scripts: its characters without spaces, ideographs weighted."""
+    """How much a text says, comparable between scripts: its characters but for spaces, ideographs weighted."""
     plain = len("".join(text.split()))
     if text.isascii():
         return plain

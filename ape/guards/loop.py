@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import regex
 
-from ape.guards.reading import Reading, longest_repeat, readings
+from ape.guards.reading import Reading, readings
 from ape.guards.wording import quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
-_CHARACTERS = regex.compile(r"(\S)\1{7,}+|([^\w\s])(?:\s?\2){7,}+")
-_SYLLABLES = regex.compile(r"(\S{2,8}?)\1{4,}+")
-_PHRASE = 3
-# A refrain may come a few times; a loop comes more often than the MT and the source have it, by this many.
+# A refrain may come a few times; a loop comes more often than the MT and the source have anything, by so many.
 _MORE_WORDS = 3
 _MORE_PHRASES = 2
+_PHRASE = 3
 _SENTENCE_WORDS = 5
+_CHARACTERS = 8
+# Five times two letters is the least that this finds, so shorter words need no search.
+_SYLLABLES = regex.compile(r"(\S{2,8}?)\1{4,}+")
+_SHORTEST_STRETCH = 10
+_LONGEST_WORD = 30
+_LONGEST_STRETCH = 2_000
 
 
 def loop(segment: Segment, draft: Draft) -> list[Finding]:
@@ -32,56 +37,84 @@ def loop(segment: Segment, draft: Draft) -> list[Finding]:
 
 
 def _characters(segment: Segment, draft: Draft) -> list[Finding]:
-    for pattern in (_CHARACTERS, _SYLLABLES):
-        match = pattern.search(draft.text)
-        if match and not pattern.search(segment.mt) and not pattern.search(segment.source):
-            return [reject("loop", f"The draft repeats letters without end: {quoted(match.group())}.")]
+    for find in (_same_characters, _same_syllables):
+        found = find(draft.text)
+        if found and not find(segment.mt) and not find(segment.source):
+            return [reject("loop", f"The draft repeats signs without end: {quoted(found)}.")]
     return []
 
 
-def _words(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
-    usual = max(longest_repeat(mt.words), longest_repeat(source.words), 1)
-    repeated = longest_repeat(new.words)
-    if repeated < usual + _MORE_WORDS:
-        return []
-    word = next(
-        word
-        for start, word in enumerate(new.words)
-        if new.words[start : start + repeated] == [word] * repeated
+def _same_characters(text: str) -> str:
+    """The first character repeated on and on; marks may have spaces between them."""
+    compact = "".join(text.split())
+    return next(
+        (
+            sign * _CHARACTERS
+            for sign in dict.fromkeys(compact)
+            if sign * _CHARACTERS in (text if sign.isalnum() else compact)
+        ),
+        "",
     )
-    return [reject("loop", f"The draft repeats {quoted(word)} {repeated} times in a row.")]
+
+
+def _same_syllables(text: str) -> str:
+    """The first few letters repeated on and on within a stretch without spaces."""
+    for stretch in text.split():
+        length = len(stretch)
+        # What is repeated has few different letters, unless it stands amid others in a script without spaces.
+        if length < _SHORTEST_STRETCH or (length < _LONGEST_WORD and 2 * len(set(stretch)) > length):
+            continue
+        if match := _SYLLABLES.search(stretch[:_LONGEST_STRETCH]):
+            return str(match.group())
+    return ""
+
+
+def _words(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+    word, often = _longest_run(new)
+    if often <= _MORE_WORDS or often < max(_longest_run(mt)[1], _longest_run(source)[1], 1) + _MORE_WORDS:
+        return []
+    return [reject("loop", f"The draft repeats {quoted(word)} {often} times in a row.")]
+
+
+def _longest_run(text: Reading) -> tuple[str, int]:
+    """The word that most often stands in a row, and how often."""
+    best, longest, run = "", 1, 1
+    for before, after in pairwise(text.words):
+        run = run + 1 if before == after else 1
+        if run > longest:
+            best, longest = after, run
+    return best, longest
 
 
 def _phrases(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
-    counts = _phrase_counts(new)
-    if not counts:
+    phrase, often = _commonest(new)
+    if often <= _MORE_PHRASES:
         return []
-    phrase, often = counts.most_common(1)[0]
-    usual = max(*(max(_phrase_counts(text).values(), default=0) for text in (mt, source)), 1)
+    usual = max(_commonest(mt)[1], _commonest(source)[1], 1)
     if often < usual + _MORE_PHRASES:
         return []
-    # The words of a refrain come back spread over the text; those of a loop make up the most of its end.
-    message = f"The draft repeats {quoted(' '.join(phrase))} {often} times, where the MT and the source have it at most {usual}."
+    message = f"The draft says {quoted(' '.join(phrase))} {often} times; nothing comes so often in the MT."
+    # A refrain is spread over a text; a loop makes up a good part of it.
     if often * _PHRASE > 0.15 * len(new.words) or often >= 2 * usual + _MORE_PHRASES:
         return [reject("loop", message)]
     return [warn("loop", message)]
 
 
-def _phrase_counts(text: Reading) -> Counter[tuple[str, ...]]:
+def _commonest(text: Reading) -> tuple[tuple[str, ...], int]:
     words = text.words
-    return Counter(zip(*(words[start:] for start in range(_PHRASE)), strict=False))
+    phrases = Counter(zip(words, words[1:], words[2:], strict=False))
+    return max(phrases.items(), key=lambda item: item[1], default=((), 0))
 
 
 def _sentences(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
-    counts = _sentence_counts(new)
-    usual = max(*(max(_sentence_counts(text).values(), default=0) for text in (mt, source)), 1)
-    for sentence, often in counts.items():
-        if often > usual:
-            return [reject("loop", f"The draft says {quoted(' '.join(sentence))} {often} times.")]
-    return []
+    sentence, often = _commonest_sentence(new)
+    if often < 2 or often <= max(_commonest_sentence(mt)[1], _commonest_sentence(source)[1]):
+        return []
+    return [reject("loop", f"The draft says {quoted(' '.join(sentence))} {often} times.")]
 
 
-def _sentence_counts(text: Reading) -> Counter[tuple[str, ...]]:
-    return Counter(
-        tuple(word.text for word in sentence) for sentence in text.sentences if len(sentence) >= _SENTENCE_WORDS
+def _commonest_sentence(text: Reading) -> tuple[tuple[str, ...], int]:
+    counts = Counter(
+        tuple(word for _, word in sentence) for sentence in text.sentences if len(sentence) >= _SENTENCE_WORDS
     )
+    return max(counts.items(), key=lambda item: item[1], default=((), 0))

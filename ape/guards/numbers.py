@@ -28,9 +28,7 @@ def _invented(segment: Segment, source: Numbers, mt: Numbers, new: Numbers) -> l
 
 def _lost(segment: Segment, source: Numbers, mt: Numbers, new: Numbers) -> list[Finding]:
     found = [
-        number
-        for number in source.digits
-        if _said(number, mt, source) and not _said(number, new, source)
+        number for number in source.digits if _said(number, mt, source) and not _said(number, new, source)
     ]
     if not found:
         return []
@@ -45,4 +43,4 @@ def _said(number: Number, numbers: Numbers, home: Numbers) -> bool:
     """Whether a number that stands in one text is said in another, in any form."""
     if numbers.has(number):
         return True
-    return (numbers.scaled or home.scaled) and numbers.has_scaled(number)
+    return numbers.has_scaled(number) and (numbers.scaled or home.scaled)

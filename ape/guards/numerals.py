@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import regex
 
@@ -15,7 +15,10 @@ _DIGITS = regex.compile(
     """,
     regex.VERBOSE,
 )
-_ROMAN = regex.compile(r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b")
+_DIGIT = regex.compile(r"\p{Nd}|[½⅓⅔¼¾]")
+_ROMAN = regex.compile(
+    r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b"
+)
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "Х": 10, "L": 50, "C": 100, "D": 500, "M": 1000, "М": 1000}
 _HAN = regex.compile(r"[〇零一二两兩三四五六七八九十百千万萬亿億]+")
 _HAN_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
@@ -51,62 +54,84 @@ class Number:
         return self.joined.strip("0")
 
 
-@dataclass(frozen=True, slots=True)
 class Numbers:
-    """All numbers of a text: those in digits, the values of those in words, and whether it has words like "million"."""
+    """All numbers of a text in a language: those in digits, and, worked out when asked for, the rest."""
 
-    digits: tuple[Number, ...]
-    values: frozenset[int]
-    scaled: bool
+    def __init__(self, text: str, language: str) -> None:
+        for sign, plain in _FRACTIONS.items():
+            if sign in text:
+                text = text.replace(sign, f" {plain} ")
+        self._text, self._language = text, language
+        self.digits = tuple(_number(found) for found in _DIGITS.findall(text)) if _DIGIT.search(text) else ()
+
+    @cached_property
+    def values(self) -> frozenset[int]:
+        """The values of Roman and Chinese numerals and of number words."""
+        text = self._text
+        return frozenset({*_roman_values(text), *_word_values(text, self._language), *_han_values(text)})
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether the text has words like "million"."""
+        return _SCALE.search(self._text) is not None
 
     def has(self, number: Number) -> bool:
         """Whether the text says this number in some way. The noughts of 17:00 say nothing."""
-        if number.joined == "00":
+        if number.joined == "00" or number.joined in self._joined:
             return True
-        if any(number.joined == other.joined for other in self.digits):
-            return True
-        return (
-            self._in_words(number)
-            or self._by_parts(number)
-            or any(_short_year(number, other) or _short_year(other, number) for other in self.digits)
-        )
+        return self._in_words(number) or self._by_parts(number) or self._by_year(number)
 
     def _in_words(self, number: Number) -> bool:
         values = {int(part) for part in (*number.parts, number.joined) if len(part) < 16}
         return bool(values & self.values) and (
-            len(number.parts) == 1 or int(number.joined[:15]) in self.values or values <= self.values | self._part_values()
+            len(number.parts) == 1
+            or int(number.joined[:15]) in self.values
+            or values <= self.values | self._part_values
         )
 
-    def _part_values(self) -> set[int]:
-        return {int(part) for other in self.digits for part in other.parts if len(part) < 16}
+    @cached_property
+    def _joined(self) -> frozenset[str]:
+        return frozenset(number.joined for number in self.digits)
+
+    @cached_property
+    def _part_values(self) -> frozenset[int]:
+        return frozenset(int(part) for other in self.digits for part in other.parts if len(part) < 16)
+
+    @cached_property
+    def _significant(self) -> frozenset[str]:
+        return frozenset(number.significant for number in self.digits)
+
+    @cached_property
+    def _short_years(self) -> frozenset[str]:
+        return frozenset(number.joined[2:] for number in self.digits if len(number.joined) == 4)
+
+    def _by_year(self, number: Number) -> bool:
+        """1990s and the 90s, 1994–1995 and 1994–95."""
+        digits = number.joined
+        return digits in self._short_years or (len(digits) == 4 and digits[2:] in self._joined)
 
     def _by_parts(self, number: Number) -> bool:
-        """Dates and clocks change their order and marks: 12.05.1998 is 12 May 1998."""
-        return {int(part) for part in number.parts if len(part) < 16} <= self._part_values()
+        """Dates and clocks change their order and marks, and spell the month: 12.05.1998 is 12 May 1998."""
+        parts = {int(part) for part in number.parts if len(part) < 16} - {0}
+        missing = parts - self._part_values
+        spelled_month = len(number.parts) == 3 and len(missing) == 1 and max(missing) <= 12
+        return bool(parts) and (not missing or spelled_month)
 
     def has_scaled(self, number: Number) -> bool:
         """Whether the text has this number but for zeros that a word like "million" stands for."""
-        return any(number.significant == other.significant for other in self.digits)
-
-
-def _short_year(long: Number, short: Number) -> bool:
-    """1990s and the 90s, 1994–1995 and 1994–95."""
-    return len(long.joined) == 4 and len(short.joined) == 2 and long.joined.endswith(short.joined)
+        return number.significant in self._significant
 
 
 @lru_cache(maxsize=256)
 def numbers_in(text: str, language: str) -> Numbers:
     """The numbers of a text in that language."""
-    if any(sign in text for sign in _FRACTIONS):
-        for sign, plain in _FRACTIONS.items():
-            text = text.replace(sign, f" {plain} ")
-    digits = tuple(_number(match.group()) for match in _DIGITS.finditer(text))
-    values = frozenset({*_roman_values(text), *_word_values(text, language), *_han_values(text)})
-    return Numbers(digits=digits, values=values, scaled=_SCALE.search(text) is not None)
+    return Numbers(text, language)
 
 
 def _number(surface: str) -> Number:
-    plain = surface if surface.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in surface)
+    plain = (
+        surface if surface.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in surface)
+    )
     compact = regex.sub(r"(?<=\d)[\u00a0\u202f\u2009 ](?=\d)", "", plain)
     return Number(surface=surface, parts=tuple(regex.findall(r"\d+", compact)))
 
@@ -151,44 +176,70 @@ def _han(numeral: str) -> int:
 # Stems, so that inflected forms are found by their beginnings; a stem may end in "$" to mean the whole word.
 # Order: 0 to 20, then 30, 40 … 90, then hundred, thousand. Alternatives are parted by "|".
 _WORDS: dict[str, str] = {
-    "en": "zero one|once|first|single two|twice|second|both|pair|couple|half three|third|thrice|triple four|fourth"
-    " five|fifth six|sixth seven|seventh eight|eighth nine|ninth|nin ten|tenth|decade eleven twelve|twelfth|dozen"
-    " thirteen fourteen fifteen sixteen seventeen eighteen nineteen twent|score thirt fort fift sixt sevent eight|eighti"
-    " ninet hundred|centur thousand|millen",
-    "de": "null ein|erst|eins zwei|zwo|zweit drei|dritt vier fünf sech sieb acht neun zehn elf zwölf|dutzend dreizehn"
-    " vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig|dreissig vierzig fünfzig sechzig siebzig"
-    " achtzig neunzig hundert tausend",
-    "fr": "zéro un$|une$|premi deux|second trois quatr cinq six$|sixi sept$|septi huit neuf|neuvi dix$|dixi onz"
-    " douz treiz quatorz quinz seiz dix-sept dix-huit dix-neuf vingt trent quarant cinquant soixant soixante-dix"
-    " quatre-vingt quatre-vingt-dix cent mill",
-    "es": "cero un$|uno$|una$|primer dos$|segund tres$|tercer cuatro|cuart cinco|quint seis$|sext siete|séptim ocho$|octav"
-    " nueve|noven diez|décim once$ doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veint treinta"
-    " cuarenta cincuenta sesenta setenta ochenta noventa cien mil$|miles",
-    "it": "zero un$|uno$|una$|prim due$|second tre$|terz quattro|quart cinque|quint sei$|sest sette|settim otto|ottav nove|non"
-    " dieci|decim undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove vent trent quarant"
-    " cinquant sessant settant ottant novant cent mill|mila",
-    "pt": "zero um$|uma$|primeir dois|duas|segund três|terceir quatro|quart cinco|quint seis|sext sete|sétim oito|oitav nove|non"
-    " dez|décim onze doze treze catorze quinze dezesseis|dezasseis dezessete|dezassete dezoito dezenove|dezanove vint"
-    " trinta quarenta cinquenta sessenta setenta oitenta noventa cem$|cent mil$",
-    "nl": "nul een$|één|eerst twee|tweed drie|derd vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien"
-    " zestien zeventien achttien negentien twintig dertig veertig vijftig zestig zeventig tachtig negentig honderd duizend",
-    "ro": "zero un$|unu$|una$|o$|prim doi|două|doua trei|treia patru|patra cinci șase|şase|sase șapte|şapte|sapte opt nouă|noua"
-    " zece unsprezece|unspreze doisprezece|douăsprezece|doispreze treisprezece paisprezece cincisprezece șaisprezece|şaisprezece"
-    " șaptesprezece|şaptesprezece optsprezece nouăsprezece douăzeci|doua_zeci treizeci patruzeci cincizeci șaizeci|şaizeci"
-    " șaptezeci|şaptezeci optzeci nouăzeci sut|sută mii$|mie$",
-    "et": "null üks|üht|ühe|esime kaks|kaht|kahe|kahte|teine|teise kolm|kolmanda nelja|neli|neljanda viis|viie|viit|viienda kuus|kuue|kuut|kuuenda"
-    " seits|seitsme kaheksa üheksa kümme$|kümne$|kümnenda üksteist|üheteist|üheteistkümne kaksteist|kaheteist kolmteist|kolmeteist neliteist|neljateist"
-    " viisteist|viieteist kuusteist|kuueteist seitseteist|seitsmeteist kaheksateist üheksateist kakskümmend|kahekümne kolmkümmend|kolmekümne"
-    " nelikümmend|neljakümne viiskümmend|viiekümne kuuskümmend|kuuekümne seitsekümmend|seitsmekümne kaheksakümmend|kaheksakümne"
-    " üheksakümmend|üheksakümne sada|saja|sada tuhat|tuhande",
-    "ru": "ноль|нуле один$|одна$|одно|одну$|перв два$|две$|двух|двум|двое|втор три$|трех|трёх|трем|трое|трет четыр|четвер|четвёр пять|пяти$|пятер|пятый|пятая|пятого|пятой"
-    " шест семь|семи$|седьм|семер восемь|восьм девять|девяти$|девят десять|десяти$|десят одиннадц двенадц|дюжин тринадц четырнадц пятнадц"
-    " шестнадц семнадц восемнадц девятнадц двадц тридц сорок пятьдес|пятидес шестьдес|шестидес семьдес|семидес восемьдес|восьмидес"
-    " девяност сто$|ста$|сотн|двест тысяч",
+    "en": """
+        zero one|once|first|single two|twice|second|both|pair|couple|half three|third|thrice|triple
+        four|fourth five|fifth six|sixth seven|seventh eight|eighth nine|ninth|nin ten|tenth|decade eleven
+        twelve|twelfth|dozen thirteen fourteen fifteen sixteen seventeen eighteen nineteen twent|score
+        thirt fort fift sixt sevent eight|eighti ninet hundred|centur thousand|millen
+        """,
+    "de": """
+        null ein|erst|eins zwei|zwo|zweit drei|dritt vier fünf sech sieb acht neun zehn elf zwölf|dutzend
+        dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig|dreissig vierzig
+        fünfzig sechzig siebzig achtzig neunzig hundert tausend
+        """,
+    "fr": """
+        zéro un$|une$|premi deux|second trois quatr cinq six$|sixi sept$|septi huit neuf|neuvi dix$|dixi
+        onz douz treiz quatorz quinz seiz dix-sept dix-huit dix-neuf vingt trent quarant cinquant soixant
+        soixante-dix quatre-vingt quatre-vingt-dix cent mill
+        """,
+    "es": """
+        cero un$|uno$|una$|primer dos$|segund tres$|tercer cuatro|cuart cinco|quint seis$|sext
+        siete|séptim ocho$|octav nueve|noven diez|décim once$ doce trece catorce quince dieciséis
+        diecisiete dieciocho diecinueve veint treinta cuarenta cincuenta sesenta setenta ochenta noventa
+        cien mil$|miles
+        """,
+    "it": """
+        zero un$|uno$|una$|prim due$|second tre$|terz quattro|quart cinque|quint sei$|sest sette|settim
+        otto|ottav nove|non dieci|decim undici dodici tredici quattordici quindici sedici diciassette
+        diciotto diciannove vent trent quarant cinquant sessant settant ottant novant cent mill|mila
+        """,
+    "pt": """
+        zero um$|uma$|primeir dois|duas|segund três|terceir quatro|quart cinco|quint seis|sext sete|sétim
+        oito|oitav nove|non dez|décim onze doze treze catorze quinze dezesseis|dezasseis
+        dezessete|dezassete dezoito dezenove|dezanove vint trinta quarenta cinquenta sessenta setenta
+        oitenta noventa cem$|cent mil$
+        """,
+    "nl": """
+        nul een$|één|eerst twee|tweed drie|derd vier vijf zes zeven acht negen tien elf twaalf dertien
+        veertien vijftien zestien zeventien achttien negentien twintig dertig veertig vijftig zestig
+        zeventig tachtig negentig honderd duizend
+        """,
+    "ro": """
+        zero un$|unu$|una$|o$|prim doi|două|doua trei|treia patru|patra cinci șase|şase|sase
+        șapte|şapte|sapte opt nouă|noua zece unsprezece|unspreze doisprezece|douăsprezece|doispreze
+        treisprezece paisprezece cincisprezece șaisprezece|şaisprezece șaptesprezece|şaptesprezece
+        optsprezece nouăsprezece douăzeci|doua_zeci treizeci patruzeci cincizeci șaizeci|şaizeci
+        șaptezeci|şaptezeci optzeci nouăzeci sut|sută mii$|mie$
+        """,
+    "et": """
+        null üks|üht|ühe|esime kaks|kaht|kahe|kahte|teine|teise kolm|kolmanda nelja|neli|neljanda
+        viis|viie|viit|viienda kuus|kuue|kuut|kuuenda seits|seitsme kaheksa üheksa kümme$|kümne$|kümnenda
+        üksteist|üheteist|üheteistkümne kaksteist|kaheteist kolmteist|kolmeteist neliteist|neljateist
+        viisteist|viieteist kuusteist|kuueteist seitseteist|seitsmeteist kaheksateist üheksateist
+        kakskümmend|kahekümne kolmkümmend|kolmekümne nelikümmend|neljakümne viiskümmend|viiekümne
+        kuuskümmend|kuuekümne seitsekümmend|seitsmekümne kaheksakümmend|kaheksakümne
+        üheksakümmend|üheksakümne sada|saja|sada tuhat|tuhande
+        """,
+    "ru": """
+        ноль|нуле один$|одна$|одно|одну$|перв два$|две$|двух|двум|двое|втор три$|трех|трёх|трем|трое|трет
+        четыр|четвер|четвёр пять|пяти$|пятер|пятый|пятая|пятого|пятой шест семь|семи$|седьм|семер
+        восемь|восьм девять|девяти$|девят десять|десяти$|десят одиннадц двенадц|дюжин тринадц четырнадц
+        пятнадц шестнадц семнадц восемнадц девятнадц двадц тридц сорок пятьдес|пятидес шестьдес|шестидес
+        семьдес|семидес восемьдес|восьмидес девяност сто$|ста$|сотн|двест тысяч
+        """,
 }
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*")
-_LANGUAGES_WITH_COMPOUNDS = frozenset({"de", "nl", "it"})
 
 
 @cache

@@ -4,52 +4,127 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import regex
-
+from ape.guards.cues import Cue, cue, first
 from ape.guards.reading import Reading, read, readings
 from ape.guards.wording import quoted, reject
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
-# Commands to a model, as they are smuggled into texts. Whoever says "forget what I told you" in a novel is translated
+# Commands to a model, as they are smuggled into texts. Whoever says "forget the rules" in a novel is translated
 # faithfully, and this guard looks no further.
-_COMMAND = regex.compile(
-    r"""
-      \b(?:ignore|disregard|forget|override|bypass|skip)\b (?:\W+\w+){0,5}? \W+ (?:instructions?|prompts?|rules|guidelines|commands?|above|context)\b
-    | \b(?:system\s+prompt|developer\s+mode|jailbreak|you\s+are\s+now|act\s+as|pretend\s+to\s+be|new\s+instructions?)\b
-    | \b(?:respond|reply|answer|output|print|write|say|repeat)\b (?:\W+\w+){0,4}? \W+ (?:only|exactly|nothing\s+but|the\s+word|the\s+following)\b
-    | \b(?:ignor\w+|vergiss|vergessen\s+sie|oublie[zr]?|olvid\w+|dimentica\w*|esqueç\w+)\b (?:\W+\w+){0,5}? \W+ (?:anweisung\w*|instruction\w*|instruc\w+|istruzion\w+|instruç\w+|consignes?)
-    | (?:игнорир\w+|забудь\w*|проигнорир\w+) (?:\W+\w+){0,5}? \W+ (?:инструкц\w+|указани\w+|команд\w+)
-    | (?:忽略|无视|忘记|無視) .{0,10}? (?:指令|指示|说明|提示|命令)
-    | 無視して | (?:تجاهل|انس) (?:\W+\w+){0,5}? \W+ (?:التعليمات|الأوامر)
-    """,
-    regex.VERBOSE | regex.IGNORECASE,
+_UP_TO_FIVE = r"(?:\W+\w+){0,5}? \W+"
+COMMANDS: tuple[Cue, ...] = (
+    cue(
+        "a command",
+        "instruction|prompt|rules|guideline|command|above|context",
+        r"\b(?:ignore|disregard|forget|override|bypass|skip)\b"
+        rf"{_UP_TO_FIVE} (?:instructions?|prompts?|rules|guidelines|commands?|above|context)\b",
+    ),
+    cue(
+        "a command",
+        "system prompt|developer mode|jailbreak|new instruction|you are now an ai|act as an ai|language model",
+        r"\b(?:system\ prompt|developer\ mode|jailbreak|new\ instructions?"
+        r"|(?:you\ are\ now|act\ as)\ an\ ai|language\ model)\b",
+    ),
+    cue(
+        "a command",
+        "respond|reply|output|print",
+        r"\b(?:respond|reply|output|print)\b"
+        rf"{_UP_TO_FIVE} (?:only|exactly|nothing\ but|the\ word|the\ following)\b",
+    ),
+    cue(
+        "a command",
+        "anweisung|instruc|istruzion|instruç|consigne",
+        r"\b(?:ignor\w+|vergiss|vergessen\ sie|oublie[zr]?|olvid\w+|dimentica\w*|esqueç\w+)\b"
+        rf"{_UP_TO_FIVE} (?:anweisung\w*|instruc\w+|istruzion\w+|instruç\w+|consignes?)",
+    ),
+    cue(
+        "a command",
+        "инструкц|указани|команд",
+        rf"(?:игнорир\w+|забудь\w*|проигнорир\w+) {_UP_TO_FIVE} (?:инструкц\w+|указани\w+|команд\w+)",
+    ),
+    cue(
+        "a command",
+        "指令|指示|说明|提示|命令",
+        r"(?:忽略|无视|忘记|無視) .{0,10}? (?:指令|指示|说明|提示|命令) | (?:指示|命令).{0,6}?無視",
+    ),
+    cue("a command", "تعليمات|أوامر", rf"(?:تجاهل|انس) {_UP_TO_FIVE} (?:\w*تعليمات|\w*أوامر)"),
 )
-_REFUSAL = regex.compile(
-    r"""
-      \bas\s+an?\s+(?:ai|artificial|large\s+language|language\s+model|assistant)\b
-    | \bi(?:\s+a|['’])m\s+(?:sorry|afraid|unable|not\s+able)\b.{0,60}?\b(?:can(?:no|['’])t|cannot|unable|assist|help|comply|translate|fulfil\w*|provide|process|continue)\b
-    | \bi\s+(?:can(?:no|['’])?t|cannot|can\s+not|won['’]t|will\s+not|am\s+unable\s+to|must\s+decline\s+to)\s+(?:\w+\s+){0,2}(?:assist|help|comply|translate|fulfil\w*|provide|process|do\s+that|continue|answer|generate|create)\b
-    | \bi\s+(?:do\s+not|don['’]t)\s+have\s+(?:access|enough\s+(?:context|information))\b
-    | \b(?:against|violates?)\s+(?:my|our|the|openai['’]?s?)\s+(?:\w+\s+){0,2}(?:guidelines|policy|policies|programming)\b
-    | \b(?:es\s+)?tut\s+mir\s+leid,?\s+(?:aber\s+)?(?:ich\s+kann|da(?:bei|zu))\b | \bals\s+ki\b
-    | \bje\s+suis\s+désolée?,?\s+(?:mais\s+)?je\s+ne\s+peux | \ben\s+tant\s+qu['’]ia\b
-    | \blo\s+siento,?\s+(?:pero\s+)?no\s+puedo | \bmi\s+dispiace,?\s+(?:ma\s+)?non\s+posso
-    | (?:извините|к\s+сожалению),?\s+(?:но\s+)?я\s+не\s+могу | как\s+языковая\s+модель
-    | (?:抱歉|对不起).{0,6}?(?:我)?(?:无法|不能) | 作为(?:一个|一名)?(?:AI|人工智能|语言模型)
-    | 申し訳(?:ありません|ございません) .{0,20}? できません | 죄송합니다 .{0,20}? 없습니다
-    """,
-    regex.VERBOSE | regex.IGNORECASE | regex.DOTALL,
+# "I cannot help thinking" refuses nothing.
+_HELP = r"help(?!\ (?:\w+ing|but|it|him|her|them|us)\b)"
+_WORK = rf"(?:assist|{_HELP}|comply|translate|fulfil\w*|provide|process|do\ that|continue|answer|generate|create|edit)"
+REFUSALS: tuple[Cue, ...] = (
+    cue(
+        "a refusal",
+        "as an ai|language model|as a large|as an art|as an assistant",
+        r"\bas\ an?\ (?:ai|artificial|large\ language|language\ model|assistant)\b",
+    ),
+    cue(
+        "a refusal",
+        "unable to|not able to",
+        rf"\bi(?:\ a|['’])m\ (?:unable|not\ able)\ to\ (?:\w+\ ){{0,2}}{_WORK}\b",
+    ),
+    cue(
+        "a refusal",
+        "i can|i won|i will not|i am unable|i must decline",
+        r"\bi\ (?:can(?:no|['’])?t|cannot|can\ not|won['’]t|will\ not|am\ unable\ to|must\ decline\ to)\ "
+        rf"(?:\w+\ ){{0,2}}{_WORK}\b",
+    ),
+    cue(
+        "a refusal",
+        "have access|have enough",
+        r"\bi\ (?:do\ not|don['’]t)\ have\ (?:access|enough\ (?:context|information))\b",
+    ),
+    cue(
+        "a refusal",
+        "guideline|polic|programming",
+        r"\b(?:against|violates?)\ (?:my|our|the|openai['’]?s?)\ (?:\w+\ ){0,2}"
+        r"(?:guidelines|policy|policies|programming)\b",
+    ),
+    cue(
+        "a refusal", "leid|als ki", r"\btut\ mir\ leid,?\ (?:aber\ )?(?:ich\ kann|da(?:bei|zu)) | \bals\ ki\b"
+    ),
+    cue(
+        "a refusal",
+        "désolé|qu'ia|qu’ia",
+        r"\bje\ suis\ désolée?,?\ (?:mais\ )?je\ ne\ peux | \ben\ tant\ qu['’]ia\b",
+    ),
+    cue(
+        "a refusal",
+        "lo siento|mi dispiace",
+        r"\blo\ siento,?\ (?:pero\ )?no\ puedo | \bmi\ dispiace.{0,6}non\ posso",
+    ),
+    cue(
+        "a refusal",
+        "не могу|языковая модель",
+        r"(?:извините|к\ сожалению),?\ (?:но\ )?я\ не\ могу | как\ языковая\ модель",
+    ),
+    cue(
+        "a refusal",
+        "抱歉|对不起|作为",
+        r"(?:抱歉|对不起).{0,6}?(?:无法|不能) | 作为(?:一个|一名)?(?:AI|人工智能|语言模型)",
+    ),
+    cue("a refusal", "申し訳", r"申し訳(?:ありません|ございません).{0,20}?できません"),
+    cue("a refusal", "죄송", r"죄송합니다.{0,20}?없습니다"),
 )
-_OUR_WORDS = regex.compile(
-    r"\byou\s+are\s+(?:an?|the)\s+(?:\w+\s+){0,4}(?:translator|post-?editor|editor|assistant|proofreader)\b"
-    r"|\b(?:return|reply\s+with|output|give)\s+only\s+the\s+(?:\w+\s+){0,3}(?:translation|post-?edit|text|passage|paragraph)\b"
-    r"|\bmachine[\s-]translated\s+(?:text|passage|paragraph)\b",
-    regex.IGNORECASE,
+OUR_WORDS: tuple[Cue, ...] = (
+    cue(
+        "our words",
+        "you are a|you are the",
+        r"\byou\ are\ (?:an?|the)\ (?:[\w-]+\ ){0,4}(?:translator|post-?editor|editor|assistant|proofreader)\b",
+    ),
+    cue(
+        "our words",
+        "only the",
+        r"\b(?:return|reply\ with|output|give)\ only\ the\ (?:[\w-]+\ ){0,3}"
+        r"(?:translation|post-?edit|text|passage|paragraph)\b",
+    ),
+    cue("our words", "machine", r"\bmachine[\ -]translated\ (?:text|passage|paragraph)\b"),
 )
 # So many words in a row are no coincidence. The context is told in the same voice, so there it takes more.
 _INSTRUCTION_RUN = 6
 _CONTEXT_RUN = 10
+_REFRAIN = 6
 _KEPT = 0.5
 
 
@@ -61,37 +136,38 @@ def obedience(segment: Segment, draft: Draft) -> list[Finding]:
 def _obeyed(segment: Segment, draft: Draft) -> Iterator[Finding]:
     """A command in the passage must still be in the draft, as words."""
     _, mt, new = readings(segment, draft)
-    command = _COMMAND.search(segment.mt)
-    if command is None and _COMMAND.search(segment.source) is None:
-        return
-    kept = sum(word in new.vocabulary for word in mt.vocabulary)
-    if command and _COMMAND.search(draft.text) and kept >= _KEPT * len(mt.vocabulary):
-        return
-    if kept < _KEPT * len(mt.vocabulary):
-        what = quoted(command.group()) if command else "a command"
-        yield reject("obedience", f"The passage says {what}, and the draft seems to obey it instead of translating it.")
+    command = first(COMMANDS, segment.mt) or first(COMMANDS, segment.source)
+    if command and len(mt.vocabulary & new.vocabulary) < _KEPT * len(mt.vocabulary):
+        yield reject(
+            "obedience",
+            f"The passage says {quoted(command)}, and the draft seems to obey it instead of translating it.",
+        )
 
 
 def _refused(segment: Segment, draft: Draft) -> Iterator[Finding]:
-    match = _REFUSAL.search(draft.text)
-    if match is None or _REFUSAL.search(segment.mt) or _REFUSAL.search(segment.source):
+    refusal = first(REFUSALS, draft.text)
+    if not refusal or first(REFUSALS, segment.mt) or first(REFUSALS, segment.source):
         return
     mt = read(segment.mt)
-    said = [word for word in read(match.group()).words if len(word) > 3]
+    said = [word for word in read(refusal).words if len(word) > 3]
     # "I am sorry, I can not help you" may well become "I'm sorry, but I can't help you".
     if sum(word in mt.vocabulary for word in said) >= _KEPT * max(1, len(said)):
         return
-    yield reject("obedience", f"The model refuses instead of editing: {quoted(match.group())}.")
+    yield reject("obedience", f"The model refuses instead of editing: {quoted(refusal)}.")
 
 
 def _leaked(segment: Segment, draft: Draft) -> Iterator[Finding]:
-    match = _OUR_WORDS.search(draft.text)
-    if match and not (_OUR_WORDS.search(segment.mt) or _OUR_WORDS.search(segment.source)):
-        yield reject("obedience", f"The draft repeats what the model was told: {quoted(match.group())}.")
+    told = first(OUR_WORDS, draft.text)
+    if told and not (first(OUR_WORDS, segment.mt) or first(OUR_WORDS, segment.source)):
+        yield reject("obedience", f"The draft repeats what the model was told: {quoted(told)}.")
     _, mt, new = readings(segment, draft)
     if run := _shared_run(read(segment.instructions), new, mt, _INSTRUCTION_RUN):
         yield reject("obedience", f"The draft repeats the instructions: {quoted(run)}.")
+    source = read(segment.source)
     for context in segment.context:
+        # What the author says twice is said twice.
+        if read(context.source).runs(_REFRAIN) & source.runs(_REFRAIN):
+            continue
         if run := _shared_run(read(context.target), new, mt, _CONTEXT_RUN):
             yield reject("obedience", f"The draft repeats an earlier paragraph: {quoted(run)}.")
             return

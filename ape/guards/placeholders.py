@@ -60,7 +60,11 @@ def _nesting(segment: Segment, draft: Draft) -> list[Finding]:
     wrong = _misnested(draft.text)
     if not wrong or _misnested(segment.mt):
         return []
-    return [reject("placeholders", f"The tag {quoted(wrong)} is not opened and closed in order, as it is in the MT.")]
+    return [
+        reject(
+            "placeholders", f"The tag {quoted(wrong)} is not opened and closed in order, as it is in the MT."
+        )
+    ]
 
 
 def _misnested(text: str) -> str:

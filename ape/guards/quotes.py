@@ -8,10 +8,10 @@ from ape.guards.wording import quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
-_MARKS = regex.compile("[\"“”„«»「」『』（）()\\[\\]《》]")
+_MARKS = regex.compile('["“”„«»「」『』（）()\\[\\]《》]')
 _PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "[": "]", "《": "》"}
 _OPENING = {closing: opening for opening, closing in _PAIRS.items()}
-_WESTERN = frozenset("\"“”„«»")
+_WESTERN = frozenset('"“”„«»')
 
 
 def quotes(segment: Segment, draft: Draft) -> list[Finding]:

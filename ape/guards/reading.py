@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import regex
@@ -18,23 +19,22 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PIECE = regex.compile(
     rf"""
     ([^\p{{L}}\p{{M}}\p{{N}}]*+)
-    (  [{_UNSPACED}]\p{{M}}*+
-     | [[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]++(?:['’\u200c\u200d][[\p{{L}}\p{{M}}]--[{_UNSPACED}]]++)*+
+    (  [[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]++(?:['’\u200c\u200d][[\p{{L}}\p{{M}}]--[{_UNSPACED}]]++)*+
+     | [{_UNSPACED}]\p{{M}}*+
      | \Z)
     """,
     regex.VERBOSE | regex.V1,
 )
+# The same, five times as fast, for most English.
+_ASCII_PIECE = re.compile(r"([^A-Za-z0-9]*)([A-Za-z0-9]+(?:'[A-Za-z]+)*|\Z)")
 _TAG = regex.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _UNSPACED_CHARACTER = regex.compile(f"[{_UNSPACED}]")
 # After these a capital may be only the start of a clause, so it says nothing about names.
 _CLAUSE_START = regex.compile(r"[\"“”«»„‹›:;—–•*{「『\n…!?]|\s-+\s|\s['‘]|^['‘-]|\.\.")
+_TITLE = 0.4
 
-
-class Word(NamedTuple):
-    """One word, and what stands between the word before and it."""
-
-    text: str
-    gap: str
+Word = tuple[str, str]
+"""What stands between the word before and it, and the word."""
 
 
 class Reading:
@@ -47,13 +47,14 @@ class Reading:
     def sentences(self) -> list[list[Word]]:
         """The words of each sentence that has any."""
         plain = _TAG.sub(" ", self.text) if "<" in self.text else self.text
-        read = ([Word(word, gap) for gap, word in _PIECE.findall(piece) if word] for piece in sentences.split(plain))
+        pieces = (_ASCII_PIECE if plain.isascii() else _PIECE).findall
+        read = ([piece for piece in pieces(part) if piece[1]] for part in sentences.split(plain))
         return [words for words in read if words]
 
     @cached_property
     def surfaces(self) -> list[str]:
         """The words as written."""
-        return [word.text for sentence in self.sentences for word in sentence]
+        return [word for sentence in self.sentences for _, word in sentence]
 
     @cached_property
     def words(self) -> list[str]:
@@ -61,9 +62,15 @@ class Reading:
         return [surface.lower() for surface in self.surfaces]
 
     @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each word stands, in small letters and without an English possessive ending."""
+        return Counter(map(base_form, self.words))
+
+    @cached_property
     def vocabulary(self) -> frozenset[str]:
         """The words in small letters, once each, with and without an English possessive ending."""
-        return frozenset(self.words) | {base_form(word) for word in self.words if "'" in word or "’" in word}
+        words = frozenset(self.words)
+        return words.union(map(base_form, words)) if "'s" in self.text or "’s" in self.text else words
 
     @cached_property
     def uncapitalised(self) -> frozenset[str]:
@@ -74,32 +81,33 @@ class Reading:
     def capitals(self) -> dict[int, str]:
         """The words with a capital that grammar does not ask for, by position: the likely names."""
         found = {}
-        position = 0
-        for sentence in self.sentences:
-            for number, word in enumerate(sentence):
-                if number and word.text[0].isupper() and not _CLAUSE_START.search(word.gap):
-                    found[position + number] = base_form(word.text)
-            position += len(sentence)
+        for start, sentence in zip(self.sentence_starts, self.sentences, strict=True):
+            for number, (gap, word) in enumerate(sentence):
+                if number and word[0].isupper() and not (gap != " " and _CLAUSE_START.search(gap)):
+                    found[start + number] = base_form(word)
         return found
+
+    @cached_property
+    def is_title(self) -> bool:
+        """Whether the text capitalises As Titles Do, so that its capitals say nothing of names."""
+        return len(self.capitals) > _TITLE * len(self.words)
 
     @cached_property
     def sentence_starts(self) -> list[int]:
         """The position of the first word of each sentence."""
-        starts = [0]
-        for sentence in self.sentences:
-            starts.append(starts[-1] + len(sentence))
-        return starts[:-1]
+        return list(accumulate(map(len, self.sentences), initial=0))[:-1]
 
     @cached_property
     def unspaced(self) -> bool:
         """Whether the text is mostly in a script that puts no spaces between words."""
-        surfaces = self.surfaces
-        return 2 * sum(map(bool, map(_UNSPACED_CHARACTER.match, surfaces))) > len(surfaces)
+        if self.text.isascii():
+            return False
+        return 2 * sum(map(bool, map(_UNSPACED_CHARACTER.match, self.surfaces))) > len(self.surfaces)
 
     @cached_property
     def units(self) -> list[list[str]]:
-        """What each sentence says, in pieces that carry meaning: words, or pairs of characters where words are not marked."""
-        lowered = [[word.text.lower() for word in sentence] for sentence in self.sentences]
+        """What each sentence says, in small pieces: words, or pairs of characters where words are not marked."""
+        lowered = [[word.lower() for _, word in sentence] for sentence in self.sentences]
         if not self.unspaced:
             return lowered
         return [["".join(pair) for pair in pairwise(sentence)] or sentence for sentence in lowered]
@@ -145,12 +153,3 @@ def steps(mt: str, draft: str) -> tuple[Step, ...]:
 def readings(segment: Segment, draft: Draft) -> tuple[Reading, Reading, Reading]:
     """The source, the MT and the draft, read."""
     return read(segment.source), read(segment.mt), read(draft.text)
-
-
-def longest_repeat(words: list[str]) -> int:
-    """How often the same word stands in a row, at most."""
-    longest = run = 1 if words else 0
-    for before, after in pairwise(words):
-        run = run + 1 if before == after else 1
-        longest = max(longest, run)
-    return longest

@@ -10,8 +10,6 @@ import regex
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
-from ape.languages import scripts_of
-
 # Measured on names of MLQE-PE's human post-edits against the words of their sources: at 0.8 nine in ten true
 # spellings pass, and one in thirty names taken from another sentence.
 ALIKE = 0.8
@@ -40,18 +38,21 @@ _ARABIC = dict(
     )
 )
 _HEBREW = dict(
-    zip("אבגדהוזחטיכךלמםנןסעפףצץקרשת", "a b g d h v z h t i k k l m m n n s a p p ts ts k r sh t".split(), strict=True)
+    zip(
+        "אבגדהוזחטיכךלמםנןסעפףצץקרשת",
+        "a b g d h v z h t i k k l m m n n s a p p ts ts k r sh t".split(),
+        strict=True,
+    )
 )
 _TABLE = str.maketrans(_CYRILLIC | _GREEK | _ARABIC | _HEBREW)
 # Spellings of one sound, longest first: what one language writes c another writes k.
 _SOUNDS = tuple(
     pair.split("=")
-    for pair in "sch=sh tch=ch ph=f th=t ck=k qu=kv kh=h ch=h gh=g dj=i x=ks c=k q=k w=v y=i j=i ts=s z=s ß=s g=k d=t b=p".split()
+    for pair in (
+        "sch=sh tch=ch ph=f th=t ck=k qu=kv kh=h ch=h gh=g dj=i x=ks c=k q=k w=v y=i j=i ts=s z=s ß=s g=k d=t b=p"
+    ).split()
 )
 _DOUBLED = regex.compile(r"(.)\1+")
-_READABLE_SCRIPTS = frozenset(
-    ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Sinhala", "Tamil", "Katakana", "Hangul")
-)
 
 
 @lru_cache(maxsize=20_000)
@@ -82,19 +83,9 @@ def _named_sound(sign: str) -> str:
     return sign
 
 
-def readable(language: str) -> bool:
-    """Whether the names of a language can be spelled in Latin letters here. Those in ideographs can't."""
-    return all(script in _READABLE_SCRIPTS for script in scripts_of(language))
-
-
 def likeness(word: str, folded: Iterable[str]) -> float:
     """How much a word sounds like the one of these folded words it is nearest to."""
     sound = fold(word)
     long_enough = [other for other in folded if len(other) >= _LENGTH * len(sound)]
     found = process.extractOne(sound, long_enough, scorer=JaroWinkler.similarity, score_cutoff=0.5)
     return found[1] if found else 0.0
-
-
-def sounds_like(word: str, folded: Iterable[str]) -> bool:
-    """Whether one of these folded words may be another spelling or form of this one."""
-    return likeness(word, folded) >= ALIKE

@@ -18,8 +18,8 @@ _WAITING: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
     for language, words in {
         "de": "der das ein eine einen einem einer und oder aber von mit für aus im am dem den des dass weil wenn sehr",
-        "en": "the a an of and or but nor to with for from in at as than that which who whose my your his its our their every"
-        " is are was were been be have has had will would shall should can could may might must these those into between",
+        "en": "the a an of and or but nor to with for from in at as than that which who whose my your his its our their"
+        " every is are was were been be have has had will would shall should can could may might must these those into",
         "es": "el la los las un una y o pero de del al con por para en que su sus muy",
         "fr": "le la les un une des du de et ou mais à au aux avec pour dans sur qui que son sa ses leur très",
         "it": "il lo la gli le un una e o ma di del della da dal con per in nel che suo sua molto",
@@ -28,16 +28,16 @@ _WAITING: dict[str, frozenset[str]] = {
         "ru": "и или но а в на с к у о об от до из за под над по для что который которая очень",
     }.items()
 }
-_CLOSED = sentences.CLOSERS + " \t\n"
+_CLOSED = sentences.CLOSERS + "“‘ \t\n"
 # A text that ends on one of these is waiting for its next word, whatever the MT does.
-_UNFINISHED = tuple(",，、;；-–—(（[「『“„«")
+_UNFINISHED = tuple(",，、;；-–—(（[「『„")
 
 
 def truncated(segment: Segment, draft: Draft) -> list[Finding]:
     """Cut off by the server, or ended in mid-sentence where the MT ends properly, or short of the MT's last words."""
     if draft.finish_reason == "length":
         return [reject("truncated", "The model was cut off at its length limit before it had finished.")]
-    source, mt, new = readings(segment, draft)
+    _, mt, new = readings(segment, draft)
     if not (mt.words and new.words):
         return []
     if _ends(draft.text):
@@ -50,8 +50,11 @@ def truncated(segment: Segment, draft: Draft) -> list[Finding]:
         return [reject("truncated", f"The draft ends in mid-sentence, at {ending}.")]
     if not (lost_end and _ends(segment.source)):
         return []
-    expected = size(segment.source) * thresholds(segment.source_language, segment.target_language).target_per_source
-    if size(draft.text) >= max(_WHOLE * size(segment.mt), _LONG_ENOUGH * expected):
+    expected = (
+        size(segment.source) * thresholds(segment.source_language, segment.target_language).target_per_source
+    )
+    is_title = new.is_title and not mt.is_title
+    if is_title or size(draft.text) >= max(_WHOLE * size(segment.mt), _LONG_ENOUGH * expected):
         return [warn("truncated", f"The mark that ends the last sentence is lost, at {ending}.")]
     return [reject("truncated", f"The last sentence has lost its end; the draft stops at {ending}.")]
 
@@ -66,7 +69,8 @@ def _waits(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> bool:
 
 def _ends(text: str) -> bool:
     """Whether the text ends as a finished sentence does."""
-    return text.rstrip(_CLOSED).endswith((*sentences.TERMINALS, ":", "："))
+    end = text.rstrip(_CLOSED)
+    return end.endswith((*sentences.TERMINALS, ":", "：", ":—", ":–", ":-"))
 
 
 def _missing_tail(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> str:

@@ -1,4 +1,4 @@
-"""A tiny model in a real wheel, a package index to serve it, processes to pull it, and the real model."""
+"""A tiny model in a real wheel, a package index to serve it, and processes to pull it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,17 +18,7 @@ from typing import Any
 
 import pytest
 
-from ape.errors import ModelError
-from ape.models import (
-    DEFAULT_MODEL,
-    Model,
-    WheelSource,
-    default_cache,
-    find,
-    location,
-    pull,
-    verify,
-)
+from ape.models import Model, WheelSource
 
 # Three chunks of copying and one byte, so that there is a middle to be killed in.
 CONTENT = b"GGUF" + random.Random(1).randbytes((3 << 20) - 3)
@@ -155,22 +144,3 @@ def start() -> Iterator[Starter]:
 def tiny() -> dict[str, Any]:
     """The tiny model as JSON can say it."""
     return asdict(TINY)
-
-
-@pytest.fixture(scope="session")
-def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default model's real file: the one on this machine, or else pulled from the package index."""
-    model = find(DEFAULT_MODEL)
-    for cache in (Path(os.environ.get("APE_CACHE", default_cache())), default_cache()):
-        with suppress(ModelError):
-            verify(model, cache=cache)
-            return location(model, cache=cache)
-    base = tmp_path_factory.getbasetemp()
-    # Several workers share the parent of their folders, and pull once.
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    try:
-        return pull(model, cache=shared / "models")
-    except ModelError as error:
-        if "can't be downloaded" in str(error):
-            pytest.skip(f"no package index is reachable: {error}")
-        raise

@@ -1,0 +1,38 @@
+"""A pattern, and the plain characters it can't do without: these are searched first, which is far cheaper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a pattern finds, in a translator's words.
+
+    It can match only where one of `needs`, written in small letters, stands.
+    """
+
+    what: str
+    needs: tuple[str, ...]
+    pattern: regex.Pattern[str]
+
+    def search(self, text: str, lowered: str) -> str:
+        """What it finds in the text, or nothing. `lowered` is the text in small letters."""
+        if not any(need in lowered for need in self.needs):
+            return ""
+        match = self.pattern.search(text)
+        return str(match.group()) if match else ""
+
+
+def cue(what: str, needs: str, pattern: str) -> Cue:
+    """A cue; `needs` are parted by "|"."""
+    flags = regex.MULTILINE | regex.IGNORECASE | regex.VERBOSE
+    return Cue(what, tuple(needs.split("|")), regex.compile(pattern, flags))
+
+
+def first(cues: tuple[Cue, ...], text: str) -> str:
+    """What the first of several cues that finds anything finds."""
+    lowered = text.lower()
+    return next((found for each in cues if (found := each.search(text, lowered))), "")

@@ -1,0 +1,201 @@
+"""`ape serve` as a process of its own: how it starts, how it refuses to, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.scripted import Hang, Say, ScriptedServer
+
+APE = Path(sys.executable).parent / "ape"
+PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
+GOOD = "Claire put down her bag."
+SAID = [
+    r"Starting on http://127\.0\.0\.1:\d+: opening the engine …",
+    r"Ready on http://127\.0\.0\.1:\d+/v1/post-edit",
+    r"Stopped\.",
+]
+Until = Callable[..., Awaitable[None]]
+signals = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+
+
+@dataclass
+class Service:
+    """A running `ape serve`, and what it has said so far."""
+
+    process: subprocess.Popen[str]
+    address: str
+    said: list[str]
+
+    @property
+    def children(self) -> list[str]:
+        return Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+
+    def stop(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def end(self) -> int:
+        """Its exit code, once it has gone by itself."""
+        rest, _ = self.process.communicate(timeout=60)
+        self.said += rest.splitlines()
+        return self.process.returncode
+
+    def is_listening(self) -> bool:
+        with closing(socket.socket()) as caller:
+            return caller.connect_ex(("127.0.0.1", int(self.address.rpartition(":")[2]))) == 0
+
+
+Serve = Callable[..., Service]
+
+
+def command(*words: str) -> list[str]:
+    return [str(APE), "serve", *words]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Of a user of whom nothing is known."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    return kept | {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+
+
+@pytest.fixture
+def serve(tmp_path: Path, environment: dict[str, str]) -> Iterator[Serve]:
+    """Start `ape serve` and wait until it says that it is ready."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: str) -> Service:
+        process = subprocess.Popen(
+            command("--port", "0", *words),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+        )
+        started.append(process)
+        assert process.stdout
+        said = [process.stdout.readline().rstrip("\n"), process.stdout.readline().rstrip("\n")]
+        found = re.search(r"http://[\d.:]+\d", said[-1])
+        assert found, "\n".join([*said, process.communicate()[0]])
+        return Service(process, found.group(), said)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@signals
+async def test_a_request_under_way_is_finished_first(
+    number: signal.Signals, serve: Serve, scripted: ScriptedServer, until: Until
+) -> None:
+    scripted.play(Say(GOOD, pause=0.5))  # two pieces: the stop comes in between
+    service = serve("--url", scripted.url)
+    async with httpx2.AsyncClient(timeout=60) as client:
+        asking = asyncio.create_task(client.post(f"{service.address}/v1/post-edit", json=PASSAGE))
+        await until(lambda: scripted.active)
+        service.stop(number)
+        response = await asking
+    assert response.json()["post_edit"] == GOOD
+    assert service.end() == 0
+    assert not service.is_listening()
+    assert all(re.fullmatch(line, said) for line, said in zip(SAID, service.said, strict=True)), service.said
+
+
+@signals
+def test_a_stream_under_way_is_finished_first(
+    number: signal.Signals, serve: Serve, scripted: ScriptedServer
+) -> None:
+    scripted.play(Say(GOOD, pause=0.5))
+    service = serve("--url", scripted.url)
+    url, accept = f"{service.address}/v1/post-edit", {"Accept": "text/event-stream"}
+    events = []
+    with httpx2.stream("POST", url, json=PASSAGE, headers=accept, timeout=60) as response:
+        for line in response.iter_lines():
+            if line.startswith("event: "):
+                events.append(line.removeprefix("event: "))
+            if events == ["attempt", "token"] and not line:
+                service.stop(number)
+    assert events[-2:] == ["result", "end"]
+    assert service.end() == 0
+    assert len(service.said) == len(SAID)
+
+
+async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: ScriptedServer, until: Until) -> None:
+    scripted.play(Hang())
+    service = serve("--url", scripted.url)
+    async with httpx2.AsyncClient(timeout=60) as client:
+        asking = asyncio.create_task(client.post(f"{service.address}/v1/post-edit", json=PASSAGE))
+        await until(lambda: scripted.requests)
+        service.stop(signal.SIGINT)
+        await until(lambda: not service.is_listening())
+        service.stop(signal.SIGINT)
+        response = await asking
+    assert (response.status_code, response.json()["mt"]) == (503, PASSAGE["mt"])
+    assert service.end() == 0
+    await until(lambda: scripted.hung_up == 1)
+
+
+@signals
+def test_the_embedded_engine_stops_with_it(number: signal.Signals, serve: Serve, smollm2: Path) -> None:
+    service = serve("--model", str(smollm2))
+    response = httpx2.post(f"{service.address}/v1/post-edit", json=PASSAGE, timeout=120)
+    assert response.json()["decision"] in ("edited", "unchanged", "rejected")
+    assert service.children == []
+    service.stop(number)
+    assert service.end() == 0
+    assert len(service.said) == len(SAID), service.said
+
+
+def refused(words: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words), capture_output=True, text=True, cwd=folder, env=environment, timeout=60, check=False
+    )
+
+
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = refused(["--port", str(port), "--url", "http://127.0.0.1:9/v1"], tmp_path, environment)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"ape: The service can't listen on 127.0.0.1:{port} (Address already in use)."
+    )
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_second_service_is_refused_while_the_first_still_opens_its_engine(
+    serve: Serve, scripted: ScriptedServer, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    service = serve("--url", scripted.url)
+    port = service.address.rpartition(":")[2]
+    done = refused(["--port", port, "--url", scripted.url], tmp_path, environment)
+    assert done.returncode == 2
+    assert "Is another one running there?" in done.stderr
+
+
+def test_the_open_network_without_a_key_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:
+    done = refused(["--host", "0.0.0.0", "--url", "http://127.0.0.1:9/v1"], tmp_path, environment)
+    assert done.returncode == 2
+    assert "APE_API_KEYS" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_model_that_can_not_be_loaded_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF" + bytes(100))
+    done = refused(["--port", "0", "--model", "broken.gguf"], tmp_path, environment)
+    assert done.returncode == 1
+    assert [line[:4] for line in done.stderr.splitlines()] == ["Star", "ape:"], done.stderr
