@@ -40,7 +40,7 @@ EXAMPLE_PROBLEM: dict[str, JsonValue] = {
     "field": "mt",
 }
 
-# As `ape.postedit.refuse_unreadable` has it: no control characters, and in a passage something else than space.
+# As `ape.intake.refuse_unreadable` has it: no control characters, and in a passage something else than space.
 _READABLE = r"[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]"
 _SEEN = r"[^\u0000-\u0020\u007f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 _TEXT: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*$"}

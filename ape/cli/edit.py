@@ -135,7 +135,8 @@ def _run(request: PostEditRequest, settings: Any) -> PostEdit:
 
     from ape.cli.talk import error_console, pull_progress
     from ape.engines.open import open_engine
-    from ape.postedit import post_edit, refuse_unreadable
+    from ape.intake import refuse_unreadable
+    from ape.postedit import post_edit
 
     segment = request.to_segment()
     refuse_unreadable(segment)

@@ -43,15 +43,13 @@ def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
     findings = []
     for number in gone:
         length = len(mt.sentences[number])
-        if room[number] >= (_ROOM if fewer else _LITTLE_ROOM) * length and not (
-            fewer and shorter >= _ROOM * length
-        ):
+        has_room = room[number] >= (_ROOM if fewer else _LITTLE_ROOM) * length
+        if has_room and not (fewer and shorter >= _ROOM * length):
             continue
         text = " ".join(word for _, word in mt.sentences[number])
         message = f"A sentence of the MT is not in the draft: {quoted(text)}."
-        weak = length < (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS) or _mt_says_too_much(
-            segment, draft
-        )
+        short = length < (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS)
+        weak = short or _mt_says_too_much(segment, draft)
         findings.append((warn if weak else reject)("sentences_dropped", message))
     return findings
 

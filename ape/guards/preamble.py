@@ -129,9 +129,9 @@ def preamble(segment: Segment, draft: Draft) -> list[Finding]:
     path = steps(segment.mt, draft.text)
     for piece in _heads(draft.text) if not _agrees(path[:1]) else ():
         announced = _announces(piece, segment)
-        if _weight(piece, HEAD, mt, source) + announced >= _ENOUGH and (
-            announced or _is_extra(piece, mt, new)
-        ):
+        if not (announced or _is_extra(piece, mt, new)):
+            continue
+        if _weight(piece, HEAD, mt, source) + announced >= _ENOUGH:
             return [
                 reject(
                     "preamble", f"The draft opens with talk that is no part of the passage: {quoted(piece)}."
@@ -139,7 +139,9 @@ def preamble(segment: Segment, draft: Draft) -> list[Finding]:
             ]
     for piece in _tails(draft.text) if not _agrees(path[-1:]) else ():
         own_line = f"\n{piece}" in draft.text and "\n" not in segment.mt
-        if _weight(piece, TAIL, mt, source) + own_line >= _ENOUGH and (own_line or _is_extra(piece, mt, new)):
+        if not (own_line or _is_extra(piece, mt, new)):
+            continue
+        if _weight(piece, TAIL, mt, source) + own_line >= _ENOUGH:
             return [
                 reject(
                     "preamble", f"The draft ends with talk that is no part of the passage: {quoted(piece)}."

@@ -527,6 +527,20 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "sentences_dropped",
     ),
     refused(
+        "a clause left out of a sentence",
+        STORM,
+        STORM.mt.replace(
+            ", und sie sprach nicht von dem Boot, das am Dienstag nach Hause gekommen sein sollte", ""
+        ),
+        "omission",
+    ),
+    refused(
+        "an aside left out",
+        INVENTORY,
+        "In the cellar stood 48 bottles, 3 barrels and a shelf full glasses.",
+        "omission",
+    ),
+    refused(
         "one paragraph torn into many",
         PIPE,
         PIPE.good.replace(". “", ".\n\n“").replace("” ", "”\n\n").replace(", and", ",\n\nand"),
@@ -712,6 +726,24 @@ GOOD_DRAFTS: tuple[Case, ...] = (
         SOUP,
         "Shen Yan leaned his umbrella against the door and sat down without a sound. The landlady brought two bowls of "
         "hot soup. He drank only half a bowl and left.",
+    ),
+    allowed(
+        "a clause said in fewer words",
+        "omission",
+        Passage(
+            "fr-en",
+            "Il ne restait plus personne au village, sinon le vieux curé qui n'avait pas voulu partir.",
+            "There was not remaining any more any person in the village, if not the old priest who had not "
+            "wanted to leave.",
+            "Nobody was left in the village but the old priest, who had not wanted to leave.",
+        ),
+    ),
+    allowed(
+        "a clause moved to the front",
+        "omission",
+        TROIKA,
+        "Lavretsky told Stepan to harness the horses. The troika stood at the gate in an hour, and Stepan held the "
+        "reins.",
     ),
     allowed("lines that stay lines", "paragraphs", TWO_LINES),
     allowed(

@@ -649,7 +649,7 @@ class TestHangingUp:
         scripted.play(move)
         async with httpx2.AsyncClient(base_url=patient, timeout=60) as client:
             waiting = asyncio.ensure_future(client.post("/v1/post-edit", json=passage(), headers=headers))
-            await until(lambda: scripted.requests)
+            await until(lambda: scripted.active if isinstance(move, Stall) else scripted.requests)
             assert scripted.hung_up == 0
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)

@@ -99,7 +99,7 @@ def _faults_of_result(case: Case, answer: dict[str, Any]) -> Iterator[str]:
     refusals = [finding for finding in answer["findings"] if finding["severity"] == "reject"]
     told = [f"{finding['guard']}: {finding['message']}" for finding in refusals]
     if answer["decision"] != case.decision:
-        yield f"{answer['decision']}, not {case.decision}: {told or answer['post_edit']}"
+        yield f"{answer['decision']}, not {case.decision}: {told or repr(answer['post_edit'])}"
     elif answer["post_edit"] != case.post_edit:
         yield f"the post-edit is {answer['post_edit']!r}"
     elif _applied(case.passage.mt, answer["edits"]) != answer["post_edit"]:

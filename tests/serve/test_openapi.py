@@ -37,7 +37,7 @@ from ape.edits import Edit, Kind, apply_edits, edit_rate
 from ape.engines import Engine
 from ape.engines.open import open_engine
 from ape.errors import InputError
-from ape.postedit import refuse_unreadable
+from ape.intake import refuse_unreadable
 from ape.segment import Segment
 from ape.settings import Settings
 from serve.app import create_app
