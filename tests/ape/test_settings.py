@@ -63,7 +63,7 @@ def test_what_can_not_be_is_a_sentence_with_its_name(flags: dict[str, object], s
 @pytest.mark.parametrize("content", [b"port = ", b"\xff\xfe", b"colour = 'red'"])
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "ape.toml").write_bytes(content)
-    with pytest.raises(InputError, match="ape.toml|colour"):
+    with pytest.raises(InputError, match=r"ape\.toml|colour"):
         load_settings()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -164,8 +165,8 @@ async def test_a_parameter_the_server_does_not_know_is_left_out(
     def script(request: dict[str, Any], turn: int) -> Move:
         for name in ("max_tokens", "temperature"):
             if name in request:
-                body = '{"error": {"message": "no", "code": "unsupported_parameter", "param": "%s"}}' % name
-                return Fail(400, body=body)
+                error = {"message": "no", "code": "unsupported_parameter", "param": name}
+                return Fail(400, body=json.dumps({"error": error}))
         return Say("It is raining.")
 
     scripted.script = script

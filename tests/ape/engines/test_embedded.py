@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import threading
 from collections.abc import Callable
@@ -26,7 +25,7 @@ SAMPLING = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=24, max_charact
 
 def native_threads() -> int:
     """Threads that Python did not make."""
-    return len(os.listdir("/proc/self/task")) - len(threading.enumerate())
+    return len(list(Path("/proc/self/task").iterdir())) - len(threading.enumerate())
 
 
 async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path) -> None:
