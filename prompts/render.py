@@ -15,6 +15,7 @@ from prompts.neutral import Neutral, neutralise
 
 Role = Literal["system", "user", "assistant"]
 _HEADING = regex.compile(r"^## (system|user|assistant)\n", regex.MULTILINE)
+_TEMPLATE_CODE = regex.compile(r"\{\{.*?\}\}|\{%.*?%\}|^## \w+$|</?\w+>", regex.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,12 @@ def render_chat(question: Question) -> Prompt:
     return Prompt(messages, chat.fingerprint, translation, opening="<translation>", stop="</translation>")
 
 
+@lru_cache
+def own_words() -> str:
+    """All that we say to a model ourselves, the worked example too: none of it belongs into a draft."""
+    return _TEMPLATE_CODE.sub(" ", _text("chat"))
+
+
 def _safe(text: str) -> str:
     return neutralise(text).text
 
@@ -89,7 +96,7 @@ def _safe(text: str) -> str:
 @lru_cache
 def _load(name: str) -> _Format:
     """Read a format; it is cut into turns before rendering, so no data can open a turn of its own."""
-    text = resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    text = _text(name)
     environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
@@ -99,3 +106,7 @@ def _load(name: str) -> _Format:
         (role, environment.from_string(body)) for role, body in zip(roles, pieces[1::2], strict=True)
     )
     return _Format(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+
+
+def _text(name: str) -> str:
+    return resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from ape.guards.reading import Reading, read, readings
 from ape.guards.wording import quoted, reject
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
+from prompts import own_words
 
 # Commands to a model, as they are smuggled into texts. Whoever says "forget the rules" in a novel is translated
 # faithfully, and this guard looks no further.
@@ -161,8 +162,9 @@ def _leaked(segment: Segment, draft: Draft) -> Iterator[Finding]:
     if told and not (first(OUR_WORDS, segment.mt) or first(OUR_WORDS, segment.source)):
         yield reject("obedience", f"The draft repeats what the model was told: {quoted(told)}.")
     _, mt, new = readings(segment, draft)
-    if run := _shared_run(read(segment.instructions), new, mt, _INSTRUCTION_RUN):
-        yield reject("obedience", f"The draft repeats the instructions: {quoted(run)}.")
+    for told_by_us in (own_words(), segment.instructions):
+        if run := _shared_run(read(told_by_us), new, mt, _INSTRUCTION_RUN):
+            yield reject("obedience", f"The draft repeats what the model was told: {quoted(run)}.")
     source = read(segment.source)
     for context in segment.context:
         # What the author says twice is said twice.

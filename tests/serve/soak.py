@@ -1,6 +1,6 @@
 """Many clients at once on the real embedded engine, of which a third hang up: what came back, and what is left behind.
 
-    python -m tests.serve.soak --requests 2000
+python -m tests.serve.soak --requests 2000
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import gc
 import json
 import os
 import random
-import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -86,14 +84,15 @@ class House:
             megabytes=_resident_megabytes(),
         )
 
-    def settle(self, *, seconds: float = 60.0) -> Left:
-        """Look until the engine is idle and nobody is in the house, or the time is over."""
+    def settle(self, *, threads: int = 0, seconds: float = 60.0) -> Left:
+        """Look until all is idle and no more than so many threads are left, if that is asked, or time is over."""
         deadline = time.monotonic() + seconds
-        while (left := self.look()).busy_slots or left.held:
-            if time.monotonic() > deadline:
-                break
+        while True:
+            left = self.look()
+            idle = not left.busy_slots and not left.held and (not threads or left.threads <= threads)
+            if idle or time.monotonic() > deadline:
+                return left
             time.sleep(0.1)
-        return left
 
 
 def _resident_megabytes() -> float:
@@ -150,7 +149,9 @@ async def play(address: str, todo: list[Plan]) -> Counter[str]:
     """Let the clients loose, so many at a time, and count what becomes of them."""
     outcomes: Counter[str] = Counter()
     waiting = iter(todo)
-    async with httpx2.AsyncClient(base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)) as client:
+    async with httpx2.AsyncClient(
+        base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)
+    ) as client:
 
         async def one_after_another() -> None:
             for plan in waiting:
@@ -212,7 +213,6 @@ def main() -> None:
             outcomes = asyncio.run(play(opened.address, plans(given.requests // given.rounds, seed=number)))
             left = opened.settle()
             print(f"{number:3} {time.perf_counter() - began:6.1f} s {dict(outcomes)}\n    {left}")
-    print("stopped", threading.active_count(), "threads", file=sys.stderr)
 
 
 if __name__ == "__main__":

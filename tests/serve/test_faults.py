@@ -293,7 +293,7 @@ def main() -> None:
                 " ".join(guards),
                 "; ".join(wrong) or "as promised",
             )
-            print("{:6} {:60.60} {:32.32} {:32.32} {}".format(*line))  # noqa: T201
+            print("{:6} {:60.60} {:32.32} {:32.32} {}".format(*line))
 
 
 if __name__ == "__main__":

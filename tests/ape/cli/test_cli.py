@@ -23,13 +23,15 @@ GOOD = "Claire put down her bag and sat down."
 def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
     """Type `ape …` in an empty folder of a user of whom nothing is known."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "c"), "XDG_CACHE_HOME": str(tmp_path / "k")}
+    home = {
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path / "c"),
+        "XDG_CACHE_HOME": str(tmp_path / "k"),
+    }
     (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
     (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
 
-    def type_in(
-        *words: str, stdin: str | bytes = "", **environment: str
-    ) -> subprocess.CompletedProcess[str]:
+    def type_in(*words: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [str(APE), *words],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
@@ -89,7 +91,9 @@ def test_edit_reads_a_request_from_stdin_and_prints_json(run: Run, scripted: Scr
 
 def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
     flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "fr-FR")
-    run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3")
+    run(
+        "edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3"
+    )
     asked = scripted.requests[0]
     assert asked["temperature"] == 0.3
     assert "Claire = Claire" in asked["messages"][-1]["content"]

@@ -60,9 +60,7 @@ async def test_cancelling_stops_the_generation_also_before_its_first_token(
         model = await engine.model("default")
         long = render_chat(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
         endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
-        tasks = [
-            asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore)) for _ in range(2)
-        ]
+        tasks = [asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore)) for _ in range(2)]
         await until(lambda: _is(engine, 2))
         for task in tasks:
             task.cancel()
