@@ -184,4 +184,4 @@ def test_refrains_pass(ask: Ask, mt: str, draft: str) -> None:
 def test_the_worked_example_of_our_prompt_never_gets_into_a_book(ask: Ask) -> None:
     leaked = MT + " She said to her uncle, and he put another log on the fire."
     assert ask("obedience", MT, leaked) == "reject"
-    assert ask("obedience", MT, MT + " He put another log on the fire.") == ""
+    assert ask("obedience", MT, MT + " He put a log on the fire.") == ""
