@@ -46,7 +46,7 @@ def nothing_to_edit(segment: Segment) -> Finding | None:
     if not count:
         message = "The passage has no words, only marks, and is kept as it is."
         return Finding("wordless", Severity.WARN, message)
-    if segment.mt.strip() != segment.source.strip() or segment.source_language == segment.target_language:
+    if segment.mt.strip() != segment.source.strip():
         return None
     if count < 4:
         message = "The MT is the same as the source (a name or a number, perhaps) and is kept as it is."

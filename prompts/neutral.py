@@ -23,7 +23,10 @@ _DANGEROUS = regex.compile(
     r"|</?think>",
     regex.IGNORECASE,
 )
-_LOOK_ALIKES = str.maketrans("<>[]|｜", "‹›⁅⁆¦¦")
+# In order of preference: the first that the text does not have is taken, so that each can be put back.
+_LOOK_ALIKES = tuple(
+    str.maketrans("<>[]|｜", signs) for signs in ("‹›⁅⁆¦¦", "⟨⟩⦋⦌∣∣", "〈〉〔〕❘❘", "❮❯⟦⟧❙❙", "≺≻⟬⟭⦙⦙")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,15 @@ class Neutral:
 
 
 def neutralise(text: str) -> Neutral:
-    """Swap the brackets of every delimiter or control word in the text for look-alikes.
+    """Swap the brackets of every delimiter or control word in the text for look-alikes that it does not have.
 
-    What already reads like a look-alike is not put back, since it can't be told from the author's own.
+    Where it has them all, nothing is put back, since ours can't be told from the author's own.
     """
     found = dict.fromkeys(match.group() for match in _DANGEROUS.finditer(text))
-    pairs = tuple((original.translate(_LOOK_ALIKES), original) for original in found)
-    safe = _DANGEROUS.sub(lambda match: match.group().translate(_LOOK_ALIKES), text)
-    return Neutral(safe, tuple(pair for pair in pairs if pair[0] not in text))
+    chosen: dict[str, str] = {}
+    for original in found:
+        choices = [original.translate(signs) for signs in _LOOK_ALIKES]
+        free = (choice for choice in choices if choice not in text and choice not in chosen.values())
+        chosen[original] = next(free, choices[0])
+    safe = _DANGEROUS.sub(lambda match: chosen[match.group()], text)
+    return Neutral(safe, tuple((new, old) for old, new in chosen.items() if new not in text))

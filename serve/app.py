@@ -68,6 +68,8 @@ def _add_operation_routes(app: FastAPI) -> None:
             raise EngineTimeout(
                 f"The model server did not answer within {READY_SECONDS:g} seconds."
             ) from error
+        if not models:
+            raise EngineUnavailable("The model server serves no model.")
         return Readiness(models=[model.name for model in models])
 
 

@@ -51,6 +51,7 @@ def problem_of(error: Exception, *, mt: str | None = None) -> Problem:
             title="Something failed that should not",
             status=500,
             detail="The fault is ours and is in the log of the service. Nothing of the request was kept.",
+            mt=mt,
         )
     return Problem(
         type=f"urn:ape:problem:{_SLUG.sub('-', type(error).__name__).lower().removesuffix('-error')}",

@@ -211,7 +211,9 @@ class Problem(BaseModel):
     field: str | None = Field(None, description="the part of the request that is meant")
     actual: int | None = Field(None, description="how much was given, where a limit was passed")
     limit: int | None = Field(None, description="how much is allowed")
-    mt: str | None = Field(None, description="the MT as it was given, when the engine failed on it")
+    mt: str | None = Field(
+        None, description="the MT as it was given, when the engine or the service failed on it"
+    )
 
     def to_json(self) -> dict[str, Any]:
         """What is sent: absent members are left out."""

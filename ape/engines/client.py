@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -18,12 +19,15 @@ from openai.types.chat import ChatCompletionChunk
 
 from ape.engines.protocol import Model, Reply, Sampling, pick
 from ape.engines.retry import RetryPolicy, retrying, translate
-from ape.errors import EngineError, EngineUnavailable, UnknownModel
-from ape.events import Listener, Token
+from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
+from ape.events import Listener, Token, ignore
 from ape.segment import Draft
 from ape.verdict import Usage
 from prompts import Prompt
 
+# What comes of reading JSON that has not the shape it should: the client library checks none of it.
+NONSENSE = (AttributeError, LookupError, TypeError, ValueError)
+LONGEST_ANSWER_SECONDS = 900.0
 UNKNOWN_PARAMETER = ("unsupported_parameter", "unsupported_value")
 
 
@@ -79,8 +83,12 @@ class OpenAIEngine:
         """What the server lists, with the one that was asked for on the command line first."""
         try:
             listed = [_model(entry.to_dict()) async for entry in self._client.models.list()]
-        except (openai.OpenAIError, ValueError) as error:
+        except openai.OpenAIError as error:
             raise translate(error) from error
+        except NONSENSE as error:
+            raise EngineError(
+                "The model server's list of models can't be read. Is the address right?"
+            ) from error
         chosen = [model for model in listed if model.name == self._default_model]
         if self._default_model and not chosen:
             chosen = [Model(self._default_model)]
@@ -89,16 +97,22 @@ class OpenAIEngine:
 
     async def model(self, name: str) -> Model:
         """The model of that name; the server is asked for its list only when we don't know the name."""
-        try:
+        with suppress(EngineUnavailable, UnknownModel):
             return pick(self._known, name)
-        except (EngineUnavailable, UnknownModel):
-            return pick(await self.models(), name)
+        async for attempt in retrying(self._retry, ignore):
+            with attempt:
+                return pick(await self.models(), name)
+        raise AssertionError("unreachable: the loop returns or raises")
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         try:
-            stream = await self._open(prompt, sampling, model)
-            async with stream:
-                return await _gather(stream, sampling.max_characters, listen)
+            # The client's own time-out is for silence alone, and a server can be busy saying nothing.
+            async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
+                stream = await self._open(prompt, sampling, model)
+                async with stream:
+                    return await _gather(stream, sampling.max_characters, listen)
+        except TimeoutError as error:
+            raise EngineTimeout("The model server did not come to an end in time.") from error
         except (openai.OpenAIError, ValueError) as error:
             raise translate(error) from error
 
@@ -140,15 +154,12 @@ async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: in
     pieces: list[str] = []
     length, reason, usage = 0, None, Usage()
     async for chunk in chunks:
-        if chunk.usage:
-            usage = Usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
-        elif progress := (chunk.model_extra or {}).get("prompt_progress"):
-            usage = Usage(int(progress["total"]), 0)
-        if not chunk.choices:
-            continue
-        choice = chunk.choices[0]
-        reason = choice.finish_reason or reason
-        text = choice.delta.content if choice.delta else None
+        try:
+            usage = _usage(chunk) or usage
+            text, reason_now = _piece(chunk)
+        except NONSENSE as error:
+            raise EngineError("The model server sent something that is no answer.") from error
+        reason = reason_now or reason
         if text:
             pieces.append(text)
             length += len(text)
@@ -158,6 +169,26 @@ async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: in
     if reason is None:
         raise EngineError("The model server broke off in the middle of its answer.")
     return Reply(Draft("".join(pieces), reason), usage)
+
+
+def _usage(chunk: ChatCompletionChunk) -> Usage | None:
+    """The tokens an event tells of; a number that is none is counted as 0."""
+    if chunk.usage:
+        told = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        return Usage(*(count if isinstance(count, int) else 0 for count in told))
+    progress = (chunk.model_extra or {}).get("prompt_progress")
+    return Usage(int(progress["total"]), 0) if progress else None
+
+
+def _piece(chunk: ChatCompletionChunk) -> tuple[str, str | None]:
+    """The text of an event, and why the answer ends, if it does."""
+    if not chunk.choices:
+        return "", None
+    choice = chunk.choices[0]
+    text = choice.delta.content if choice.delta else None
+    if not isinstance(text, str | None):
+        raise TypeError("the text is no text")
+    return text or "", choice.finish_reason
 
 
 def _model(entry: dict[str, Any]) -> Model:

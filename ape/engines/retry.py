@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 import openai
@@ -16,6 +17,11 @@ from tenacity import (
 
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong
 from ape.events import Listener, Retry
+
+# How llama.cpp, OpenAI and vLLM say that a prompt is too long.
+_CONTEXT = re.compile("exceed_context_size|context_length_exceeded|maximum context length")
+# A server may ask for any wait, even for one without end; nobody comes back after more than a day.
+LONGEST_RETRY_AFTER = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +94,11 @@ def _by_status(error: openai.APIStatusError) -> Exception:
         return EngineTimeout(f"The model server timed out ({status}: {said}).")
     if status >= 500:
         return EngineError(f"The model server failed ({status}: {said}).", retry_after=_retry_after(error))
-    body = error.body if isinstance(error.body, dict) else {}
-    if body.get("type") == "exceed_context_size_error" or body.get("code") == "context_length_exceeded":
-        actual, limit = int(body.get("n_prompt_tokens", 0)), int(body.get("n_ctx", 0))
+    if _CONTEXT.search(f"{error.type} {error.code} {said}"):
+        body = error.body if isinstance(error.body, dict) else {}
+        actual, limit = (
+            value if isinstance(value := body.get(name), int) else 0 for name in ("n_prompt_tokens", "n_ctx")
+        )
         return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
     return EngineRefused(f"The model server refused the request ({status}: {said}).")
 
@@ -98,14 +106,16 @@ def _by_status(error: openai.APIStatusError) -> Exception:
 def _said(error: openai.APIStatusError) -> str:
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    return str(message or error.response.reason_phrase or "no reason given")[:300]
+    said = str(message or error.response.reason_phrase or "no reason given")
+    return said.encode("utf-8", "backslashreplace").decode()[:300]
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
     try:
-        return max(0.0, float(error.response.headers["retry-after"]))
+        asked = float(error.response.headers["retry-after"])
     except (KeyError, ValueError):
         return None
+    return min(max(0.0, asked), LONGEST_RETRY_AFTER)
 
 
 def _cause(error: openai.APIConnectionError) -> str:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ape.guards.dropped import sentences_dropped
 from ape.guards.edit_rate import edit_rate
 from ape.guards.empty import empty
+from ape.guards.garbled import garbled
 from ape.guards.glossary import glossary
 from ape.guards.language import language
 from ape.guards.length import length
@@ -37,6 +38,7 @@ Guard = Callable[[Segment, Draft], list[Finding]]
 GUARDS: Mapping[str, Guard] = MappingProxyType(
     {
         "empty": empty,
+        "garbled": garbled,
         "truncated": truncated,
         "length": length,
         "language": language,
@@ -62,10 +64,10 @@ def check(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """All findings against a draft, in the order of `GUARDS`.
 
     A draft that is the MT is never at fault: whatever is odd in it was there before, and keeping the MT is what a
-    refusal leads to anyway. A draft without words is judged by `empty` alone.
+    refusal leads to anyway. A draft without words, or with characters that are none, is judged by that alone.
     """
     if draft.text.strip() == segment.mt.strip():
         return ()
-    if findings := empty(segment, draft):
+    if findings := empty(segment, draft) or garbled(segment, draft):
         return tuple(findings)
     return tuple(finding for guard in GUARDS.values() for finding in guard(segment, draft))

@@ -35,6 +35,8 @@ _UNFINISHED = tuple(",，、;；-–—(（[「『„")
 
 def truncated(segment: Segment, draft: Draft) -> list[Finding]:
     """Cut off by the server, or ended in mid-sentence where the MT ends properly, or short of the MT's last words."""
+    if draft.finish_reason == "content_filter":
+        return [reject("truncated", "The model server's filter stopped the answer.")]
     if draft.finish_reason == "length":
         return [reject("truncated", "The model was cut off at its length limit before it had finished.")]
     _, mt, new = readings(segment, draft)

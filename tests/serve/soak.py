@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import random
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -79,7 +80,7 @@ class House:
             busy_slots=busy,
             held=self.queue.held,
             tasks=tasks - 1,  # this look is one
-            threads=len(list(Path("/proc/self/task").iterdir())),
+            threads=_threads(),
             descriptors=len(list(Path("/proc/self/fd").iterdir())),
             megabytes=_resident_megabytes(),
         )
@@ -93,6 +94,12 @@ class House:
             if idle or time.monotonic() > deadline:
                 return left
             time.sleep(0.1)
+
+
+def _threads() -> int:
+    """All threads but those of the event loops' own pools, which grow to their limit when they like and stay."""
+    pooled = sum(thread.name.startswith("asyncio_") for thread in threading.enumerate())
+    return len(list(Path("/proc/self/task").iterdir())) - pooled
 
 
 def _resident_megabytes() -> float:
