@@ -583,7 +583,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused("half a character", PIPE, Raw(piece(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE)),
     refused("a NUL in the text", SOUP, Raw(piece(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)),
     refused("a terminal's escape in the text", PORCH, PORCH.good.replace("porch", "\x1b[31mporch\x1b[0m")),
-    refused("bytes that were lost on the way", LEDGER, LEDGER.good.replace("账", "\ufffd\ufffd")),
+    refused("bytes that were lost on the way", LEDGER, LEDGER.good.replace("账", "\ufffd\ufffd"), "garbled"),
     refused("one attempt is one request", PIPE, "", "empty", asked=1, max_attempts=1),
     refused("five attempts are five requests", PIPE, "", "empty", asked=5, max_attempts=5),
 )
@@ -744,6 +744,16 @@ GOOD_DRAFTS: tuple[Case, ...] = (
         TROIKA,
         "Lavretsky told Stepan to harness the horses. The troika stood at the gate in an hour, and Stepan held the "
         "reins.",
+    ),
+    allowed(
+        "a sign for lost bytes that the MT has already",
+        "garbled",
+        Passage(
+            "fr-en",
+            "Sur l'écran on lisait : « Caf\ufffd fermé ».",
+            "On the screen one read: “Caf\ufffd closed”.",
+            "The screen read: “Caf\ufffd closed”.",
+        ),
     ),
     allowed("lines that stay lines", "paragraphs", TWO_LINES),
     allowed(
