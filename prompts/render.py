@@ -14,8 +14,8 @@ import regex
 from prompts.neutral import Neutral, neutralise
 
 Role = Literal["system", "user", "assistant"]
-_HEADING = regex.compile(r"^## (system|user|assistant)\n", regex.MULTILINE)
-_TEMPLATE_CODE = regex.compile(r"\{\{.*?\}\}|\{%.*?%\}|^## \w+$|</?\w+>", regex.MULTILINE)
+_HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+))?\n", regex.MULTILINE)
+_TEMPLATE_CODE = regex.compile(r"\{\{.*?\}\}|\{%.*?%\}|^## .*$|</?\w+>", regex.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,17 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class _Turn:
+    """A message to be rendered. An example is shown only to whom it is in the right language."""
+
+    role: Role
+    example_into: str | None
+    template: jinja2.Template
+
+
+@dataclass(frozen=True, slots=True)
 class _Format:
-    turns: tuple[tuple[Role, jinja2.Template], ...]
+    turns: tuple[_Turn, ...]
     fingerprint: str
 
 
@@ -79,7 +88,11 @@ def render_chat(question: Question) -> Prompt:
         "glossary": [{"term": _safe(term), "wording": _safe(wording)} for term, wording in question.glossary],
         "style": _safe(question.instructions),
     }
-    messages = tuple(Message(role, template.render(variables).strip()) for role, template in chat.turns)
+    messages = tuple(
+        Message(turn.role, turn.template.render(variables).strip())
+        for turn in chat.turns
+        if turn.example_into in (None, question.target_language)
+    )
     return Prompt(messages, chat.fingerprint, translation, opening="<translation>", stop="</translation>")
 
 
@@ -100,10 +113,13 @@ def _load(name: str) -> _Format:
     environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
-    pieces = _HEADING.split(text)[1:]
-    roles = cast(list[Role], pieces[::2])
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
     turns = tuple(
-        (role, environment.from_string(body)) for role, body in zip(roles, pieces[1::2], strict=True)
+        _Turn(
+            cast(Role, heading.group(1)), heading.group(2), environment.from_string(text[heading.end() : end])
+        )
+        for heading, end in zip(headings, ends, strict=True)
     )
     return _Format(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 

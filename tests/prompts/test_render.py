@@ -60,9 +60,15 @@ def test_the_fingerprint_is_the_hash_of_the_file() -> None:
 
 
 def test_a_missing_variable_is_an_error() -> None:
-    _, template = _load("chat").turns[0]
+    system = _load("chat").turns[0]
     with pytest.raises(jinja2.UndefinedError):
-        template.render({"source_language": "French"})
+        system.template.render({"source_language": "French"})
+
+
+def test_the_example_is_shown_only_where_it_is_in_the_target_language() -> None:
+    prompt = render_chat(replace(QUESTION, target_language="German"))
+    assert [message.role for message in prompt.messages] == ["system", "user"]
+    assert "lantern" not in last(prompt)
 
 
 @pytest.mark.parametrize("field", ["source", "mt", "instructions"])
