@@ -27,7 +27,7 @@ bench: .venv/dev
 # whatever was released this morning.
 .venv/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[hub]'
 	touch $@
 
 .venv/dev: .venv/base

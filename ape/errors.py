@@ -41,7 +41,9 @@ class TooLong(InputError):
     status = 413
     title = "Too large"
 
-    def __init__(self, message: str, *, actual: int, limit: int, field: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, actual: int | None = None, limit: int | None = None, field: str | None = None
+    ) -> None:
         super().__init__(message, field=field)
         self.actual = actual
         self.limit = limit

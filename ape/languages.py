@@ -37,9 +37,19 @@ _BY_SCRIPT = {"Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Sinhala": "si
               "Hebrew": "he", "Greek": "el"}  # fmt: skip
 
 
+CODES = {name.lower(): code for code, name in NAMES.items()}
+CERTAIN = 0.9
+ENOUGH_SPACES = 5
+
+
 def name_of(code: str) -> str:
     """The English name of a language, or the code itself where we have none."""
-    return NAMES.get(code, code)
+    return NAMES.get(code, "a foreign language" if code == "und" else code)
+
+
+def code_of(language: str) -> str:
+    """The code of a language given by its code or its English name: "fr" for "French", "fr" and "fr-CA"."""
+    return CODES.get(language.strip().lower(), language.split("-")[0].lower())
 
 
 def scripts_of(language: str) -> tuple[str, ...]:
@@ -56,24 +66,38 @@ def script_counts(text: str) -> Counter[str]:
 
 
 def detect(text: str, *, default: str) -> str:
-    """The language of a text: by its script where that decides, by letter statistics else.
+    """The language of a text: by its script where that decides, by letter statistics where there is enough of it.
 
-    `default` is the answer for a text without letters.
+    `default` is the answer for a text that has no letters or too few to tell: statistics take "Yes." for Kabyle.
     """
+    if language := _by_script(text):
+        return language
+    language, probability = classify(text)
+    if script_counts(text)["Latin"] == 0:
+        return language if script_counts(text) else default
+    return language if probability >= CERTAIN and text.count(" ") >= ENOUGH_SPACES else default
+
+
+def guess(text: str, *, other_than: str) -> str:
+    """The likeliest language of a text, however short, that is not the one given; "und" for one without letters."""
+    if not script_counts(text):
+        return "und"
+    if language := _by_script(text):
+        return language
+    return next(str(language) for language, _ in _identifier().rank(text) if language != other_than)
+
+
+def _by_script(text: str) -> str | None:
     counts = script_counts(text)
-    if not counts:
-        return default
     for script, language in _BY_SCRIPT.items():
         if counts[script] > 0.1 * counts.total():
             return language
-    if counts["Han"] > 0.3 * counts.total():
-        return "zh"
-    return classify(text)[0]
+    return "zh" if counts["Han"] > 0.3 * counts.total() else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def classify(text: str) -> tuple[str, float]:
-    """The most likely language and its probability, by py3langid's letter statistics."""
+    """The most likely of the languages we know, and its probability, by py3langid's letter statistics."""
     language, probability = _identifier().classify(text)
     return str(language), float(probability)
 
@@ -82,4 +106,7 @@ def classify(text: str) -> tuple[str, float]:
 def _identifier():  # type: ignore[no-untyped-def]  # py3langid has no types
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    # It knows 139 languages, and finds the rare ones in short texts of the common ones.
+    identifier.set_languages(sorted(NAMES.keys() & set(identifier.nb_classes)))
+    return identifier

@@ -22,8 +22,8 @@ from prompts import Prompt, Question, render_chat
 # refusal draws from at least this much.
 RETRY_TEMPERATURE = 0.6
 RETRY_TOP_P = 0.9
-# Characters of MT and draft together. Guards and edits take some 10 ms at this length, up to a second at the most.
-LONG = 4_000
+# Characters of MT and draft together. Guards and edits take some 5 ms at this length, and up to 2 s at 20,000.
+LONG = 2_000
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,8 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from ape.errors import InputError
 from ape.models.store import default_cache
+from ape.network import host_of
 
 PREFIX = "APE_"
+# OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
+OPENAI_HOST = "api.openai.com"
+_KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
 
 class Settings(BaseModel):
@@ -76,13 +81,13 @@ class Settings(BaseModel):
 
 def load_settings(**flags: object) -> Settings:
     """Read everything once; flags that are None were not given."""
-    values = (
-        _from_file()
-        | _from_environment()
-        | {name: value for name, value in flags.items() if value is not None}
-    )
-    if values.get("url") and "engine" not in values:
-        values["engine"] = "url"
+    values: dict[str, Any] = {}
+    for given in (_from_file(), _from_environment(), flags):
+        told = {name: value for name, value in given.items() if value is not None}
+        # A URL means the url engine, unless the same place says otherwise.
+        values |= ({"engine": "url"} if told.get("url") else {}) | told
+    if "engine_key" not in values and host_of(str(values.get("url", ""))) == OPENAI_HOST:
+        values["engine_key"] = os.environ.get("OPENAI_API_KEY")
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
@@ -93,14 +98,11 @@ def load_settings(**flags: object) -> Settings:
 
 
 def _from_environment() -> dict[str, object]:
-    found: dict[str, object] = {
+    return {
         name: os.environ[PREFIX + name.upper()]
         for name in Settings.model_fields
         if os.environ.get(PREFIX + name.upper())
     }
-    if "engine_key" not in found and os.environ.get("OPENAI_API_KEY"):
-        found["engine_key"] = os.environ["OPENAI_API_KEY"]
-    return found
 
 
 def _from_file() -> dict[str, Any]:
@@ -123,7 +125,11 @@ def config_file() -> Path | None:
 
 def _hashed(key: object) -> str:
     text = str(key)
-    return text if text.startswith("sha256:") else "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    if not text.startswith("sha256:"):
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    if not _KEY_HASH.fullmatch(text.lower()):
+        raise ValueError("a key after sha256: is to be 64 hexadecimal digits")
+    return text.lower()
 
 
 def _shown(value: object) -> str:
@@ -136,4 +142,7 @@ def _shown(value: object) -> str:
 
 def _complaint(error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"]) or "settings"
-    return f"{name}: {error['msg'].removeprefix('Value error, ')} (given: {str(error['input'])[:80]!r})"
+    sentence = f"{name}: {error['msg'].removeprefix('Value error, ')}"
+    # What we don't know by name may be a mistyped key.
+    is_secret = "key" in name or name not in Settings.model_fields
+    return sentence if is_secret else f"{sentence} (given: {str(error['input'])[:80]!r})"

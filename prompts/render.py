@@ -102,6 +102,18 @@ def own_words() -> str:
     return _TEMPLATE_CODE.sub(" ", _text("chat"))
 
 
+@lru_cache
+def example_words() -> str:
+    """The worked examples alone, question and answer: small models take them for a part of the book."""
+    text = _text("chat")
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    shown = [
+        text[heading.end() : end] for heading, end in zip(headings, ends, strict=True) if heading.group(2)
+    ]
+    return _TEMPLATE_CODE.sub(" ", "\n".join(shown))
+
+
 def _safe(text: str) -> str:
     return neutralise(text).text
 

@@ -9,6 +9,7 @@ from importlib import metadata
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 
 from ape.engines import Engine
 from ape.errors import EngineTimeout, EngineUnavailable
@@ -109,7 +110,7 @@ def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
     async def post_edit(request: Request) -> Response:
         try:
             asked = await read_request(request, settings)
-            if _wants_events(request):
+            if _wants_events(request) and not _is_plainly_wrong(asked):
                 return EventStream(asked, _queue(request), _engine(request), settings)
             outcomes = await _work_on(asked, request, settings)
         except ClientGone:
@@ -145,7 +146,13 @@ def _answer_list(asked: Asked, outcomes: list[Outcome]) -> Response:
 
 
 def _wants_events(request: Request) -> bool:
-    return EVENTS in request.headers.get("accept", "")
+    accepted = (part.replace(" ", "").lower() for part in request.headers.get("accept", "").split(","))
+    return any(part.startswith(EVENTS) and not part.endswith((";q=0", ";q=0.0")) for part in accepted)
+
+
+def _is_plainly_wrong(asked: Asked) -> bool:
+    """Whether the one question is no question, for which a status says more than a stream."""
+    return not asked.is_list and isinstance(asked.questions[0], ValidationError)
 
 
 def _engine(request: Request) -> Engine:

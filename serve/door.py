@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
-from urllib.parse import urlsplit
 
 from fastapi import Request
 
 from ape.errors import InputError
+from ape.network import host_of, is_loopback
 from ape.settings import Settings
 from serve.problems import NotAllowed
 
@@ -24,23 +23,13 @@ def refuse_open_binding(settings: Settings) -> None:
         )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 def let_in(request: Request, settings: Settings) -> None:
     """Raise unless the caller shows a key, or there is none and they come by a name of this machine.
 
     The name matters: a page in the user's own browser can reach a loopback port under a host name of its own.
     """
     if not settings.api_keys:
-        if not is_loopback(_host_of(request)):
+        if not is_loopback(host_of(f"//{request.headers.get('host', '')}")):
             raise NotAllowed("Ask for this service as 127.0.0.1 or localhost.", status=403)
         return
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -50,11 +39,3 @@ def let_in(request: Request, settings: Settings) -> None:
     # All keys are compared, so that the time tells nothing of which one nearly matched.
     if not any([hmac.compare_digest(shown, known) for known in settings.api_keys]):  # noqa: C419
         raise NotAllowed("That key is not known here.", status=401)
-
-
-def _host_of(request: Request) -> str:
-    """The name in the Host header itself: where that makes no sense, Starlette's URL has our own address instead."""
-    try:
-        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    except ValueError:  # "Host: ["
-        return ""

@@ -12,7 +12,6 @@ import uvicorn
 
 from ape.engines.open import open_engine
 from ape.errors import InputError
-from ape.models import Progress, quiet
 from ape.settings import Settings
 from serve.app import create_app
 from serve.door import refuse_open_binding
@@ -20,21 +19,19 @@ from serve.door import refuse_open_binding
 DRAIN_SECONDS = 20
 
 
-def run(settings: Settings, *, tell: Callable[[str], None], progress: Progress = quiet) -> None:
+def run(settings: Settings, *, tell: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread."""
     refuse_open_binding(settings)
     with _listen(settings) as listener:
-        asyncio.run(_serve(settings, listener, tell=tell, progress=progress))
+        asyncio.run(_serve(settings, listener, tell=tell))
     tell("Stopped.")
 
 
-async def _serve(
-    settings: Settings, listener: socket.socket, *, tell: Callable[[str], None], progress: Progress
-) -> None:
+async def _serve(settings: Settings, listener: socket.socket, *, tell: Callable[[str], None]) -> None:
     """Open the engine outside of uvicorn, so that a failure is the error itself and Ctrl-C is heeded meanwhile."""
     address = _address(listener)
     tell(f"Starting on {address}: opening the engine …")
-    async with open_engine(settings, progress=progress) as engine:
+    async with open_engine(settings) as engine:
         config = uvicorn.Config(
             create_app(settings, nullcontext(engine)),
             log_level="critical",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from ape.languages import detect
+from ape.languages import code_of, detect, guess
 from ape.postedit import Options
 from ape.segment import Context, Segment
 from ape.verdict import Decision, PostEdit, Severity
@@ -100,11 +100,12 @@ class PostEditRequest(BaseModel):
 
     def to_segment(self) -> Segment:
         """The passage, with its languages known."""
+        target = code_of(self.target_language or detect(self.mt, default="en"))
         return Segment(
             source=self.source,
             mt=self.mt,
-            source_language=_primary(self.source_language) or detect(self.source, default="und"),
-            target_language=_primary(self.target_language) or detect(self.mt, default="en"),
+            source_language=code_of(self.source_language or guess(self.source, other_than=target)),
+            target_language=target,
             context=tuple(Context(pair.source, pair.target) for pair in self.context),
             glossary=tuple(self.glossary.items()),
             instructions=self.instructions,
@@ -119,10 +120,6 @@ class PostEditRequest(BaseModel):
             seed=self.seed,
             max_attempts=self.max_attempts,
         )
-
-
-def _primary(language: str | None) -> str | None:
-    return language.split("-")[0].lower() if language else None
 
 
 class FindingOut(BaseModel):

@@ -97,14 +97,15 @@ async def answer(
     if isinstance(question, ValidationError):
         return question
     try:
-        _refuse_too_long(question, settings.max_characters)
+        refuse_too_long(question, settings.max_characters)
         segment = await asyncio.to_thread(question.to_segment)
         return await post_edit(segment, engine, options=question.to_options(), listen=listen)
     except Exception as error:
         return error
 
 
-def _refuse_too_long(question: PostEditRequest, limit: int) -> None:
+def refuse_too_long(question: PostEditRequest, limit: int) -> None:
+    """Raise where a side of the passage is longer than allowed, with the numbers."""
     for field, text in (("source", question.source), ("mt", question.mt)):
         if len(text) > limit:
             raise TooLong(

@@ -30,11 +30,13 @@ def demo(
 
     from rich.console import Console
 
+    from ape.cli.talk import fetch_with_progress
     from ape.page import write_page
     from ape.settings import load_settings
 
     settings = load_settings(engine=engine, url=url, model=model)
     page.parent.mkdir(parents=True, exist_ok=True)
+    fetch_with_progress(settings)
     began = time.monotonic()
     passages = asyncio.run(_work(settings))
     seconds = time.monotonic() - began
@@ -51,7 +53,7 @@ async def _work(settings: Settings) -> list[Passage]:
     import asyncio
     from collections import Counter
 
-    from ape.cli.talk import error_console, passages_progress, pull_progress
+    from ape.cli.talk import error_console, passages_progress
     from ape.engines.open import open_engine
     from ape.page import Passage
     from ape.postedit import post_edit
@@ -65,19 +67,18 @@ async def _work(settings: Settings) -> list[Passage]:
         for paragraph, segment in zip(sample.paragraphs, sample.segments(), strict=True)
     ]
     decisions: Counter[str] = Counter()
-    with pull_progress(console) as progress:
-        async with open_engine(settings, progress=progress) as engine:
-            with passages_progress(console) as bar:
-                task = bar.add_task("post-editing", total=len(todo), so_far="")
+    async with open_engine(settings) as engine:
+        with passages_progress(console) as bar:
+            task = bar.add_task("post-editing", total=len(todo), so_far="")
 
-                async def one(sample: Sample, name: str, segment: Segment) -> Passage:
-                    result = await post_edit(segment, engine)
-                    decisions[result.decision] += 1
-                    so_far = ", ".join(f"{count} {decision}" for decision, count in decisions.items())
-                    bar.update(task, advance=1, so_far=so_far)
-                    return Passage(name, segment, result, sample.title)
+            async def one(sample: Sample, name: str, segment: Segment) -> Passage:
+                result = await post_edit(segment, engine)
+                decisions[result.decision] += 1
+                so_far = ", ".join(f"{count} {decision}" for decision, count in decisions.items())
+                bar.update(task, advance=1, so_far=so_far)
+                return Passage(name, segment, result, sample.title)
 
-                return list(await asyncio.gather(*(one(*item) for item in todo)))
+            return list(await asyncio.gather(*(one(*item) for item in todo)))
 
 
 def _show_changes(passages: list[Passage], out: Console) -> None:
@@ -86,7 +87,7 @@ def _show_changes(passages: list[Passage], out: Console) -> None:
     for passage in passages:
         out.print()
         out.print(decision(passage.answer), passage.chapter, passage.heading)
-        out.print(diff(passage.segment.mt, passage.answer))
+        out.print(diff(passage.segment.mt, passage.answer, coloured=bool(out.color_system)), soft_wrap=True)
         for finding in passage.answer.findings:
             out.print(
                 f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False
@@ -114,6 +115,9 @@ def _show_table(passages: list[Passage], out: Console) -> None:
         table.add_row(chapter, *(str(counts[one]) for one in Decision), str(edits), refused)
     out.print()
     out.print(table)
+    out.print(
+        "edited: a draft was taken · unchanged: nothing to mend · rejected: drafts were refused, the MT is kept"
+    )
 
 
 def _show_cost(passages: list[Passage], seconds: float, settings: Settings, out: Console) -> None:

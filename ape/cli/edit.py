@@ -12,6 +12,7 @@ from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, T
 from ape.errors import InputError
 
 if TYPE_CHECKING:
+    from ape.settings import Settings
     from ape.verdict import PostEdit
     from serve.schema import PostEditRequest
 
@@ -29,10 +30,14 @@ def edit(
         list[str] | None, typer.Option("--glossary", help="TERM=WORDING to use; may be repeated.")
     ] = None,
     instructions: Annotated[str | None, typer.Option("--instructions", help="Wishes of style.")] = None,
-    temperature: Annotated[float, typer.Option(help="0 draws the most likely words.")] = 0.0,
-    top_p: Annotated[float, typer.Option(help="Share of probability to draw from.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Same seed, same draft.")] = 1,
-    max_attempts: Annotated[int, typer.Option(help="Drafts to ask for before the MT is kept.")] = 2,
+    temperature: Annotated[
+        float | None, typer.Option(help="0, the default, draws the likeliest words.")
+    ] = None,
+    top_p: Annotated[float | None, typer.Option(help="Share of probability to draw from; 0.2.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same draft; 1.")] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option(help="Drafts to ask for before the MT is kept; 2.")
+    ] = None,
     json_output: JsonFlag = False,
     engine: EngineFlag = None,
     url: UrlFlag = None,
@@ -43,22 +48,25 @@ def edit(
     Prints the post-edit, or the MT as it was and the reasons on stderr. Without --source and --mt, a JSON
     request with "source" and "mt" is read from stdin.
     """
+    from ape.languages import code_of
     from ape.settings import load_settings
+    from serve.work import refuse_too_long
 
-    given = _read(source, mt)
-    given |= {
-        name: value
-        for name, value in {
-            "source_language": source_language,
-            "target_language": target_language,
-            "glossary": _glossary(glossary or []),
-            "instructions": instructions,
-        }.items()
-        if value
+    flags = {
+        "source_language": source_language and code_of(source_language),
+        "target_language": target_language and code_of(target_language),
+        "glossary": _glossary(glossary or []) or None,
+        "instructions": instructions,
+        "temperature": temperature,
+        "top_p": top_p,
+        "seed": seed,
+        "max_attempts": max_attempts,
     }
-    drawn = {"temperature": temperature, "top_p": top_p, "seed": seed, "max_attempts": max_attempts}
-    request = _request(drawn | given)
+    request = _request(
+        _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
+    )
     settings = load_settings(engine=engine, url=url, model=model)
+    refuse_too_long(request, settings.max_characters)
     result = _run(request, settings)
     _show(request, result, json_output=json_output)
 
@@ -103,8 +111,10 @@ def _decoded(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        looks_like = "UTF-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
         raise InputError(
-            f"{name} is not UTF-8: the byte at position {error.start} is none. Save it as UTF-8 first."
+            f"{name} is not UTF-8 (at byte {error.start}); it may be {looks_like}. "
+            f"Convert it first: iconv -f {looks_like} -t UTF-8 FILE"
         ) from error
 
 
@@ -126,25 +136,29 @@ def _request(content: dict[str, Any]) -> PostEditRequest:
     try:
         return PostEditRequest.model_validate(content)
     except ValidationError as error:
-        sentences = [f"{'.'.join(map(str, one['loc'])) or 'request'}: {one['msg']}" for one in error.errors()]
+        sentences = [
+            f"{'.'.join(map(str, one['loc'])) or 'request'}: "
+            + ("is empty" if one["type"] == "string_too_short" else str(one["msg"]))
+            for one in error.errors()
+        ]
         raise InputError("; ".join(sentences)) from error
 
 
-def _run(request: PostEditRequest, settings: Any) -> PostEdit:
+def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     import asyncio
 
-    from ape.cli.talk import error_console, pull_progress
+    from ape.cli.talk import fetch_with_progress
     from ape.engines.open import open_engine
     from ape.intake import refuse_unreadable
     from ape.postedit import post_edit
 
     segment = request.to_segment()
     refuse_unreadable(segment)
+    fetch_with_progress(settings)
 
     async def work() -> PostEdit:
-        with pull_progress(error_console()) as progress:
-            async with open_engine(settings, progress=progress) as engine:
-                return await post_edit(segment, engine, options=request.to_options())
+        async with open_engine(settings) as engine:
+            return await post_edit(segment, engine, options=request.to_options())
 
     return asyncio.run(work())
 
@@ -160,7 +174,7 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
         return
     out, talk = Console(soft_wrap=True, highlight=False), error_console()
     if out.is_terminal:
-        out.print(diff(request.mt, result))
+        out.print(diff(request.mt, result, coloured=bool(out.color_system)))
     else:
         typer.echo(result.post_edit)
     talk.print(

@@ -19,11 +19,13 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
 ) -> None:
     """Serve POST /v1/post-edit and its companions over HTTP."""
-    from ape.cli.talk import error_console, pull_progress
+    from ape.cli.talk import error_console, fetch_with_progress
     from ape.settings import load_settings
+    from serve.door import refuse_open_binding
     from serve.run import run
 
     settings = load_settings(engine=engine, url=url, model=model, host=host, port=port)
+    refuse_open_binding(settings)
+    fetch_with_progress(settings)
     console = error_console()
-    with pull_progress(console) as progress:
-        run(settings, tell=console.print, progress=progress)
+    run(settings, tell=lambda text: console.print(text, markup=False))

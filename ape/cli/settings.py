@@ -21,7 +21,9 @@ def settings(json_output: JsonFlag = False) -> None:
         typer.echo(json.dumps(shown, indent=2))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(3):
+        table.add_column(overflow="fold")
     for name, value in shown.items():
-        table.add_row(name, value, Settings.model_fields[name].description, style=None)
+        table.add_row(name, value, Settings.model_fields[name].description)
     Console(highlight=False).print(table)
     typer.echo(f"settings file: {config_file() or 'none'}", err=True)

@@ -20,7 +20,8 @@ from rich.progress import (
 from rich.text import Text
 
 from ape.models import Progress as PullProgress
-from ape.models import Step, quiet
+from ape.models import Step
+from ape.settings import Settings
 from ape.verdict import Decision, PostEdit
 
 STYLES = {Decision.EDITED: "green", Decision.UNCHANGED: "cyan", Decision.REJECTED: "yellow"}
@@ -54,6 +55,14 @@ def pull_progress(console: Console) -> Iterator[PullProgress]:
         yield show
 
 
+def fetch_with_progress(settings: Settings) -> None:
+    """Have the embedded engine's model here before anything else begins."""
+    from ape.engines.open import fetch_model
+
+    with pull_progress(error_console()) as progress:
+        fetch_model(settings, progress=progress)
+
+
 def passages_progress(console: Console) -> Progress:
     """A bar with a count, a rate by its clock and the time left."""
     return Progress(
@@ -70,13 +79,17 @@ def passages_progress(console: Console) -> Progress:
     )
 
 
-def diff(mt: str, result: PostEdit) -> Text:
-    """The post-edit with what was taken out struck in red and what was put in underlined in green."""
+def diff(mt: str, result: PostEdit, *, coloured: bool) -> Text:
+    """What was taken out struck in red and what was put in underlined in green, or in brackets without colours."""
     text, place = Text(), 0
     for edit in result.edits:
         text.append(mt[place : edit.mt_span[0]])
-        text.append(edit.before, "red strike")
-        text.append(edit.after, "green underline")
+        if coloured:
+            text.append(edit.before, "red strike")
+            text.append(edit.after, "green underline")
+        else:
+            text.append(f"[-{edit.before}-]" if edit.before else "")
+            text.append(f"{{+{edit.after}+}}" if edit.after else "")
         place = edit.mt_span[1]
     text.append(mt[place:])
     return text
@@ -85,6 +98,3 @@ def diff(mt: str, result: PostEdit) -> Text:
 def decision(result: PostEdit) -> Text:
     """The decision in its colour."""
     return Text(result.decision, STYLES[result.decision])
-
-
-__all__ = ["decision", "diff", "error_console", "passages_progress", "pull_progress", "quiet"]

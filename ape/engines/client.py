@@ -18,9 +18,10 @@ from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from ape.engines.protocol import Model, Reply, Sampling, pick
-from ape.engines.retry import RetryPolicy, retrying, translate
+from ape.engines.retry import RetryPolicy, is_about_the_window, retrying, translate
 from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
 from ape.events import Listener, Token, ignore
+from ape.network import host_of, is_loopback
 from ape.segment import Draft
 from ape.verdict import Usage
 from prompts import Prompt
@@ -28,6 +29,7 @@ from prompts import Prompt
 # What comes of reading JSON that has not the shape it should: the client library checks none of it.
 NONSENSE = (AttributeError, LookupError, TypeError, ValueError)
 LONGEST_ANSWER_SECONDS = 900.0
+NO_SUCH_CALL = (404, 405, 501)
 UNKNOWN_PARAMETER = ("unsupported_parameter", "unsupported_value")
 
 
@@ -52,6 +54,8 @@ class OpenAIEngine:
             api_key=api_key,
             max_retries=0,
             timeout=openai.Timeout(timeout_seconds, connect=10.0),
+            # A proxy for the world outside knows nothing of this machine's own ports.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(host_of(url))),
         )
         self._default_model = default_model
         self._slots = asyncio.Semaphore(in_flight)
@@ -69,9 +73,10 @@ class OpenAIEngine:
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         """Draw one draft; a try that fails in passing is made again, from its first token."""
-        async for attempt in retrying(self._retry, listen):
-            with attempt:
-                async with self._slots:
+        # The slot is held while waiting to try again: a server in trouble is not helped by more requests.
+        async with self._slots:
+            async for attempt in retrying(self._retry, listen):
+                with attempt:
                     return await self._once(prompt, sampling, model=model, listen=listen)
         raise AssertionError("unreachable: the loop returns or raises")
 
@@ -83,6 +88,10 @@ class OpenAIEngine:
         """What the server lists, with the one that was asked for on the command line first."""
         try:
             listed = [_model(entry.to_dict()) async for entry in self._client.models.list()]
+        except openai.APIStatusError as error:
+            if error.status_code not in NO_SUCH_CALL or not self._default_model:
+                raise translate(error) from error
+            listed = []  # some servers have the one model and no list
         except openai.OpenAIError as error:
             raise translate(error) from error
         except NONSENSE as error:
@@ -121,32 +130,48 @@ class OpenAIEngine:
     ) -> AsyncStream[ChatCompletionChunk]:
         """Begin the answer. A server that does not know one of the parameters is asked again without it."""
         messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+        unknown = self._unknown[model.name]
+        capped = True
         while True:
-            parameters = _parameters(prompt, sampling, without=self._unknown[model.name])
+            parameters = _parameters(prompt, sampling, without=unknown, capped=capped)
             try:
                 stream: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
                     model=model.name, messages=messages, stream=True, extra_body=self.extra_body, **parameters
                 )
-                return stream
             except openai.BadRequestError as error:
-                if error.code not in UNKNOWN_PARAMETER or error.param not in parameters:
+                if capped and is_about_the_window(error):
+                    # Servers refuse a cap that passes the window, though the answer itself may well fit.
+                    capped = False
+                elif error.code in UNKNOWN_PARAMETER and error.param in parameters:
+                    unknown.add(error.param)
+                else:
                     raise
-                self._unknown[model.name].add(error.param)
+            else:
+                return await _require_stream(stream)
 
 
-def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str]) -> dict[str, Any]:
+async def _require_stream(
+    stream: AsyncStream[ChatCompletionChunk],
+) -> AsyncStream[ChatCompletionChunk]:
+    kind = stream.response.headers.get("content-type", "")
+    if "event-stream" in kind:
+        return stream
+    await stream.close()
+    raise EngineError(f"The model server does not stream: it answered with {kind or 'something untold'}.")
+
+
+def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped: bool) -> dict[str, Any]:
     """What goes with the messages. Reasoning models of OpenAI know no `max_tokens`, but another name for it."""
     parameters: dict[str, Any] = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
-        "max_tokens": sampling.max_tokens,
+        "max_completion_tokens" if "max_tokens" in without else "max_tokens": sampling.max_tokens,
         "stop": [prompt.stop],
         "stream_options": {"include_usage": True},
     }
-    if "max_tokens" in without:
-        parameters["max_completion_tokens"] = sampling.max_tokens
-    return {name: value for name, value in parameters.items() if name not in without}
+    left_out = without if capped else {*without, "max_tokens", "max_completion_tokens"}
+    return {name: value for name, value in parameters.items() if name not in left_out}
 
 
 async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: int, listen: Listener) -> Reply:

@@ -48,12 +48,13 @@ async def embedded(
 
 
 def default_threads() -> int:
-    """One fewer than there are cores.
+    """One fewer than the cores that we may use.
 
     llama.cpp's threads wait for each other after every operation, so one that has to share its core holds up all:
     beside a busy neighbour two threads on two cores ran several times slower than one.
     """
-    return max(1, (os.cpu_count() or 2) - 1)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(1, allowed - 1)
 
 
 class EmbeddedEngine(OpenAIEngine):

@@ -15,9 +15,19 @@ from ape.models.catalogue import CATALOGUE
 from ape.settings import Settings
 
 
+def fetch_model(settings: Settings, *, progress: Progress = quiet) -> Path | None:
+    """The file of the embedded engine's model, pulled if need be; None for an engine that has its own.
+
+    Commands call it first, outside of any event loop, so that Ctrl-C stops a long download.
+    """
+    if settings.engine == "url":
+        return None
+    return resolve(settings.model or DEFAULT_MODEL, cache=settings.cache, progress=progress)
+
+
 @asynccontextmanager
-async def open_engine(settings: Settings, *, progress: Progress = quiet) -> AsyncIterator[OpenAIEngine]:
-    """The engine, ready to be asked; an embedded one fetches its model first if need be."""
+async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
+    """The engine, ready to be asked; an embedded one fetches its model first if that was not done before."""
     retry = RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds)
     if settings.engine == "url":
         key = settings.engine_key.get_secret_value() if settings.engine_key else "none"
@@ -31,8 +41,9 @@ async def open_engine(settings: Settings, *, progress: Progress = quiet) -> Asyn
         ) as engine:
             yield engine
         return
+    path = await asyncio.to_thread(fetch_model, settings)
+    assert path
     wanted = settings.model or DEFAULT_MODEL
-    path = await asyncio.to_thread(resolve, wanted, cache=settings.cache, progress=progress)
     name = wanted if wanted in CATALOGUE else Path(path).stem
     async with embedded(
         path, name=name, slots=settings.slots, window=settings.window, threads=settings.threads, retry=retry

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 import openai
 from tenacity import (
@@ -94,13 +96,25 @@ def _by_status(error: openai.APIStatusError) -> Exception:
         return EngineTimeout(f"The model server timed out ({status}: {said}).")
     if status >= 500:
         return EngineError(f"The model server failed ({status}: {said}).", retry_after=_retry_after(error))
-    if _CONTEXT.search(f"{error.type} {error.code} {said}"):
-        body = error.body if isinstance(error.body, dict) else {}
-        actual, limit = (
-            value if isinstance(value := body.get(name), int) else 0 for name in ("n_prompt_tokens", "n_ctx")
-        )
+    if is_about_the_window(error):
+        limit, actual = _numbers(error)
         return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
     return EngineRefused(f"The model server refused the request ({status}: {said}).")
+
+
+def is_about_the_window(error: openai.APIStatusError) -> bool:
+    """Whether a refusal says that prompt and answer together are too long."""
+    return _CONTEXT.search(f"{error.type} {error.code} {_said(error)}") is not None
+
+
+def _numbers(error: openai.APIStatusError) -> tuple[int | None, int | None]:
+    """The window and what was asked for, in tokens, where the server tells."""
+    body = error.body if isinstance(error.body, dict) else {}
+    window, asked = body.get("n_ctx"), body.get("n_prompt_tokens")
+    if isinstance(window, int) and isinstance(asked, int):
+        return window, asked
+    told = [int(number) for number in re.findall(r"(\d{1,9})(?: input)? tokens", _said(error))]
+    return (told[0], told[1]) if len(told) > 1 else (None, None)
 
 
 def _said(error: openai.APIStatusError) -> str:
@@ -111,10 +125,14 @@ def _said(error: openai.APIStatusError) -> str:
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
+    header = error.response.headers.get("retry-after", "")
     try:
-        asked = float(error.response.headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
+        asked = float(header)
+    except ValueError:
+        try:
+            asked = parsedate_to_datetime(header).timestamp() - time.time()
+        except ValueError:
+            return None
     return min(max(0.0, asked), LONGEST_RETRY_AFTER)
 
 

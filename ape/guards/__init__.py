@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from ape.guards.addition import addition
 from ape.guards.dropped import sentences_dropped
 from ape.guards.edit_rate import edit_rate
 from ape.guards.empty import empty
@@ -49,6 +50,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "loop": loop,
         "sentences_dropped": sentences_dropped,
         "omission": omission,
+        "addition": addition,
         "paragraphs": paragraphs,
         "placeholders": placeholders,
         "numbers": numbers,

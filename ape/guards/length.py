@@ -36,7 +36,7 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
     return []
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def size(text: str) -> int:
     """How much a text says, comparable between scripts: its characters but for spaces, ideographs weighted."""
     plain = len("".join(text.split()))

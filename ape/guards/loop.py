@@ -16,6 +16,7 @@ from ape.verdict import Finding
 _MORE_WORDS = 3
 _MORE_PHRASES = 2
 _PHRASE = 3
+_PHRASE_IN_UNSPACED = 6
 _SENTENCE_WORDS = 5
 _CHARACTERS = 8
 # Five times two letters is the least that this finds, so shorter words need no search.
@@ -33,6 +34,7 @@ def loop(segment: Segment, draft: Draft) -> list[Finding]:
         or _words(source, mt, new)
         or _phrases(source, mt, new)
         or _sentences(source, mt, new)
+        or _stammer(source, mt, new)
     )
 
 
@@ -118,3 +120,23 @@ def _commonest_sentence(text: Reading) -> tuple[tuple[str, ...], int]:
         tuple(word for _, word in sentence) for sentence in text.sentences if len(sentence) >= _SENTENCE_WORDS
     )
     return max(counts.items(), key=lambda item: item[1], default=((), 0))
+
+
+def _stammer(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+    run = _said_twice(new)
+    if not run or _said_twice(mt) or _said_twice(source):
+        return []
+    return [reject("loop", f"The draft says {quoted(' '.join(run))} twice, one right after the other.")]
+
+
+def _said_twice(text: Reading) -> list[str]:
+    """The first few words that follow themselves at once."""
+    words, seen = text.words, dict[tuple[str, ...], int]()
+    shortest = _PHRASE_IN_UNSPACED if text.unspaced else _PHRASE
+    for place, phrase in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        before = seen.get(phrase, place)
+        seen[phrase] = place
+        length = place - before
+        if length >= shortest and words[before:place] == words[place : place + length]:
+            return words[before:place]
+    return []

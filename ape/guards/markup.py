@@ -23,9 +23,11 @@ MARKS: tuple[Cue, ...] = (
     cue("a separator of ours", "sep>|eos>|bos>|pad>|unk>", r"</?(?:sep|eos|bos|pad|unk)>"),
     cue(
         "a tag of ours",
-        ">",
-        r"</?(?:source|src|mt|target|tgt|draft|post[-_\ ]?edit|translation|context|glossary|style|instructions|output"
-        r"|input|answer|response|think|thinking|system|assistant|user|text|passage|paragraph)>",
+        ">|›|〉|》|＞|⟩|&gt;|]",
+        # A model that may not write our brackets writes others that look like them.
+        r"(?:[<‹〈《＜⟨]|&lt;|\[(?=/))[/／]?(?:source|src|mt|target|tgt|draft|post[-_\ ]?edit|translation|context|glossary|style|instructions|output"
+        r"|input|answer|response|think|thinking|system|assistant|user|text|passage|paragraph)"
+        r"(?:[>›〉》＞⟩]|&gt;|\])",
     ),
 )
 

@@ -35,6 +35,8 @@ _SCALE = regex.compile(
     regex.IGNORECASE,
 )
 
+_MEASURE = regex.compile(r"fortnight|dozen|quarter|half|score|decade|centur|teen|week|douzaine|quinzaine|vingtaine|dutzend")
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -81,6 +83,18 @@ class Numbers:
             return True
         return self._in_words(number) or self._by_parts(number) or self._by_year(number)
 
+    def says(self, value: int) -> bool:
+        """Whether the text says this value in words, numerals or digits."""
+        if value in self.values or self.has(Number(str(value), (str(value),))):
+            return True
+        ones = value % 10
+        return value < 100 and ones > 0 and {value - ones, ones} <= self.values  # four-and-twenty
+
+    @cached_property
+    def other_measures(self) -> frozenset[str]:
+        """Words that count in another measure: fifteen days are a fortnight, twenty-four two dozen."""
+        return frozenset(_MEASURE.findall(self._text.lower()))
+
     def _in_words(self, number: Number) -> bool:
         values = {int(part) for part in (*number.parts, number.joined) if len(part) < 16}
         return bool(values & self.values) and (
@@ -122,7 +136,7 @@ class Numbers:
         return number.significant in self._significant
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def numbers_in(text: str, language: str) -> Numbers:
     """The numbers of a text in that language."""
     return Numbers(text, language)

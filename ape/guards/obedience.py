@@ -9,7 +9,7 @@ from ape.guards.reading import Reading, read, readings
 from ape.guards.wording import quoted, reject
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
-from prompts import own_words
+from prompts import example_words, own_words
 
 # Commands to a model, as they are smuggled into texts. Whoever says "forget the rules" in a novel is translated
 # faithfully, and this guard looks no further.
@@ -124,6 +124,10 @@ OUR_WORDS: tuple[Cue, ...] = (
 )
 # So many words in a row are no coincidence. The context is told in the same voice, so there it takes more.
 _INSTRUCTION_RUN = 6
+# Of the worked example four are enough, if one of them tells something: any book has "she said to her".
+_EXAMPLE_RUN = 4
+_TELLING = 5
+_TELLS_NOTHING = frozenset(("another",))
 _CONTEXT_RUN = 10
 _REFRAIN = 6
 _KEPT = 0.5
@@ -166,6 +170,8 @@ def _leaked(segment: Segment, draft: Draft) -> Iterator[Finding]:
         if run := _shared_run(read(told_by_us), new, mt, _INSTRUCTION_RUN):
             yield reject("obedience", f"The draft repeats what the model was told: {quoted(run)}.")
     source = read(segment.source)
+    if run := _example_run(read(example_words()), new, mt, source):
+        yield reject("obedience", f"The draft repeats the example the model was shown: {quoted(run)}.")
     for context in segment.context:
         # What the author says twice is said twice.
         if read(context.source).runs(_REFRAIN) & source.runs(_REFRAIN):
@@ -180,3 +186,16 @@ def _shared_run(told: Reading, new: Reading, mt: Reading, length: int) -> str:
         return ""
     shared = (told.runs(length) & new.runs(length)) - mt.runs(length)
     return " ".join(min(shared)) if shared else ""
+
+
+def _example_run(told: Reading, new: Reading, mt: Reading, source: Reading) -> str:
+    """A few words of the example with a telling one among them that neither the MT nor the source has."""
+    telling = {
+        word
+        for word in (told.vocabulary & new.vocabulary) - mt.vocabulary - source.vocabulary - _TELLS_NOTHING
+        if len(word) >= _TELLING
+    }
+    if not telling:
+        return ""
+    shared = (told.runs(_EXAMPLE_RUN) & new.runs(_EXAMPLE_RUN)) - mt.runs(_EXAMPLE_RUN)
+    return " ".join(min((run for run in shared if telling.intersection(run)), default=()))

@@ -7,6 +7,7 @@ from collections import Counter
 
 from ape.guards.reading import Reading, Step, readings, steps
 from ape.guards.wording import quoted, reject
+from ape.lexicon import lexicon
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
@@ -31,11 +32,14 @@ def omission(segment: Segment, draft: Draft) -> list[Finding]:
     runs = [step for step in path if step.kind == "delete" and _is_long(step, mt)]
     if not runs or len(new.words) >= len(mt.words):
         return []
+    grammar = lexicon(segment.target_language).grammatical
     put_in, kept = _words_by_sentence(mt, path)
     findings = []
     for run in runs:
         words = mt.surfaces[run.mt_start : run.mt_end]
-        gone = [word for word in words if _is_gone(word, mt, new)]
+        gone = {word.lower() for word in words if _is_gone(word, mt, new)}
+        if run.mt_end == len(mt.words):
+            gone = set(map(str.lower, words)) - grammar - new.vocabulary
         sentence = _sentence(mt, run.mt_start)
         is_copy = put_in[sentence] <= _REPLACED * len(words) and kept[sentence] >= _FEWEST_WORDS
         if len(gone) < _FEWEST_GONE or not is_copy:

@@ -9,6 +9,9 @@ from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
 _MARKS = regex.compile('["“”„«»「」『』（）()\\[\\]《》]')
+_QUOTES = regex.compile('["“”„«»「」『』]')
+# What may stand for them: single marks that are no apostrophes, and the dash that opens direct speech.
+_SPEECH = regex.compile(r"""["“”„«»「」『』‘‹›]|(?<!\w)'|^\s*[—–-]|[.!?]\s[—–-]""", regex.MULTILINE)
 _PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "[": "]", "《": "》"}
 _OPENING = {closing: opening for opening, closing in _PAIRS.items()}
 _WESTERN = frozenset('"“”„«»')
@@ -16,6 +19,8 @@ _WESTERN = frozenset('"“”„«»')
 
 def quotes(segment: Segment, draft: Draft) -> list[Finding]:
     """Marks that do not pair in the draft though they do in the MT; a fault only where the source's pair too."""
+    if not _SPEECH.search(draft.text) and _QUOTES.search(segment.mt) and _QUOTES.search(segment.source):
+        return [warn("quotes", "The quotation marks of the source and the MT are gone.")]
     unpaired = _unpaired(draft.text)
     if not unpaired or _unpaired(segment.mt):
         return []

@@ -127,7 +127,8 @@ def base_form(word: str) -> str:
     return word[:-2] if word[-2:] in ("'s", "’s") else word
 
 
-@lru_cache(maxsize=256)
+# By count, so few: one check reads the passage, the draft, its context and our own words, and a page may be long.
+@lru_cache(maxsize=16)
 def read(text: str) -> Reading:
     """The reading of a text; kept, because every guard asks for the same three, and attempts share two of them."""
     return Reading(text)
@@ -143,7 +144,7 @@ class Step(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)
 def steps(mt: str, draft: str) -> tuple[Step, ...]:
     """The word-level edit steps from the MT to the draft, equal stretches included."""
     opcodes = Levenshtein.opcodes(read(mt).words, read(draft).words)

@@ -102,6 +102,6 @@ def _advice(folder: Path) -> str:
     if (folder / "config.json").is_file():
         return (
             "This looks like a model for transformers: convert it with llama.cpp's convert_hf_to_gguf.py, or"
-            " serve it with --engine vllm."
+            " name the server that runs it with --url."
         )
     return "There is none in it."

@@ -79,7 +79,7 @@ def _choice(files: Sequence[str], models: Sequence[str], wanted: str, repository
         )
     return (
         f"{repository} has no GGUF file. Look for the same model with -GGUF in its name, or serve this one"
-        " with --engine vllm."
+        " on a server of yours, named with --url."
     )
 
 

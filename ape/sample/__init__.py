@@ -28,7 +28,7 @@ from ape.segment import Segment
 
 __all__ = ["SAMPLES", "Paragraph", "Sample", "load_sample"]
 
-SAMPLES = ("zh-en", "fr-en")
+SAMPLES = ("fr-en", "zh-en")
 
 
 @dataclass(frozen=True, slots=True)

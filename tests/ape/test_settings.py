@@ -90,8 +90,31 @@ def test_nothing_secret_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(shown["api_keys"]) < 20
 
 
-def test_the_key_of_openai_is_taken_where_no_other_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_of_openai_is_sent_to_openai_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "theirs")
-    key = load_settings().engine_key
+    key = load_settings(url="https://api.openai.com/v1").engine_key
     assert key is not None
     assert key.get_secret_value() == "theirs"
+    assert load_settings(url="http://127.0.0.1:8080/v1").engine_key is None
+    assert load_settings(url="https://api.openai.com.example/v1").engine_key is None
+
+
+def test_a_url_on_the_command_line_beats_an_engine_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("APE_ENGINE", "embedded")
+    assert load_settings(url="http://127.0.0.1:1/v1").engine == "url"
+    assert load_settings(url="http://127.0.0.1:1/v1", engine="embedded").engine == "embedded"
+
+
+def test_a_mistyped_key_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "ape.toml").write_text('engine_kee = "sk-secret"\n')
+    with pytest.raises(InputError, match="engine_kee") as caught:
+        load_settings()
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_a_hash_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APE_API_KEYS", "sha256:opensesame")
+    with pytest.raises(InputError, match="64 hexadecimal digits"):
+        load_settings()

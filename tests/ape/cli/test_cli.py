@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripted import Fail, Say, ScriptedServer
+from tests.scripted import Fail, Say, ScriptedServer, translation_in
 
 APE = Path(sys.executable).parent / "ape"
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -90,7 +90,7 @@ def test_edit_reads_a_request_from_stdin_and_prints_json(run: Run, scripted: Scr
 
 
 def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
-    flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "fr-FR")
+    flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "French")
     run(
         "edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3"
     )
@@ -101,21 +101,40 @@ def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
     assert "French" in asked["messages"][0]["content"]
 
 
+def test_a_flag_beats_the_request_on_stdin(run: Run, scripted: ScriptedServer) -> None:
+    request = json.dumps({"source": "Claire posa son sac.", "mt": MT, "seed": 5})
+    run("edit", "--url", scripted.url, "--seed", "7", stdin=request)
+    assert scripted.requests[0]["seed"] == 7
+
+
+def test_a_proxy_for_the_world_is_not_asked_for_this_machine(run: Run, scripted: ScriptedServer) -> None:
+    words = ("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    done = run(
+        *words, HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", APE_RETRY_ATTEMPTS="1"
+    )
+    assert (done.returncode, done.stdout) == (0, MT + "\n")
+
+
 @pytest.mark.parametrize(
     ("words", "stdin", "sentence"),
     [
         (("--source", "src.txt"), "", "--mt is missing"),
         (("--source", "none.txt", "--mt", "mt.txt"), "", "none.txt can't be read: No such file"),
         (("--source", "-", "--mt", "-"), "", "Only one of"),
-        (("--source", "src.txt", "--mt", "-"), "", "mt"),
-        (("--source", "src.txt", "--mt", "-"), b"caf\xe9", "stdin is not UTF-8: the byte at position 3"),
+        (("--source", "src.txt", "--mt", "-"), "", "mt: is empty"),
+        (("--source", "src.txt", "--mt", "-"), "x" * 20_001, "mt has 20,001 characters and may have 20,000"),
+        (
+            ("--source", "src.txt", "--mt", "-"),
+            b"caf\xe9",
+            "stdin is not UTF-8 (at byte 3); it may be WINDOWS-1252",
+        ),
         (("--source", "src.txt", "--mt", "-"), "a\x00b", "U+0000 at position 1"),
         ((), "no json", "stdin is not a JSON request"),
         ((), "[1]", "one JSON object"),
         ((), '{"source": "a"}', "mt: Field required"),
         (("--source", "src.txt", "--mt", "mt.txt", "--glossary", "Claire"), "", "not TERM=WORDING"),
         (("--source", "src.txt", "--mt", "mt.txt", "--temperature", "9"), "", "temperature"),
-        (("--source", "src.txt", "--mt", "mt.txt", "--source-language", "french"), "", "source_language"),
+        (("--source", "src.txt", "--mt", "mt.txt", "--source-language", "frankish"), "", "source_language"),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_two(
@@ -159,10 +178,12 @@ def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
 
 
 def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.script = lambda request, turn: Say(translation_in(request).replace("She ", "He ", 1))
     done = run("demo", "--url", scripted.url, "--page", "pages/demo.html")
     assert done.returncode == 0, done.stderr
     assert "Decisions" in done.stdout
     assert "28 passages" in done.stdout
+    assert "[-She-]{+He+}" in done.stdout  # nothing is coloured here, so the diff has to say it in signs
     page = (tmp_path / "pages" / "demo.html").read_text(encoding="utf-8")
     assert page.count("沈砚秋") >= 2
 

@@ -190,3 +190,48 @@ async def test_an_unknown_model_is_named_with_those_there_are(engine: OpenAIEngi
 async def test_the_model_of_the_command_line_comes_first(scripted: ScriptedServer) -> None:
     async with OpenAIEngine(scripted.url, api_key="k", default_model="mine") as engine:
         assert [model.name for model in await engine.models()] == ["mine", "scripted"]
+
+
+async def test_a_server_without_a_list_is_asked_for_the_model_that_was_named(
+    scripted: ScriptedServer,
+) -> None:
+    scripted.listing = Fail(404)
+    try:
+        async with OpenAIEngine(scripted.url, api_key="k", default_model="mine", retry=QUICK) as engine:
+            assert await engine.models() == (Model("mine"),)
+        async with OpenAIEngine(scripted.url, api_key="k", retry=QUICK) as engine:
+            with pytest.raises(EngineRefused):
+                await engine.models()
+    finally:
+        scripted.listing = None
+
+
+async def test_a_cap_beyond_the_window_is_dropped_before_the_passage_is(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    message = "This model's maximum context length is 2048 tokens. However, you requested 2209 tokens."
+    too_long = Fail(400, body=json.dumps({"error": {"message": message, "type": "BadRequestError"}}))
+    scripted.play(too_long, Say("It is raining."))
+    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    assert reply.draft.text == "It is raining."
+    assert "max_tokens" in scripted.requests[0]
+    assert "max_tokens" not in scripted.requests[1]
+    scripted.play(too_long)
+    with pytest.raises(TooLong) as caught:
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    assert (caught.value.limit, caught.value.actual) == (2048, 2209)
+
+
+async def test_an_answer_that_is_no_stream_is_told_as_that(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    scripted.play(Raw('{"choices": [{"message": {"content": "It is raining."}}]}', "application/json"))
+    with pytest.raises(EngineError, match="does not stream"):
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+
+
+async def test_retry_after_may_be_a_date(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
+    scripted.play(Fail(429, (("retry-after", "Mon, 16 Nov 2026 00:00:00 GMT"),)), Say("It is raining."))
+    heard: list[Event] = []
+    await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
+    assert [event.wait_seconds for event in heard if isinstance(event, Retry)] == [0.0]  # a date long past

@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_said_to_be_looked_for_where(
     [
         ([], "There is none in it."),
         (["b.gguf", "a.gguf"], "for instance .*/a.gguf"),
-        (["config.json", "model.safetensors"], "a model for transformers: .* --engine vllm"),
+        (["config.json", "model.safetensors"], "a model for transformers: .* --url"),
     ],
 )
 def test_a_folder_is_no_model(inside: list[str], advice: str, tmp_path: Path) -> None:

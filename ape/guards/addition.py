@@ -1,0 +1,84 @@
+"""Words that a draft adds to a passage whose MT already says all that the source does."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from ape.guards.length import size
+from ape.guards.reading import Reading, Step, readings, steps
+from ape.guards.thresholds import thresholds
+from ape.guards.wording import quoted, reject
+from ape.lexicon import lexicon
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
+
+# So many words more than stood in their place are a clause; the same for characters of a script without spaces.
+_FEWEST_WORDS = 5
+_FEWEST_CHARACTERS = 10
+# So many of them, but for grammar, are nowhere in the MT; fewer may be a phrase spelled out.
+_FEWEST_NEW = 2
+_SHORT_WORD = 3
+# A draft no longer than this over the MT has moved words about.
+_LONGER = 2
+# An MT below this share of the size that the source leads one to expect may have left the clause out.
+_COMPLETE = 0.9
+# Where more of the passage is rewritten, words stand beside others by chance. A clause put into a few words is a large
+# share of them; there the rest must be a copy, but for less than this.
+_REWRITTEN = 0.4
+_COPY = 0.2
+
+
+def addition(segment: Segment, draft: Draft) -> list[Finding]:
+    """A clause put into a passage that is otherwise a copy, where nothing was missing."""
+    _, mt, new = readings(segment, draft)
+    longer = len(new.words) - len(mt.words)
+    if longer <= _LONGER or not _is_complete(segment):
+        return []
+    spans = _edited(steps(segment.mt, draft.text))
+    changed = sum(_width(span) for span in spans)
+    fewest = _FEWEST_CHARACTERS if new.unspaced else _FEWEST_WORDS
+    findings = []
+    for span in spans:
+        is_copy = changed < _REWRITTEN * len(mt.words) or (
+            longer >= fewest and changed - _gain(span) < _COPY * len(mt.words)
+        )
+        words = new.surfaces[span.start : span.end]
+        if is_copy and _gain(span) >= fewest and _says_more(words, mt, segment.target_language):
+            text = ("" if new.unspaced else " ").join(words)
+            findings.append(
+                reject("addition", f"The draft adds words that the MT does not have: {quoted(text)}.")
+            )
+    return findings
+
+
+def _edited(path: tuple[Step, ...]) -> list[Step]:
+    """The stretches between words kept, each as one step."""
+    groups = [list(group) for equal, group in groupby(path, lambda step: step.kind == "equal") if not equal]
+    return [
+        Step("replace", group[0].mt_start, group[-1].mt_end, group[0].start, group[-1].end)
+        for group in groups
+    ]
+
+
+def _gain(span: Step) -> int:
+    return (span.end - span.start) - (span.mt_end - span.mt_start)
+
+
+def _width(span: Step) -> int:
+    return max(span.mt_end - span.mt_start, span.end - span.start)
+
+
+def _is_complete(segment: Segment) -> bool:
+    """Whether the MT is about as long as its source leads one to expect."""
+    limits = thresholds(segment.source_language, segment.target_language)
+    return size(segment.mt) >= _COMPLETE * limits.target_per_source * size(segment.source)
+
+
+def _says_more(words: list[str], mt: Reading, language: str) -> bool:
+    grammar = lexicon(language).grammatical
+    fresh = {
+        word
+        for word in map(str.lower, words)
+        if word not in mt.vocabulary and word not in grammar and (mt.unspaced or len(word) > _SHORT_WORD)
+    }
+    return len(fresh) >= _FEWEST_NEW

@@ -1,0 +1,24 @@
+"""Which addresses are this machine's own."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(url: str) -> str:
+    """The host name in a URL, or "" where it makes no sense."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # "http://["
+        return ""

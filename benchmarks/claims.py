@@ -1,0 +1,53 @@
+"""A claim about speed: a ratio of two sides measured in turn, its bound, and whether it held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What we say, and the ratio of every round that was measured."""
+
+    text: str
+    ratios: tuple[float, ...]
+    bound: float
+    direction: Literal["at least", "at most"]
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """The median: one round that a neighbour disturbed does not move it."""
+        return median(self.ratios)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The smallest and the largest ratio of a round."""
+        return min(self.ratios), max(self.ratios)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the median keeps to the bound."""
+        return self.ratio >= self.bound if self.direction == "at least" else self.ratio <= self.bound
+
+
+def in_turn(
+    first: Callable[[], float], second: Callable[[], float], *, rounds: int
+) -> list[tuple[float, float]]:
+    """What both sides measured in each round, one right after the other, and the one who begins changes."""
+    measured = []
+    for number in range(rounds):
+        if number % 2:
+            late = second()
+            measured.append((first(), late))
+        else:
+            measured.append((first(), second()))
+    return measured
+
+
+def ratios(measured: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+    """First side over second, round by round."""
+    return tuple(one / other for one, other in measured)

@@ -1,0 +1,108 @@
+"""Judging a draft is cheap: guards, edits and edit rate against three sentence-BLEU scores of the same pair.
+
+BLEU is what people already run over every paragraph without a thought, so it is a measure of "cheap" that is the
+same on any machine. Each round is a fresh process on paragraphs of its own: about 150 words each, joined from the
+sample chapters (the MT, and the translator's repair as the draft), and every pair is seen once by each side, so no
+cache answers for the work. Inside the pair sacrebleu may use its own: its tokens of the first score serve the
+other two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from ape.sample import SAMPLES, Paragraph, Sample, load_sample
+from ape.segment import Draft, Segment
+from benchmarks.claims import Claim
+
+ROUNDS = 7
+PAIRS = 30
+WORDS = 150
+
+
+def measure() -> list[Claim]:
+    """Run the rounds."""
+    ratios, milliseconds = [], []
+    for seed in range(ROUNDS):
+        ours, theirs = json.loads(
+            subprocess.run(
+                [sys.executable, "-m", "benchmarks.guards", "--seed", str(seed)],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
+        ratios.append(ours / theirs)
+        milliseconds.append(1000 * ours / PAIRS)
+    note = f"{sorted(milliseconds)[ROUNDS // 2]:.1f} ms a paragraph"
+    return [Claim("judging a draft / three sentence BLEUs", tuple(ratios), 1.0, "at most", note)]
+
+
+def pairs(seed: int) -> list[tuple[Segment, Draft]]:
+    """Passages of about 150 words and their drafts; each seed joins other paragraphs."""
+    chance = random.Random(seed)
+    made = []
+    for number in range(PAIRS):
+        sample = load_sample(SAMPLES[number % len(SAMPLES)])
+        chosen: list[Paragraph] = []
+        for paragraph in chance.sample(sample.paragraphs, len(sample.paragraphs)):
+            if sum(len(one.mt.split()) for one in chosen) > WORDS - 20:
+                break
+            chosen.append(paragraph)
+        made.append(_joined(sample, chosen))
+    return made
+
+
+def _joined(sample: Sample, chosen: list[Paragraph]) -> tuple[Segment, Draft]:
+    segment = Segment(
+        source=" ".join(one.source for one in chosen),
+        mt=" ".join(one.mt for one in chosen),
+        source_language=sample.source_language,
+        target_language=sample.target_language,
+        glossary=sample.glossary,
+    )
+    return segment, Draft(" ".join(one.good for one in chosen))
+
+
+def race(seed: int) -> tuple[float, float]:
+    """Seconds of our side and of BLEU over all pairs, pair by pair in turn."""
+    from sacrebleu import BLEU
+
+    from ape.edits import edit_rate, find_edits
+    from ape.guards import check
+
+    bleu = BLEU(effective_order=True)
+
+    def ours(segment: Segment, draft: Draft) -> None:
+        check(segment, draft)
+        find_edits(segment.mt, draft.text, language=segment.target_language)
+        edit_rate(segment.mt, draft.text)
+
+    def theirs(segment: Segment, draft: Draft) -> None:
+        for _ in range(3):
+            bleu.sentence_score(draft.text, [segment.mt])
+
+    sides: list[Callable[[Segment, Draft], None]] = [ours, theirs]
+    for sample in map(load_sample, SAMPLES):  # tables and patterns are made on first use
+        for side in sides:
+            side(*_joined(sample, [min(sample.paragraphs, key=lambda paragraph: len(paragraph.mt))]))
+    seconds = dict.fromkeys(sides, 0.0)
+    for pair in pairs(seed):
+        for side in sides:
+            began = time.perf_counter()
+            side(*pair)
+            seconds[side] += time.perf_counter() - began
+        sides.reverse()
+    return seconds[ours], seconds[theirs]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    print(json.dumps(race(parser.parse_args().seed)))

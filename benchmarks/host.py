@@ -1,0 +1,64 @@
+"""A process as `ape serve` makes one, the service with its engine inside, that also tells the way around the service.
+
+Prints one line of JSON once it is ready, and serves until its standard input is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+
+import uvicorn
+
+from ape.engines.open import open_engine
+from ape.settings import load_settings
+from serve.app import create_app
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Where the service is, and where its engine is."""
+
+    service: str
+    engine: str
+    key: str
+    model: str
+
+
+@contextmanager
+def host() -> Iterator[Host]:
+    """Start such a process for the length of the block, with the settings of this one."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.host"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        try:
+            assert process.stdout
+            yield Host(**json.loads(process.stdout.readline()))
+        finally:
+            process.communicate()
+
+
+async def _serve() -> None:
+    settings = load_settings(engine="embedded")
+    async with open_engine(settings) as engine:
+        app = create_app(settings, nullcontext(engine))
+        listener = socket.create_server(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", server_header=False))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        model = (await engine.models())[0].name
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        print(json.dumps(asdict(Host(address, engine.url, engine._client.api_key, model))), flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+        server.should_exit = True
+        await serving
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

@@ -1,0 +1,207 @@
+"""The service costs next to nothing on top of the model: passages per second through it and around it.
+
+What is fair here:
+- Two processes of the same kind run, each as `ape serve` makes one: uvicorn, our service and the embedded engine
+  in one process. One side posts passages to the service of one; the other side sends the same prompts, rendered
+  beforehand, straight to the engine of the other, with the same `openai` client, streamed, with the same sampling.
+  The side that goes around the service pays for no language detection, rendering, guards, edits or second HTTP.
+- The load comes from a third process, this one. On the way around, it reads the stream of tokens, as the
+  service would have to.
+- Both engines read the same prompts in the same order, so their prefix caches are in the same state. Sides change
+  processes from round to round, and each round begins with the other side.
+- One attempt a passage, so both sides generate once; a run-away draft is cut off at the same length. Batches are
+  put together by chance, so drafts differ now and then: the note tells the ratio of tokens written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from statistics import median
+from typing import Any
+
+import httpx2
+import openai
+
+from ape.engines import Model, Reply, Sampling
+from ape.events import Listener
+from ape.postedit import Options, post_edit
+from ape.sample import SAMPLES, load_sample
+from ape.segment import Draft, Segment
+from ape.sentences import split
+from ape.verdict import Usage
+from benchmarks.claims import Claim
+from benchmarks.host import Host, host
+from prompts import Prompt
+
+IN_FLIGHT = {1: 4, 4: 12, 8: 24}  # how many at once: how many passages a round
+ROUNDS = 6
+OPTIONS = Options(max_attempts=1)
+
+Ask = Callable[[Passage], Awaitable[int]]
+Side = Callable[[Host], AbstractAsyncContextManager[Ask]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage, and how an engine is asked for it."""
+
+    segment: Segment
+    prompt: Prompt
+    sampling: Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """So many passages a second, with so many tokens written in all."""
+
+    rate: float
+    tokens: int
+
+
+def measure() -> list[Claim]:
+    """Run both sides in turn at every number of passages in flight."""
+    with ExitStack() as stack:
+        twins = [stack.enter_context(host()) for _ in range(2)]
+        return asyncio.run(_measure(twins))
+
+
+async def _measure(twins: list[Host]) -> list[Claim]:
+    texts = cycle([Passage(segment, *await as_asked(segment)) for segment in passages()])
+    for twin in twins:
+        for side in (through, around):
+            await run(side, twin, list(islice(texts, 2)), in_flight=1)
+    return [await _race(twins, texts, in_flight, count) for in_flight, count in IN_FLIGHT.items()]
+
+
+async def _race(twins: list[Host], texts: Iterator[Passage], in_flight: int, count: int) -> Claim:
+    rounds: list[dict[Side, Run]] = []
+    for number in range(ROUNDS):
+        chosen = list(islice(texts, count))
+        sides: list[tuple[Side, Host]] = [(through, twins[number % 2]), (around, twins[1 - number % 2])]
+        if number // 2 % 2:
+            sides.reverse()
+        rounds.append({side: await run(side, twin, chosen, in_flight=in_flight) for side, twin in sides})
+    rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (through, around)]
+    tokens = [sum(each[side].tokens for each in rounds) for side in (through, around)]
+    return Claim(
+        f"through the service / around it, {in_flight} in flight",
+        tuple(each[through].rate / each[around].rate for each in rounds),
+        0.95,
+        "at least",
+        f"{' against '.join(rates)} passages a second; tokens {tokens[0] / tokens[1]:.2f}",
+    )
+
+
+def passages() -> list[Segment]:
+    """The first sentence of each paragraph of the sample chapters, languages in turn.
+
+    Sentences, since the shorter a passage is, the less of its time is the model's.
+    """
+    chapters = [list(load_sample(name).segments()) for name in SAMPLES]
+    return [
+        replace(one, source=split(one.source)[0].strip(), mt=split(one.mt)[0].strip())
+        for both in zip(*chapters, strict=True)
+        for one in both
+    ]
+
+
+async def run(side: Side, twin: Host, chosen: list[Passage], *, in_flight: int) -> Run:
+    """Ask for the passages, so many at a time."""
+    waiting = iter(chosen)
+    tokens: list[int] = []
+    async with side(twin) as ask:
+
+        async def one_after_another() -> None:
+            for passage in waiting:
+                tokens.append(await ask(passage))
+
+        began = time.perf_counter()
+        await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
+        return Run(len(chosen) / (time.perf_counter() - began), sum(tokens))
+
+
+@asynccontextmanager
+async def through(twin: Host) -> AsyncIterator[Ask]:
+    """Post passages to the service."""
+    async with httpx2.AsyncClient(base_url=twin.service, timeout=600) as client:
+
+        async def ask(passage: Passage) -> int:
+            segment = passage.segment
+            question = {
+                "source": segment.source,
+                "mt": segment.mt,
+                "source_language": segment.source_language,
+                "target_language": segment.target_language,
+                "glossary": dict(segment.glossary),
+                "max_attempts": OPTIONS.max_attempts,
+            }
+            response = await client.post("/v1/post-edit", json=question)
+            response.raise_for_status()
+            return int(response.json()["usage"]["completion_tokens"])
+
+        yield ask
+
+
+@asynccontextmanager
+async def around(twin: Host) -> AsyncIterator[Ask]:
+    """Stream drafts from the engine itself."""
+    async with openai.AsyncOpenAI(
+        base_url=twin.engine, api_key=twin.key, max_retries=0, timeout=600
+    ) as client:
+
+        async def ask(passage: Passage) -> int:
+            prompt, sampling = passage.prompt, passage.sampling
+            messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+            text, pieces, tokens = "", 0, None
+            async with await client.chat.completions.create(
+                model=twin.model,
+                messages=messages,
+                stream=True,
+                stream_options={"include_usage": True},
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                seed=sampling.seed,
+                max_tokens=sampling.max_tokens,
+                stop=[prompt.stop],
+            ) as stream:
+                async for chunk in stream:
+                    tokens = chunk.usage.completion_tokens if chunk.usage else tokens
+                    if chunk.choices and (piece := chunk.choices[0].delta.content):
+                        text, pieces = text + piece, pieces + 1
+                        if len(text) > sampling.max_characters:
+                            break
+            return pieces if tokens is None else tokens
+
+        yield ask
+
+
+class _Recorder:
+    """An engine that keeps what it is asked and answers with the MT."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Prompt, Sampling]] = []
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        self.asked.append((prompt, sampling))
+        return Reply(Draft(prompt.mt.text), Usage())
+
+    async def count(self, text: str) -> int | None:
+        return None
+
+    async def models(self) -> tuple[Model, ...]:
+        return (Model("recorder"),)
+
+    async def model(self, name: str) -> Model:
+        return Model("recorder")
+
+
+async def as_asked(segment: Segment) -> tuple[Prompt, Sampling]:
+    """The prompt and the sampling that the service will ask its engine with."""
+    recorder = _Recorder()
+    await post_edit(segment, recorder, options=OPTIONS)
+    return recorder.asked[0]

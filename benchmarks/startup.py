@@ -1,0 +1,48 @@
+"""`ape --help` is quick, because it imports nothing that only the work itself needs.
+
+The time is set against `python -c pass`, in turn. It is no claim: most of it is typer and rich, which print the help.
+The claim is that nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from benchmarks.claims import Claim, in_turn, ratios
+
+ROUNDS = 10
+HEAVY = frozenset({"fastapi", "numpy", "openai", "pydantic", "torch", "uvicorn", "xllamacpp"})
+# The command as its script runs it; what was imported by then goes to stderr.
+HELP = """
+import atexit, sys
+from ape.cli.main import main
+atexit.register(lambda: print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
+sys.argv = ["ape", "--help"]
+main()
+"""
+
+
+def measure() -> list[Claim]:
+    """Time both commands in turn."""
+    measured = in_turn(lambda: seconds(["-c", HELP]), lambda: seconds(["-c", "pass"]), rounds=ROUNDS)
+    found = imported() & HEAVY
+    quick, plain = (median(side) for side in zip(*measured, strict=True))
+    note = f"{quick:.2f} s against {plain:.2f} s; ratio {median(ratios(measured)):.1f}"
+    return [Claim("heavy modules that `ape --help` imports", (len(found),), 0, "at most", note)]
+
+
+def seconds(arguments: Sequence[str]) -> float:
+    """How long Python takes over this, from start to end."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def imported() -> set[str]:
+    """The top-level modules that `ape --help` imports."""
+    done = subprocess.run([sys.executable, "-c", HELP], check=True, capture_output=True, text=True)
+    return set(done.stderr.split())
