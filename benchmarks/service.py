@@ -42,9 +42,6 @@ IN_FLIGHT = {1: 4, 4: 12, 8: 24}  # how many at once: how many passages a round
 ROUNDS = 6
 OPTIONS = Options(max_attempts=1)
 
-Ask = Callable[[Passage], Awaitable[int]]
-Side = Callable[[Host], AbstractAsyncContextManager[Ask]]
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -61,6 +58,10 @@ class Run:
 
     rate: float
     tokens: int
+
+
+Ask = Callable[[Passage], Awaitable[int]]
+Side = Callable[[Host], AbstractAsyncContextManager[Ask]]
 
 
 def measure() -> list[Claim]:

@@ -33,6 +33,8 @@ _WINDOW = 10
 # A rewritten stretch longer than this pairs its words by chance.
 _SHORT_STEP = 2
 _LOCAL_STEP = 4
+# A draft that keeps so many of the MT's words is a copy but for its edits.
+_COPIED = 0.5
 # Likeness (Jaro-Winkler on folded spellings) by what is compared; see `ape.guards.spelling.ALIKE`.
 _SURE = 0.9
 _PROVEN = 0.85
@@ -125,19 +127,19 @@ class _Case:
                 old, new = base_form(self.mt.surfaces[place]), self.fresh.get(position, "")
                 if (
                     new
-                    and self._is_exchange(old, new, initial=place not in self.mt.capitals)
+                    and self._is_exchange(old, new, initial=place not in self.mt.capitals, alone=width == 1)
                     and not self._supported(new, position)
                 ):
                     found[old] = new
         return found
 
-    def _is_exchange(self, old: str, new: str, *, initial: bool) -> bool:
+    def _is_exchange(self, old: str, new: str, *, initial: bool, alone: bool) -> bool:
         if not (old[0].isupper() and is_name(old)) or old.lower() in self.mt.uncapitalised:
             return False
         if old.lower() in self.new.vocabulary and self._count(self.new, old) >= self._count(self.mt, old):
             return False
         origin = self._origin(old)
-        if not origin or (
+        if not (origin or (alone and self._needs_no_origin(old, new))) or (
             self.english and (is_ordinary(new.lower()) or (initial and is_ordinary(old.lower())))
         ):
             return False
@@ -146,7 +148,18 @@ class _Case:
             or is_ordinary(self.source_sounds[origin])
         ):
             return False
-        return not self._respelled(new, [fold(old), origin])
+        return not self._respelled(new, [fold(old), origin] if origin else [fold(old)])
+
+    def _needs_no_origin(self, old: str, new: str) -> bool:
+        """Whether an exchange needs no word of the source to prove it: one in ideographs sounds like nothing.
+
+        There it counts where the words around it are copied, and neither name is a part of the other.
+        """
+        if not (self.english and self.source.unspaced) or is_ordinary(old.lower()):
+            return False
+        kept = sum(step.end - step.start for step in self.steps if step.kind == "equal")
+        one, other = old.lower(), new.lower()
+        return kept >= _COPIED * len(self.mt.words) and one not in other and other not in one
 
     def _origin(self, name: str) -> str:
         """The word of the source, folded, that an MT name renders, or nothing."""
