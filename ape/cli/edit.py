@@ -177,8 +177,9 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
         out.print(diff(request.mt, result, coloured=bool(out.color_system)))
     else:
         typer.echo(result.post_edit)
-    talk.print(
-        decision(result), f"· {len(result.edits)} edits · edit rate {result.edit_rate:.0%} · {result.model}"
-    )
+    count = len(result.edits)
+    edits = f"{count} edit{'s' * (count != 1)}"
+    talk.print(decision(result), end=" ")
+    talk.print(f"· {edits} · edit rate {result.edit_rate:.0%} · {result.model}", markup=False)
     for finding in result.findings:
         talk.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)
