@@ -28,6 +28,7 @@ import httpx2
 import openai
 
 from ape.engines import Model, Reply, Sampling
+from ape.engines.embedded import EmbeddedEngine
 from ape.events import Listener
 from ape.postedit import Options, post_edit
 from ape.sample import SAMPLES, load_sample
@@ -152,7 +153,11 @@ async def through(twin: Host) -> AsyncIterator[Ask]:
 async def around(twin: Host) -> AsyncIterator[Ask]:
     """Stream drafts from the engine itself."""
     async with openai.AsyncOpenAI(
-        base_url=twin.engine, api_key=twin.key, max_retries=0, timeout=600
+        base_url=twin.engine,
+        api_key=twin.key,
+        max_retries=0,
+        timeout=600,
+        default_headers=EmbeddedEngine.headers,  # or 1 request in 50 fails
     ) as client:
 
         async def ask(passage: Passage) -> int:

@@ -184,6 +184,9 @@ _CLOSERS = (
 )
 
 
+_TRIED_NAMES = 50
+
+
 class NoCase(Exception):
     """The row offers no place for a fault of this kind."""
 
@@ -230,7 +233,7 @@ def name_changed(row: Row, stock: Stock, chance: random.Random) -> str:
     start = match.group()[:3].lower()
     others = [
         name
-        for name in chance.sample(stock.names, 50)
+        for name in chance.sample(stock.names, min(_TRIED_NAMES, len(stock.names)))
         if name.lower() not in known and not name.lower().startswith(start)
     ]
     if not others:
@@ -359,7 +362,17 @@ def trials(rows: Sequence[Row], stock: Stock, seed: int = 1) -> Iterator[Trial]:
 # --- tables ------------------------------------------------------------------------------------------------------
 
 
-def main() -> None:
+def missing(data: Path) -> str:
+    """What the tables need and the folder lacks, or nothing."""
+    needed = [
+        f"mlqe_pe/{pair}.{split}.jsonl" for pair in (*PAIRS, *OTHER_PAIRS) for split in ("dev", "train")
+    ]
+    return next(
+        (path for path in (*needed, "par3/candide_fr.aligned.jsonl") if not (data / path).is_file()), ""
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder that has mlqe_pe/ and par3/")
@@ -369,7 +382,9 @@ def main() -> None:
         "--list", action="store_true", help="list every human post-edit refused, with the reason"
     )
     parser.add_argument("--missed", type=int, default=0, help="list so many missed faults of each kind")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    if lacking := missing(options.data):
+        parser.exit(2, f"{options.data} has no {lacking}. Give the folder that has mlqe_pe/ and par3/.\n")
     corpora = {
         pair: read_mlqe(options.data, pair, options.split)[options.skip : options.skip + 1000]
         for pair in (*PAIRS, *OTHER_PAIRS)

@@ -37,6 +37,7 @@ class OpenAIEngine:
     """A server that speaks the OpenAI dialect, with retries and a limit of requests in flight."""
 
     extra_body: ClassVar[dict[str, object] | None] = None
+    headers: ClassVar[dict[str, str] | None] = None
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class OpenAIEngine:
             base_url=url,
             api_key=api_key,
             max_retries=0,
+            default_headers=self.headers,
             timeout=openai.Timeout(timeout_seconds, connect=10.0),
             # A proxy for the world outside knows nothing of this machine's own ports.
             http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(host_of(url))),

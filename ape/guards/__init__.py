@@ -26,6 +26,7 @@ from ape.guards.omission import omission
 from ape.guards.paragraphs import paragraphs
 from ape.guards.placeholders import placeholders
 from ape.guards.preamble import preamble
+from ape.guards.pronouns import pronouns
 from ape.guards.quotes import quotes
 from ape.guards.source_left import source_left_in
 from ape.guards.truncated import truncated
@@ -55,6 +56,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "placeholders": placeholders,
         "numbers": numbers,
         "names": names,
+        "pronouns": pronouns,
         "glossary": glossary,
         "quotes": quotes,
         "edit_rate": edit_rate,

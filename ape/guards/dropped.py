@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from ape.guards.length import size
 from ape.guards.reading import Reading, Step, readings, steps
@@ -28,7 +28,7 @@ def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
     if len(mt.sentences) < 2 or not new.words:
         return []
     path = steps(segment.mt, draft.text)
-    changed = [step for step in path if step.kind != "equal"]
+    changed = _changed_before(len(mt.words), path)
     gone = [
         number
         for number, start in enumerate(mt.sentence_starts)
@@ -54,10 +54,18 @@ def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
     return findings
 
 
-def _is_changed(start: int, end: int, changed: list[Step]) -> bool:
+def _changed_before(words: int, path: tuple[Step, ...]) -> list[int]:
+    """How many of the MT's words before each position were taken out or replaced."""
+    changed = [0] * words
+    for step in path:
+        if step.kind != "equal":
+            changed[step.mt_start : step.mt_end] = [1] * (step.mt_end - step.mt_start)
+    return list(accumulate(changed, initial=0))
+
+
+def _is_changed(start: int, end: int, changed: list[int]) -> bool:
     """Whether half of the MT's words between two positions, or more, were taken out or replaced."""
-    words = sum(max(0, min(end, step.mt_end) - max(start, step.mt_start)) for step in changed)
-    return 2 * words >= end - start
+    return 2 * (changed[end] - changed[start]) >= end - start
 
 
 def _coverage(number: int, mt: Reading, new: Reading) -> float:

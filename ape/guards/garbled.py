@@ -14,7 +14,9 @@ LOST_BYTES = "\ufffd"
 _UNSEEN = regex.compile("[\u00ad\u200b-\u200d\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 # Joiners belong into Persian, the scripts of India and joined emoji; between other letters they are noise.
 _JOINERS = "\u200c\u200d"
-_JOINED = regex.compile(r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{Emoji_Presentation}\p{Extended_Pictographic}]")
+_JOINED = regex.compile(
+    r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{Emoji_Presentation}\p{Extended_Pictographic}]"
+)
 
 
 def garbled(segment: Segment, draft: Draft) -> list[Finding]:

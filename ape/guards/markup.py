@@ -25,7 +25,8 @@ MARKS: tuple[Cue, ...] = (
         "a tag of ours",
         ">|›|〉|》|＞|⟩|&gt;|]",
         # A model that may not write our brackets writes others that look like them.
-        r"(?:[<‹〈《＜⟨]|&lt;|\[(?=/))[/／]?(?:source|src|mt|target|tgt|draft|post[-_\ ]?edit|translation|context|glossary|style|instructions|output"
+        r"(?:[<‹〈《＜⟨]|&lt;|\[(?=/))[/／]?"
+        r"(?:source|src|mt|target|tgt|draft|post[-_\ ]?edit|translation|context|glossary|style|instructions|output"
         r"|input|answer|response|think|thinking|system|assistant|user|text|passage|paragraph)"
         r"(?:[>›〉》＞⟩]|&gt;|\])",
     ),

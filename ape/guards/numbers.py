@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ape.guards.numerals import Number, Numbers, knows, numbers_in
-from ape.guards.wording import listed, reject, warn
+from ape.guards.wording import listed, quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
@@ -19,7 +19,11 @@ def numbers(segment: Segment, draft: Draft) -> list[Finding]:
     source = numbers_in(segment.source, segment.source_language)
     mt = numbers_in(segment.mt, segment.target_language)
     new = numbers_in(draft.text, segment.target_language)
-    return _invented(segment, source, mt, new) + _lost(segment, source, mt, new) + _unsaid(segment, source, mt, new)
+    return (
+        _invented(segment, source, mt, new)
+        + _lost(segment, source, mt, new)
+        + _unsaid(segment, source, mt, new)
+    )
 
 
 def _invented(segment: Segment, source: Numbers, mt: Numbers, new: Numbers) -> list[Finding]:
@@ -54,16 +58,19 @@ def _said(number: Number, numbers: Numbers, home: Numbers) -> bool:
 
 def _unsaid(segment: Segment, source: Numbers, mt: Numbers, new: Numbers) -> list[Finding]:
     """Values above a dozen that source and MT spell out and the draft has in no form."""
-    gone = [value for value in source.values & mt.values if value > _DOZEN and not new.says(value)]
-    exact = sorted(value for value in gone if value < _ROUND)
+    if not mt.may_exceed(_DOZEN):
+        return []
+    both = {value for value in source.values & mt.values if value > _DOZEN}
+    gone = {value for value in both if not new.says(value)}
+    # The twenty of twenty-five is judged with it.
+    exact = sorted(v for v in gone if v < _ROUND and (v % 10 or both.isdisjoint(range(v + 1, v + 10))))
     if exact and not _is_guess(segment):
         message = f"The source and the MT say {listed(map(str, exact))} in words; the draft does not."
         said_otherwise = new.other_measures - mt.other_measures
         return [(warn if said_otherwise else reject)("numbers", message)]
-    if gone and max(gone) >= _ROUND:
-        return [
-            warn("numbers", f"The source and the MT say “{max(gone)}” in words, or so; the draft does not.")
-        ]
+    if gone and max(both) in gone and max(both) >= _ROUND:
+        message = f"The source and the MT say {quoted(str(max(both)))} in words; the draft does not."
+        return [warn("numbers", message)]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -35,7 +36,9 @@ _SCALE = regex.compile(
     regex.IGNORECASE,
 )
 
-_MEASURE = regex.compile(r"fortnight|dozen|quarter|half|score|decade|centur|teen|week|douzaine|quinzaine|vingtaine|dutzend")
+_MEASURE = regex.compile(
+    r"fortnight|dozen|quarter|half|score|decade|centur|teen|week|douzaine|quinzaine|vingtaine|dutzend"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,13 @@ class Numbers:
             return True
         ones = value % 10
         return value < 100 and ones > 0 and {value - ones, ones} <= self.values  # four-and-twenty
+
+    def may_exceed(self, value: int) -> bool:
+        """Whether a value above this may be among those of the text: far cheaper than to work them out."""
+        if not self._text.isascii() and _HAN.search(self._text):
+            return True
+        large = _large(self._language, value)
+        return bool((large and large.search(self._text.lower())) or _ROMAN.search(self._text))
 
     @cached_property
     def other_measures(self) -> frozenset[str]:
@@ -194,7 +204,7 @@ _WORDS: dict[str, str] = {
         zero one|once|first|single two|twice|second|both|pair|couple|half three|third|thrice|triple
         four|fourth five|fifth six|sixth seven|seventh eight|eighth nine|ninth|nin ten|tenth|decade eleven
         twelve|twelfth|dozen thirteen fourteen fifteen sixteen seventeen eighteen nineteen twent|score
-        thirt fort fift sixt sevent eight|eighti ninet hundred|centur thousand|millen
+        thirt forty|forti fift sixt sevent eighty|eighti ninet hundred|centur thousand|millen
         """,
     "de": """
         null ein|erst|eins zwei|zwo|zweit drei|dritt vier fünf sech sieb acht neun zehn elf zwölf|dutzend
@@ -254,6 +264,7 @@ _WORDS: dict[str, str] = {
 }
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*")
+_ASCII_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 @cache
@@ -262,6 +273,13 @@ def _stems(language: str) -> dict[str, int]:
         return {}
     groups = _WORDS[language].split()
     return {stem: value for value, group in zip(_VALUES, groups, strict=True) for stem in group.split("|")}
+
+
+@cache
+def _large(language: str, above: int) -> regex.Pattern[str] | None:
+    """What finds the stems of number words above a value."""
+    stems = [regex.escape(stem.rstrip("$")) for stem, value in _stems(language).items() if value > above]
+    return regex.compile(rf"\b(?:{'|'.join(stems)})") if stems else None
 
 
 @lru_cache(maxsize=50_000)
@@ -286,22 +304,27 @@ def _word_values(text: str, language: str) -> set[int]:
     """The values of the number words, and of neighbours together: twenty-five gives 20, 5 and 25."""
     if language not in _WORDS:
         return set()
+    lowered = text.lower()
     values: set[int] = set()
     run: list[int] = []
-    for match in _WORD.finditer(text.lower()):
-        parts = match.group().split("-")
-        whole = _value(match.group(), language)
-        if whole is not None and len(parts) > 1:
+    for word in (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered):
+        whole, parts = _meaning(word, language)
+        if whole is not None:
             values.add(whole)
-        for part in parts:
-            value = _value(part, language)
-            if value is None:
-                if run:
-                    values |= _sums(run)
-                    run = []
-            else:
+        for value in parts:
+            if value is not None:
                 run.append(value)
+            elif run:
+                values |= _sums(run)
+                run = []
     return values | _sums(run)
+
+
+@lru_cache(maxsize=50_000)
+def _meaning(word: str, language: str) -> tuple[int | None, tuple[int | None, ...]]:
+    """The value of a word that hyphens join, if it has any as a whole, and the values of its parts."""
+    parts = tuple(_value(part, language) for part in word.split("-"))
+    return (_value(word, language) if len(parts) > 1 else None), parts
 
 
 def _sums(run: list[int]) -> set[int]:

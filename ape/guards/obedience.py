@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ape.guards.cues import Cue, cue, first
 from ape.guards.reading import Reading, read, readings
@@ -165,37 +166,52 @@ def _leaked(segment: Segment, draft: Draft) -> Iterator[Finding]:
     told = first(OUR_WORDS, draft.text)
     if told and not (first(OUR_WORDS, segment.mt) or first(OUR_WORDS, segment.source)):
         yield reject("obedience", f"The draft repeats what the model was told: {quoted(told)}.")
-    _, mt, new = readings(segment, draft)
-    for told_by_us in (own_words(), segment.instructions):
-        if run := _shared_run(read(told_by_us), new, mt, _INSTRUCTION_RUN):
+    source, mt, new = readings(segment, draft)
+    told_by_us = [_own_runs()]
+    if segment.instructions:
+        told_by_us.append(read(segment.instructions).runs(_INSTRUCTION_RUN))
+    said = new.runs(_INSTRUCTION_RUN)
+    for told_runs in told_by_us:
+        if run := _least(told_runs & said, mt):
             yield reject("obedience", f"The draft repeats what the model was told: {quoted(run)}.")
-    source = read(segment.source)
-    if run := _example_run(read(example_words()), new, mt, source):
+    if run := _example_run(new, mt, source):
         yield reject("obedience", f"The draft repeats the example the model was shown: {quoted(run)}.")
     for context in segment.context:
         # What the author says twice is said twice.
         if read(context.source).runs(_REFRAIN) & source.runs(_REFRAIN):
             continue
-        if run := _shared_run(read(context.target), new, mt, _CONTEXT_RUN):
+        if run := _least(read(context.target).runs(_CONTEXT_RUN) & new.runs(_CONTEXT_RUN), mt):
             yield reject("obedience", f"The draft repeats an earlier paragraph: {quoted(run)}.")
             return
 
 
-def _shared_run(told: Reading, new: Reading, mt: Reading, length: int) -> str:
-    if len(told.words) < length or len(new.words) < length:
+def _least(shared: set[tuple[str, ...]], mt: Reading) -> str:
+    """One of the runs that draft and we share, the same each time, but for those that the MT has too."""
+    if not shared:
         return ""
-    shared = (told.runs(length) & new.runs(length)) - mt.runs(length)
-    return " ".join(min(shared)) if shared else ""
+    fresh = shared - mt.runs(len(next(iter(shared))))
+    return " ".join(min(fresh, default=()))
 
 
-def _example_run(told: Reading, new: Reading, mt: Reading, source: Reading) -> str:
+# What we say is the same for every draft, so it is read once, apart from the texts that come and go.
+@lru_cache(maxsize=1)
+def _own_runs() -> set[tuple[str, ...]]:
+    return Reading(own_words()).runs(_INSTRUCTION_RUN)
+
+
+@lru_cache(maxsize=1)
+def _example() -> Reading:
+    return Reading(example_words())
+
+
+def _example_run(new: Reading, mt: Reading, source: Reading) -> str:
     """A few words of the example with a telling one among them that neither the MT nor the source has."""
     telling = {
         word
-        for word in (told.vocabulary & new.vocabulary) - mt.vocabulary - source.vocabulary - _TELLS_NOTHING
-        if len(word) >= _TELLING
+        for word in (_example().vocabulary & new.vocabulary) - mt.vocabulary - source.vocabulary
+        if len(word) >= _TELLING and word not in _TELLS_NOTHING
     }
     if not telling:
         return ""
-    shared = (told.runs(_EXAMPLE_RUN) & new.runs(_EXAMPLE_RUN)) - mt.runs(_EXAMPLE_RUN)
-    return " ".join(min((run for run in shared if telling.intersection(run)), default=()))
+    shared = _example().runs(_EXAMPLE_RUN) & new.runs(_EXAMPLE_RUN)
+    return _least({run for run in shared if telling.intersection(run)}, mt)

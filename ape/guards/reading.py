@@ -25,8 +25,9 @@ _PIECE = regex.compile(
     """,
     regex.VERBOSE | regex.V1,
 )
-# The same, five times as fast, for most English.
-_ASCII_PIECE = re.compile(r"([^A-Za-z0-9]*)([A-Za-z0-9]+(?:'[A-Za-z]+)*|\Z)")
+# The same, several times as fast, for texts in Latin, Greek or Cyrillic letters without marks of their own.
+_PLAIN_PIECE = re.compile(r"([\W_]*)([^\W_]+(?:['’][^\W\d_]+)*|\Z)")
+_NOT_PLAIN = re.compile("[\u0300-\u036f\u0483-\u0489\u0530-\u1dff\u200c\u200d\u20d0-\u20ff\u2c00-\U0010ffff]")
 _TAG = regex.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _UNSPACED_CHARACTER = regex.compile(f"[{_UNSPACED}]")
 # After these a capital may be only the start of a clause, so it says nothing about names.
@@ -47,7 +48,7 @@ class Reading:
     def sentences(self) -> list[list[Word]]:
         """The words of each sentence that has any."""
         plain = _TAG.sub(" ", self.text) if "<" in self.text else self.text
-        pieces = (_ASCII_PIECE if plain.isascii() else _PIECE).findall
+        pieces = (_PIECE if _NOT_PLAIN.search(plain) else _PLAIN_PIECE).findall
         read = ([piece for piece in pieces(part) if piece[1]] for part in sentences.split(plain))
         return [words for words in read if words]
 

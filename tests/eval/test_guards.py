@@ -22,6 +22,7 @@ from eval.guards import (
     Stock,
     by_guard,
     faulty,
+    main,
     paragraphs,
     read_candide,
     read_english,
@@ -100,6 +101,22 @@ def test_refusals_are_counted_by_guard_and_the_cap_apart() -> None:
     assert faulty(found) == found
 
 
+def test_a_few_names_are_enough_to_change_one() -> None:
+    few = Stock(names=("Archibald", "Wolfgang"), small=frozenset())
+    assert FAULTS["name changed"](ROWS[0], few, random.Random(1)) != ROWS[0].post_edit
+
+
+def test_a_folder_without_the_data_is_told_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--data", str(tmp_path / "elsewhere")])
+    assert exit_.value.code == 2
+    said = capsys.readouterr().err
+    assert said.endswith("Give the folder that has mlqe_pe/ and par3/.\n")
+    assert said.count("\n") == 1
+
+
 # --- with the data -----------------------------------------------------------------------------------------------
 
 
@@ -117,7 +134,9 @@ def test_at_most_one_human_post_edit_in_a_hundred_is_refused() -> None:
 @needs_data
 @pytest.mark.parametrize("pair", OTHER_PAIRS)
 def test_few_human_post_edits_of_other_pairs_are_refused(pair: str) -> None:
-    assert len(refusals(_rows(pair))) <= 30  # of 1,000
+    # In eight rows of Nepali and Sinhala a web translator left spaces of no width: these are refused rightly.
+    refused = [refusal for refusal in refusals(_rows(pair)) if by_guard([refusal]).keys() != {"garbled"}]
+    assert len(refused) <= 30  # of 1,000
 
 
 @needs_data

@@ -240,6 +240,24 @@ STORM_ANEW = (
     "mied ihr Blick, und vom Kutter, welcher längst wieder zurück sein musste, fiel kein einziges Wort über ihre "
     "schmalen Lippen."
 )
+YEARS = Passage(
+    "zh-en",
+    "文琳数着日子。三十七年过去了，她的钟还挂在墙上。",
+    "Wenlin counted the days. Thirty-seven years passed, her clock still hangs on wall.",
+    "Wenlin counted the days. Thirty-seven years had passed, and her clock still hung on the wall.",
+)
+WHO = Passage(
+    "zh-en",
+    "“谁准的？”文琳问。",
+    "“Who permitted of it?” asked Wenlin.",
+    "“Who allowed it?” asked Wenlin.",
+)
+SUITCASE = Passage(
+    "fr-en",
+    "Elle posa sa valise et s'assit sur son lit.",
+    "She posed her suitcase and sat on his bed.",
+    "She put down her suitcase and sat on her bed.",
+)
 SHORT = Passage("fr-en", "Oui.", "Yes.", "Oh, yes.")
 
 GARBLED_CHUNK = "data: {not json at all\n\n"
@@ -474,6 +492,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused(
         "thoughts", SOUP, f"<think>The pronoun is missing in the first sentence.</think>{SOUP.good}", "markup"
     ),
+    refused("delimiters that look like ours", PIPE, f"‹translation›{PIPE.good}‹/translation›", "markup"),
     refused("bold type", PORCH, PORCH.good.replace("Aglaya", "**Aglaya**"), "markup"),
     refused("a refusal", PIPE, "I'm sorry, but I can't assist with that request.", "obedience"),
     refused("an injected order obeyed", ORDER, "YES", "obedience"),
@@ -482,6 +501,12 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "our instructions given away",
         MILLER,
         "You are a literary post-editor. You get a passage in German and its machine translation into English.",
+        "obedience",
+    ),
+    refused(
+        "our worked example given away",
+        WHO,
+        "“Who allowed it?” Wenlin said to her uncle.",
         "obedience",
     ),
     refused(
@@ -512,6 +537,13 @@ BAD_DRAFTS: tuple[Case, ...] = (
         + ". “There is not a soul outside.”",
         "loop",
     ),
+    refused(
+        "a sentence said twice",
+        RODE,
+        RODE.good.replace(".”", ". We must cross the river before daybreak.”"),
+        "loop",
+    ),
+    refused("a question said twice", WHO, "“Who allowed it? Who allowed it?” asked Wenlin.", "loop"),
     refused("a loop of a word", SOUP, SOUP.good.replace("hot soup", "hot hot hot hot hot soup"), "loop"),
     refused("a loop of a letter", PORCH, PORCH.good.replace("dog", "do" + "g" * 40), "loop"),
     refused(
@@ -541,6 +573,24 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "omission",
     ),
     refused(
+        "the end of a sentence left out, in short words",
+        SUITCASE,
+        "She posed her suitcase.",
+        "omission",
+    ),
+    refused(
+        "a clause made up",
+        PORCH,
+        PORCH.mt.replace("the road.", "the road, which led to the ruined chapel of her childhood."),
+        "addition",
+    ),
+    refused(
+        "a sentence made up at the end",
+        INVENTORY,
+        f"{INVENTORY.mt} Upstairs somebody laughed softly and shut the window.",
+        "addition",
+    ),
+    refused(
         "one paragraph torn into many",
         PIPE,
         PIPE.good.replace(". “", ".\n\n“").replace("” ", "”\n\n").replace(", and", ",\n\nand"),
@@ -560,8 +610,18 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused("a placeholder filled in", GREETING, GREETING.good.replace("{name}", "Pyotr"), "placeholders"),
     refused("a lost number", INVENTORY, INVENTORY.good.replace("48 bottles", "many bottles"), "numbers"),
     refused("another number", INVENTORY, INVENTORY.good.replace("48", "84"), "numbers"),
+    refused(
+        "a number in words lost", YEARS, YEARS.good.replace("Thirty-seven years", "The years"), "numbers"
+    ),
     refused("an invented number", PORCH, PORCH.good.replace("a dog", "19 dogs"), "numbers"),
     refused("a name changed into another", TROIKA, TROIKA.good.replace("Stepan", "Gregory"), "names"),
+    refused(
+        "a name at the head of a Chinese passage changed",
+        YEARS,
+        YEARS.mt.replace("Wenlin", "Robert"),
+        "names",
+    ),
+    refused("she made he", YEARS, YEARS.good.replace("her", "his").replace("she", "he"), "pronouns"),
     refused(
         "an invented name",
         MILLER,
@@ -583,6 +643,8 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused("half a character", PIPE, Raw(piece(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE)),
     refused("a NUL in the text", SOUP, Raw(piece(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)),
     refused("a terminal's escape in the text", PORCH, PORCH.good.replace("porch", "\x1b[31mporch\x1b[0m")),
+    refused("a space of no width", PIPE, PIPE.good.replace("windowsill", "window\u200bsill"), "garbled"),
+    refused("writing turned round", SOUP, SOUP.good.replace("soup", "\u202esoup\u202c"), "garbled"),
     refused("bytes that were lost on the way", LEDGER, LEDGER.good.replace("账", "\ufffd\ufffd"), "garbled"),
     refused("one attempt is one request", PIPE, "", "empty", asked=1, max_attempts=1),
     refused("five attempts are five requests", PIPE, "", "empty", asked=5, max_attempts=5),
@@ -805,10 +867,45 @@ GOOD_DRAFTS: tuple[Case, ...] = (
         glossary={"Wren": "Wren"},
     ),
     allowed(
+        "what the MT left out put back",
+        "addition",
+        Passage(
+            "de-en",
+            "Der alte Lotse stieg an Deck, zog die Mütze tief in die Stirn und sah lange nach den schwarzen Wolken im "
+            "Westen, ehe er antwortete.",
+            "The old pilot climbed on deck and looked long at the clouds before he answered.",
+            "The old pilot came on deck, pulled his cap down over his brow and looked long at the black clouds in the "
+            "west before he answered.",
+        ),
+    ),
+    allowed(
+        "a clause moved and taken for new",
+        "addition",
+        INVENTORY,
+        "Nobody had ever counted what stood in the cellar: 48 bottles, 3 barrels and a shelf full of jars.",
+    ),
+    allowed(
         "a term of the glossary that the source lacks",
         "glossary",
         PIPE,
         glossary={"Hélène": "Helen", "phare": "beacon"},
+    ),
+    allowed("a name from ideographs respelled", "names", YEARS, YEARS.good.replace("Wenlin", "Wen-lin")),
+    allowed(
+        "her made the, and she put for a name",
+        "pronouns",
+        YEARS,
+        YEARS.good.replace("her clock", "the clock"),
+    ),
+    allowed(
+        "he put right where the source speaks of both",
+        "pronouns",
+        Passage(
+            "zh-en",
+            "她把钥匙交给他，他没有接。",
+            "She handed key to her, she did not receive.",
+            "She handed him the key, but he did not take it.",
+        ),
     ),
     allowed("the guillemets of the source made quotation marks", "quotes", PIPE),
     allowed(

@@ -57,6 +57,8 @@ def test_sentences_merged_split_moved_or_rewritten_are_not_dropped(ask: Ask, mt:
         ("ru-en", "Ему было 30 лет.", "He was 30 years old.", "He was 38 years old."),
         ("ja-en", "彼は25歳だった。", "He was 25 years old.", "He was 52 years old."),
         ("fr-en", "Il avait vingt ans.", "He was twenty.", "He was 21."),
+        ("fr-en", "Vingt-quatre ans passèrent.", "Twenty-four years passed.", "Years passed."),
+        ("zh-en", "三十七年过去了。", "Thirty-seven years passed.", "Many years went by."),
     ],
 )
 def test_numbers_changed_lost_or_invented_are_refused(
@@ -82,10 +84,28 @@ def test_numbers_changed_lost_or_invented_are_refused(
         ("fr-en", "À 17 heures.", "At 17 hours.", "At 17:00."),
         ("fr-en", "Chapitre 4", "Chapter 4", "IV"),
         ("fr-en", "Personne.", "There were 44 nobody.", "Nobody."),
+        ("fr-en", "Il avait vingt-quatre ans.", "He had twenty-four years.", "He was four-and-twenty."),
+        ("fr-en", "Il avait vingt-quatre ans.", "He had twenty-four years.", "He was 24."),
+        ("fr-en", "Il avait 8 enfants.", "He had 8 children.", "He had eight children."),
+        ("fr-en", "Il avait 80 ans.", "He had 80 years.", "He was eighty."),
+        ("fr-en", "Dix mille hommes.", "Ten thousand men.", "10,000 men."),
+        ("fr-en", "Six hommes partirent.", "Six men left.", "The men left."),
+        ("zh-en", "你学了八九分。", "You learned eighty-nine points.", "You learned nearly all of it."),
     ],
 )
 def test_numbers_written_another_way_pass(ask: Ask, languages: str, source: str, mt: str, draft: str) -> None:
     assert ask("numbers", mt, draft, source, languages) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "mt", "draft"),
+    [
+        ("Je l'ai dit cent fois.", "I have said it a hundred times.", "I have said it again and again."),
+        ("Dans quinze jours.", "In fifteen days.", "In a fortnight."),
+    ],
+)
+def test_round_numbers_and_other_measures_are_only_told(ask: Ask, source: str, mt: str, draft: str) -> None:
+    assert ask("numbers", mt, draft, source) == "warn"
 
 
 @pytest.mark.parametrize(
@@ -143,6 +163,8 @@ def test_links_tags_and_placeholders_kept_moved_or_restored_pass(
         ("en-fr", "Then Darcy looked at Elizabeth.", "Alors Darcy regarda Elizabeth.", "Alors Darcy regarda Caroline."),
         ("en-de", "Then Darcy looked at Bingley.", "Dann sah Darcy Bingley an.", "Dann sah Darcy Collins an."),
         ("fr-en", "Il entra sans bruit.", "He entered without noise.", "Quietly Archibald came in."),
+        ("zh-en", "罗德把帽子扔在桌上。", "Rhode threw his hat on the table.", "Robert threw his hat on the table."),
+        ("ja-en", "雪子は窓を開けた。", "Then Yukiko opened the window.", "Then Margaret opened the window."),
     ],
 )  # fmt: skip
 def test_names_changed_or_invented_are_refused(
@@ -166,6 +188,11 @@ def test_names_changed_or_invented_are_refused(
         ("fr-en", "Il vit la tour.", "He saw the tower.", "He saw the Tower."),
         ("en-de", "He bought a house.", "Er kaufte ein Haus.", "Er erwarb ein Gebäude."),
         ("en-zh", "John met Mary.", "约翰遇见了玛丽。", "约翰碰到了玛丽。"),
+        ("zh-en", "罗德把帽子扔在桌上。", "Lord threw his hat on the table.", "Rhode threw his hat on the table."),
+        ("zh-en", "罗德把帽子扔在桌上。", "Rode threw his hat on the table.", "Rhode threw his hat on the table."),
+        ("zh-en", "琰凤把帽子扔在桌上。", "Yanfeng threw his hat on the table.", "Feng threw his hat on the table."),
+        ("zh-en", "他吃了一惊，扔下帽子。", "Amazed, he threw down the hat.", "Astonished, he threw down the hat."),
+        ("zh-en", "英国人扔下帽子。", "The English threw down the hat.", "The British threw down the hat."),
     ],
 )  # fmt: skip
 def test_names_kept_respelled_translated_or_replaced_by_a_pronoun_pass(
@@ -228,7 +255,24 @@ def test_quotation_marks_that_lost_their_partner_are_refused(
         ("Il n'est pas là.", "He isn't there.", "He's not there."),
         ("「来い」と言った。", "“Come,” he said.", "「Come」, he said."),
         ("« Viens.", "Come.", "“Come."),
+        ("« Viens », dit-il.", "“Come,” he said.", "He told me to come."),
     ],
 )
 def test_quotation_marks_that_pair_or_never_did_pass(ask: Ask, source: str, mt: str, draft: str) -> None:
     assert ask("quotes", mt, draft, source) in ("", "warn")
+
+
+@pytest.mark.parametrize(
+    ("source", "mt", "draft", "weight"),
+    [
+        ("« Viens », dit-il.", "“Come,” he said.", "Come, he said.", "warn"),
+        ("« Viens », dit-il.", "“Come,” he said.", "— Come, he said.", ""),
+        ("« Viens », dit-il.", "“Come,” he said.", "'Come,' he said.", ""),
+        ("« Viens », dit-il.", "Come, he said.", "Come here, he said.", ""),
+        ("Viens, dit-il.", "“Come,” he said.", "Come, he said.", ""),
+    ],
+)
+def test_quotation_marks_that_are_all_gone_are_told(
+    ask: Ask, source: str, mt: str, draft: str, weight: str
+) -> None:
+    assert ask("quotes", mt, draft, source) == weight

@@ -62,3 +62,13 @@ def test_saying_it_more_shortly_is_no_fault(mt: str, draft: str) -> None:
 
 def test_a_loop_of_the_mt_may_be_cut() -> None:
     assert not findings("The sea and the sea and the sea and the sea was calm.", "The sea was calm.")
+
+
+def test_short_words_count_at_the_end_of_the_passage() -> None:
+    assert findings("She posed his suitcase and sat on his bed.", "She posed his suitcase.")
+    assert findings(
+        "It was late at night. He put out the lamp and got in bed.",
+        "It was late at night. He put out the lamp.",
+    )
+    assert not findings("She put it on the bed of hers that she had.", "She put it on her bed.")
+    assert not findings("She sat on the bed and she did sit on it.", "She sat on the bed.")

@@ -70,6 +70,11 @@ def test_characters_may_talk(ask: Ask, mt: str, draft: str) -> None:
         f"{EDITED}\n---\n",
         f"<think>hm</think>{EDITED}",
         f"<start_of_turn>{EDITED}",
+        f"‹source› {EDITED}",
+        f"{EDITED} ⟨/translation⟩",
+        f"《translation》{EDITED}",
+        f"&lt;translation&gt;{EDITED}",
+        f"{EDITED}[/translation]",
     ],
 )
 def test_marks_of_chats_and_code_are_refused(ask: Ask, draft: str) -> None:
@@ -87,6 +92,8 @@ def test_marks_of_chats_and_code_are_refused(ask: Ask, draft: str) -> None:
         ("2 * 3 * 4", "2 * 3 * 4 = 24"),
         ("He paused -- then spoke.", "He paused --- then he spoke."),
         ("No. # 5", "No. #5"),
+        ("He read the ‹Source› aloud.", "He read ‹Source› out loud."),
+        ("He read 'The Passage' [sic].", "He read ‹The Passage› [sic]."),
     ],
 )
 def test_marks_that_the_mt_has_and_marks_of_prose_pass(ask: Ask, mt: str, draft: str) -> None:
@@ -158,6 +165,9 @@ def test_instructions_and_earlier_paragraphs_must_not_leak(ask: Ask) -> None:
         ("彼は階段を下りた。", "彼は階段を下りた。" * 5),
         ("Он спустился по лестнице.", "Он спустился по лестнице, " + "по лестнице, " * 7),
         ("نزل الدرج ببطء.", "نزل الدرج ببطء " + "ببطء " * 10),
+        ("Who granted it?", "Who granted it? Who granted it?"),
+        ("He went down the stairs.", "He went down the stairs, down the stairs."),
+        ("他打开了房间的窗户。", "他打开了房间的窗户，打开了房间的窗户。"),
     ],
 )
 def test_loops_are_refused(ask: Ask, mt: str, draft: str) -> None:
@@ -174,6 +184,9 @@ def test_loops_are_refused(ask: Ask, mt: str, draft: str) -> None:
         ("Aaaaaaaaaaah!", "Aaaaaaaaaaaaah!"),
         ("Well........ maybe", "Well......... perhaps"),
         ("哈哈哈哈，他笑了。", "“哈哈哈哈！”他笑了。"),
+        ("Come on, come here!", "Come on, come on!"),
+        ("Wait for me! Wait for me!", "Wait for me, wait for me!"),
+        ("One by one they left.", "One after one, one after another, they left."),
         ("Tick tock, tick tock, went the clock.", "Tick-tock, tick-tock, tick-tock went the clock."),
     ],
 )  # fmt: skip
@@ -185,3 +198,19 @@ def test_the_worked_example_of_our_prompt_never_gets_into_a_book(ask: Ask) -> No
     leaked = MT + " She said to her uncle, and he put another log on the fire."
     assert ask("obedience", MT, leaked) == "reject"
     assert ask("obedience", MT, MT + " He put a log on the fire.") == ""
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft", "weight"),
+    [
+        ("Lao Ge told him, and changed a cable.", "Lao Ge said to his uncle, and he put another set.", "reject"),
+        ("She put down the lamp.", "She put down her lantern.", "reject"),
+        ("She spoke to her mother.", "She said to her mother.", ""),
+        ("She told it to the uncle of her.", "She said to her uncle.", ""),
+        ("He put one more cup there.", "And he put another cup there.", ""),
+    ],
+)  # fmt: skip
+def test_four_words_of_the_example_are_a_leak_if_one_tells_something(
+    ask: Ask, mt: str, draft: str, weight: str
+) -> None:
+    assert ask("obedience", mt, draft) == weight
