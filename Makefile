@@ -9,7 +9,7 @@ demo: .venv/base
 	$(BIN)/ape demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: lint types test
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from ape.edit_phrases import Cell, split
 from ape.lexicon import QUOTES, STOPS, Lexicon, describe
-from ape.words import is_word, tokens
+from ape.words import is_word, spans, spans_of, tokens
 
 _OPENERS = STOPS | QUOTES | frozenset(":—–([")
 
@@ -72,15 +72,14 @@ class _Match(NamedTuple):
 @lru_cache(maxsize=8)
 def cut(text: str, expression: re.Pattern[str] | None) -> Cut:
     """The text in tokens; what the expression finds is one token."""
-    parts = _with_expressions(text, expression) if expression else tokens(text)
-    ends = accumulate(map(len, parts))
-    spoken = [(part, end) for part, end in zip(parts, ends, strict=True) if not part.isspace()]
-    words = tuple([part for part, _ in spoken])
-    keys = tuple([word.casefold() for word in words])
+    places = spans_of(_with_expressions(text, expression)) if expression else spans(text)
+    words = tuple([text[start:end] for start, end in places])
+    keys = tuple(map(str.casefold, words))
     if "’" in text:
-        keys = tuple([key.replace("’", "'") for key in keys])
-    starts = [end - len(part) for part, end in spoken]
-    return Cut(text, words, keys, (*starts, len(text)), tuple([end for _, end in spoken]))
+        keys = tuple([key.replace("’", "'") if "’" in key else key for key in keys])
+    return Cut(
+        text, words, keys, (*[start for start, _ in places], len(text)), tuple([end for _, end in places])
+    )
 
 
 def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:

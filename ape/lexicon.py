@@ -97,15 +97,17 @@ class Lexicon:
 def describe(lexicon: Lexicon, key: str) -> Word:
     """What the lexicon tells of a token, given in lower case."""
     says = is_word(key)
+    # Most keys are such words, and there is no more to them than their letters.
+    plain = key.isascii() and key.isalnum()
     return Word(
         key=key,
         says=says,
         parts=lexicon.apart(key) if says else (),
-        letters=_letters(key) if says else "",
+        letters=key if plain else _letters(key) if says else "",
         role=_role(lexicon, key) if says else _role_of_mark(key),
         light=_is_light(lexicon, key) if says else key not in STOPS,
-        character=says and _is_character(key) and key not in lexicon.grammatical,
-        number=key in lexicon.possible["number"] or any(map(str.isdigit, key)),
+        character=says and not plain and _is_character(key) and key not in lexicon.grammatical,
+        number=key in lexicon.possible["number"] or (not key.isalpha() and any(map(str.isdigit, key))),
         auxiliary=key in lexicon.auxiliaries or (key == "to" and lexicon.language == "en"),
     )
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import uvicorn
 
@@ -25,10 +27,16 @@ from serve.app import create_app
 class Host:
     """Where the service is, and where its engine is."""
 
+    pid: int
     service: str
     engine: str
     key: str
     model: str
+
+    def processor_seconds(self) -> float:
+        """How long the process and its threads have computed so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -54,7 +62,10 @@ async def _serve() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         model = (await engine.models())[0].name
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        print(json.dumps(asdict(Host(address, engine.url, engine._client.api_key, model))), flush=True)
+        print(
+            json.dumps(asdict(Host(os.getpid(), address, engine.url, engine._client.api_key, model))),
+            flush=True,
+        )
         await asyncio.to_thread(sys.stdin.read)
         server.should_exit = True
         await serving
