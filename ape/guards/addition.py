@@ -15,7 +15,8 @@ from ape.verdict import Finding
 # So many words more than stood in their place are a clause; the same for characters of a script without spaces.
 _FEWEST_WORDS = 5
 _FEWEST_CHARACTERS = 10
-# So many of them, but for grammar, are nowhere in the MT; fewer may be a phrase spelled out.
+# So many of them, but for grammar, are nowhere in the MT; fewer may be a phrase spelled out, unless the addition is
+# twice as long: a sentence made of the passage's own words.
 _FEWEST_NEW = 2
 _SHORT_WORD = 3
 # A draft no longer than this over the MT has moved words about.
@@ -43,7 +44,8 @@ def addition(segment: Segment, draft: Draft) -> list[Finding]:
             longer >= fewest and changed - _gain(span) < _COPY * len(mt.words)
         )
         words = new.surfaces[span.start : span.end]
-        if is_copy and _gain(span) >= fewest and _says_more(words, mt, segment.target_language):
+        more = _gain(span) >= 2 * fewest or _says_more(words, mt, segment.target_language)
+        if is_copy and _gain(span) >= fewest and more:
             text = ("" if new.unspaced else " ").join(words)
             findings.append(
                 reject("addition", f"The draft adds words that the MT does not have: {quoted(text)}.")

@@ -71,3 +71,10 @@ def test_gaps_filled_words_moved_and_grammar_spelled_out_pass(
     ask: Ask, source: str, mt: str, draft: str
 ) -> None:
     assert ask("addition", mt, draft, source) == ""
+
+
+def test_a_sentence_made_of_the_passages_own_words_is_an_addition_too(ask: Ask) -> None:
+    mt = "The notary was waiting for her with an umbrella too small for two. Everyone is late here except me."
+    added = mt[:-1] + ". You are the notary who is waiting here for her with an umbrella."
+    source = "Le notaire l’attendait avec un parapluie trop petit pour deux. Tout le monde est en retard ici, sauf moi."
+    assert ask("addition", mt, added, source=source) == "reject"
