@@ -49,7 +49,7 @@ class Cut:
     @cached_property
     def capitalised(self) -> frozenset[str]:
         """The keys of the words that have a capital somewhere within a sentence, without a genitive's 's."""
-        places = (place for place, token in enumerate(self.tokens) if token[0].isupper())
+        places = [place for place, token in enumerate(self.tokens) if token[0].isupper()]
         return frozenset(self.keys[place].removesuffix("'s") for place in places if not self._opens(place))
 
     def _opens(self, place: int) -> bool:
@@ -96,17 +96,19 @@ def align(mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Iterator[Cell]:
         a, b = before.a + before.size, before.b + before.size
         if before.size:
             yield Cell(before.a, a, before.b, b)
-        if a < after.a or b < after.b:
-            for part in split(mt.keys[a : after.a], post_edit.keys[b : after.b], lexicon):
-                yield Cell(a + part.a, a + part.a_end, b + part.b, b + part.b_end)
+        was, now = after.a - a, after.b - b
+        if not was or not now or was == now == 1:
+            if was or now:
+                yield Cell(a, after.a, b, after.b)
+        else:
+            for start, end, new_start, new_end in split(
+                mt.keys[a : after.a], post_edit.keys[b : after.b], lexicon
+            ):
+                yield Cell(a + start, a + end, b + new_start, b + new_end)
 
 
 def _hole(before: _Match, after: _Match) -> Cell:
     return Cell(before.a + before.size, after.a, before.b + before.size, after.b)
-
-
-def _length(hole: Cell) -> int:
-    return max(hole.a_end - hole.a, hole.b_end - hole.b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,33 +150,35 @@ class _Matcher:
         kept: list[_Match] = []
         for match in matches:
             kept.append(match)
-            while len(kept) > 2 and self._is_chance(*kept[-3:]):
+            while len(kept) > 2 and self._is_chance(kept[-3], kept[-2], match):
                 del kept[-2]
         return kept
 
     def _is_chance(self, before: _Match, match: _Match, after: _Match) -> bool:
-        size = match.size
+        a, b, size = match
         if size > _LONGEST_CHANCE:
             return False
-        left, right = _hole(before, match), _hole(match, after)
-        reach = min(_length(left), _length(right))
-        if reach == 0:
+        left = max(a - before.a - before.size, b - before.b - before.size)
+        right = max(after.a - a - size, after.b - b - size)
+        if not left or not right:
             return False
-        if self._are_swapped(left, right):
+        if left == right and self._are_swapped(_hole(before, match), _hole(match, after), length=left):
             return True
-        words = [describe(self.lexicon, key) for key in self.mt.keys[match.a : match.a + size]]
-        if size == 1 and words[0].character:
-            return True
-        return reach > 2 * size and all(word.light for word in words)
+        if size == 1:
+            word = describe(self.lexicon, self.mt.keys[a])
+            return word.character or (word.light and left > 2 and right > 2)
+        if min(left, right) <= 2 * size:
+            return False
+        return all(describe(self.lexicon, key).light for key in self.mt.keys[a : a + size])
 
-    def _are_swapped(self, left: Cell, right: Cell) -> bool:
+    def _are_swapped(self, left: Cell, right: Cell, *, length: int) -> bool:
         """Whether what is lost on one side of a match comes back on the other, and nothing else changed.
 
         Articles come and go by themselves.
         """
         lost = self.mt.keys[left.a : left.a_end] or self.mt.keys[right.a : right.a_end]
         gained = self.post_edit.keys[left.b : left.b_end] or self.post_edit.keys[right.b : right.b_end]
-        if lost != gained or not len(lost) == _length(left) == _length(right):
+        if lost != gained or len(lost) != length:
             return False
         return not self.lexicon.articles.issuperset(lost)
 

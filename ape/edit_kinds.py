@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from enum import StrEnum
-from operator import attrgetter
 from typing import NamedTuple
 
 from ape.edit_alignment import Cut
@@ -51,7 +50,6 @@ _LONGEST_PHRASE = 3
 _LONGEST_TERM = 5
 # So many words of the way for each word that moved; what is farther off is the same word by chance.
 _TRAVEL = 12
-_MAY_BE_NUMBER = attrgetter("number")
 # Few names end like this, and many an English word that opens a sentence does.
 _ORDINARY_ENDINGS = (
     "ly", "ing", "ed", "tion", "tions", "sion", "sions", "ness", "ment", "ments", "ful", "less", "ous", "able",
@@ -65,8 +63,7 @@ class _Side(NamedTuple):
     cut: Cut
     start: int
     end: int
-    described: list[Word]
-    words: list[str]
+    words: tuple[str, ...]
 
     def numbers(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
         table = lexicon.sure["number"] if surely else lexicon.possible["number"]
@@ -76,8 +73,9 @@ class _Side(NamedTuple):
         """The words that could be names; surely one is only what has a capital within a sentence too."""
         if len(self.words) > 2 and not surely:
             return []
-        pairs = zip(self.cut.tokens[self.start : self.end], self.cut.keys[self.start : self.end], strict=True)
-        names = [key.removesuffix("'s") for token, key in pairs if _could_be_name(token)]
+        tokens, keys = self.cut.tokens, self.cut.keys
+        places = [place for place in range(self.start, self.end) if _could_be_name(tokens[place])]
+        names = [keys[place].removesuffix("'s") for place in places]
         return [name for name in names if self._is_name(name, lexicon, surely=surely)]
 
     def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
@@ -89,9 +87,6 @@ class _Side(NamedTuple):
             return False
         return _could_be_name(name) or name not in self.cut.vocabulary
 
-    def may_have_names(self) -> bool:
-        return any(map(_could_be_name, self.cut.tokens[self.start : self.end]))
-
 
 def _could_be_name(token: str) -> bool:
     """Whether it has a capital letter, or is a word in katakana, which has none and writes foreign names."""
@@ -102,11 +97,6 @@ def kinds(cells: list[Cell], mt: Cut, post_edit: Cut, lexicon: Lexicon) -> list[
     """The kind of each changed cell."""
     moved = _moved(cells, mt, post_edit, lexicon)
     return [Kind.REORDERING if cell in moved else _kind(cell, mt, post_edit, lexicon) for cell in cells]
-
-
-def _side(cut: Cut, start: int, end: int, lexicon: Lexicon) -> _Side:
-    described = [describe(lexicon, key) for key in cut.keys[start:end]]
-    return _Side(cut, start, end, described, [part for word in described for part in word.parts])
 
 
 def _moved(cells: list[Cell], mt: Cut, post_edit: Cut, lexicon: Lexicon) -> set[Cell]:
@@ -147,16 +137,17 @@ def _near(gone: list[Cell], come: list[Cell], *, travel: int) -> set[Cell]:
 
 
 def _kind(cell: Cell, mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Kind:
-    before = _side(mt, cell.a, cell.a_end, lexicon)
-    after = _side(post_edit, cell.b, cell.b_end, lexicon)
-    was, now = before.words, after.words
+    a, a_end, b, b_end = cell
+    old = [describe(lexicon, key) for key in mt.keys[a:a_end]]
+    new = [describe(lexicon, key) for key in post_edit.keys[b:b_end]]
+    was, now = _parts(old), _parts(new)
     if len(was) == len(now) > 1 and was != now and sorted(was) == sorted(now):
         return Kind.REORDERING
-    same_letters = _letters(before) == _letters(after)
-    if same_letters and _same_but_for_case(before, after):
+    same_letters = _letters(old) == _letters(new)
+    if same_letters and mt.between(a, a_end).casefold() == post_edit.between(b, b_end).casefold():
         return Kind.CASING
-    described = before.described + after.described
-    if any(map(_MAY_BE_NUMBER, described)) and _terms_differ(_Side.numbers, before, after, lexicon):
+    before, after = _Side(mt, a, a_end, was), _Side(post_edit, b, b_end, now)
+    if True in [word.number for word in old + new] and _terms_differ(_Side.numbers, before, after, lexicon):
         return Kind.NUMBER
     if same_letters:
         return Kind.PUNCTUATION
@@ -165,11 +156,12 @@ def _kind(cell: Cell, mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Kind:
     grammatical = not lexicon.grammatical.isdisjoint(lost + gained)
     if grammatical and _concerns("pronoun", lost, gained, lexicon):
         return Kind.PRONOUN
-    if _names_differ(before, after, lexicon):
+    tokens = mt.tokens[a:a_end] + post_edit.tokens[b:b_end]
+    if True in map(_could_be_name, tokens) and _names_differ(before, after, lexicon):
         return Kind.NAME
     if grammatical and _concerns("connective", lost, gained, lexicon):
         return Kind.CONNECTIVE
-    word_before = mt.keys[cell.a - 1] if cell.a else ""
+    word_before = mt.keys[a - 1] if a else ""
     if _is_verb_form(lost, gained, word_before=word_before, lexicon=lexicon):
         return Kind.VERB
     if not was:
@@ -177,20 +169,19 @@ def _kind(cell: Cell, mt: Cut, post_edit: Cut, lexicon: Lexicon) -> Kind:
     return Kind.WORD_CHOICE if now else Kind.DELETION
 
 
-def _letters(side: _Side) -> str:
-    return "".join([word.letters for word in side.described])
+def _parts(described: list[Word]) -> tuple[str, ...]:
+    if len(described) == 1:
+        return described[0].parts
+    return tuple([part for word in described for part in word.parts])
 
 
-def _same_but_for_case(before: _Side, after: _Side) -> bool:
-    was, now = before.cut.between(before.start, before.end), after.cut.between(after.start, after.end)
-    return was.casefold() == now.casefold()
+def _letters(described: list[Word]) -> str:
+    return described[0].letters if len(described) == 1 else "".join([word.letters for word in described])
 
 
 def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
     """Whether the names differ; and what comes or goes must be names and nothing else."""
-    if lexicon.language == "de" or not (before.may_have_names() or after.may_have_names()):
-        return False
-    if not _terms_differ(_Side.names, before, after, lexicon):
+    if lexicon.language == "de" or not _terms_differ(_Side.names, before, after, lexicon):
         return False
     if before.words and after.words:
         return True
@@ -208,7 +199,7 @@ def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side, 
     return bool(was and now) and was != now
 
 
-def _concerns(group: Group, was: list[str], now: list[str], lexicon: Lexicon) -> bool:
+def _concerns(group: Group, was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> bool:
     """Whether both sides are words of the group, or one surely is and the other could stand in its place."""
     possible = lexicon.possible[group]
     if was and now and _consist(was, possible) and _consist(now, possible):
@@ -219,33 +210,35 @@ def _concerns(group: Group, was: list[str], now: list[str], lexicon: Lexicon) ->
     return _consist(now, sure) and _could_stand_for_it(was, lexicon)
 
 
-def _consist(words: list[str], table: frozenset[str]) -> bool:
+def _consist(words: tuple[str, ...], table: frozenset[str]) -> bool:
+    if len(words) == 1:
+        return words[0] in table
     return bool(words) and (table.issuperset(words) or " ".join(words) in table)
 
 
-def _could_stand_for_it(words: list[str], lexicon: Lexicon) -> bool:
+def _could_stand_for_it(words: tuple[str, ...], lexicon: Lexicon) -> bool:
     """Whether the words are few, and none is a preposition or an auxiliary: an article, a noun, nothing."""
     if len(words) > _LONGEST_PHRASE:
         return False
     return lexicon.function_words.isdisjoint(words) and lexicon.auxiliaries.isdisjoint(words)
 
 
-def _is_verb_form(was: list[str], now: list[str], *, word_before: str, lexicon: Lexicon) -> bool:
-    main_was, main_now = _main(was, lexicon), _main(now, lexicon)
-    helped = not lexicon.auxiliaries.isdisjoint(was + now)
+def _is_verb_form(was: tuple[str, ...], now: tuple[str, ...], *, word_before: str, lexicon: Lexicon) -> bool:
+    helpers = lexicon.helpers
+    main_was = [word for word in was if word not in helpers]
+    main_now = [word for word in now if word not in helpers]
     if main_was == main_now:
         # No word differs where a contraction is written out ("don't", "do not").
-        return helped or not was + now
+        return _helped(was + now, lexicon) or not was + now
     if len(main_was) != 1 or len(main_now) != 1:
         return False
     if lexicon.language == "en":
         return are_forms_of_one_verb(main_was[0], main_now[0], word_before=word_before)
-    return helped and _share_a_stem(main_was[0], main_now[0])
+    return _helped(was + now, lexicon) and _share_a_stem(main_was[0], main_now[0])
 
 
-def _main(words: list[str], lexicon: Lexicon) -> list[str]:
-    """The words without what helps a verb."""
-    return [word for word in words if word not in lexicon.auxiliaries and word not in ("to", "'s")]
+def _helped(words: tuple[str, ...], lexicon: Lexicon) -> bool:
+    return not lexicon.auxiliaries.isdisjoint(words)
 
 
 def _share_a_stem(was: str, now: str) -> bool:
@@ -254,7 +247,11 @@ def _share_a_stem(was: str, now: str) -> bool:
     return stem <= shorter and was[:stem] == now[:stem]
 
 
-def _without_shared_ends(was: list[str], now: list[str]) -> tuple[list[str], list[str]]:
+def _without_shared_ends(
+    was: tuple[str, ...], now: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not was or not now or (was[0] != now[0] and was[-1] != now[-1]):
+        return was, now
     start, shorter = 0, min(len(was), len(now))
     while start < shorter and was[start] == now[start]:
         start += 1

@@ -42,6 +42,8 @@ def split(was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> list[
 
 def _answering(old: list[Word], new: list[Word]) -> Iterator[tuple[int, int, int]]:
     """Where so many words in a row answer each other: the ends of sentences, and what plays one role in them."""
+    if {word.role for word in old}.isdisjoint([word.role for word in new]):
+        return
     a = b = 0
     for a_end, b_end in _sentence_ends(old, new):
         yield from _of_one_role(old, new, Cell(a, a_end, b, b_end))
@@ -111,7 +113,7 @@ def _singly(a: int, b: int, size: int) -> list[Cell]:
 
 def _with_auxiliaries(cells: list[Cell], old: list[Word], new: list[Word]) -> list[Cell]:
     """Join "had" -> "" and "gone" -> "went": what happens to an auxiliary is a matter of its verb."""
-    if not any(word.auxiliary for word in old + new):
+    if len(cells) == 1 or not any(word.auxiliary for word in old + new):
         return cells
     result: list[Cell] = []
     for cell in cells:

@@ -5,7 +5,7 @@ The edits are exact: applied to the MT they give the post-edit, character for ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,8 +45,8 @@ def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, 
     return tuple(
         Edit(
             next(names) if cell else Kind.PUNCTUATION,
-            mt[slice(*mt_span)],
-            post_edit[slice(*span)],
+            mt[mt_span[0] : mt_span[1]],
+            post_edit[span[0] : span[1]],
             mt_span,
             span,
         )
@@ -100,15 +100,17 @@ class _Change(NamedTuple):
         return self.cell is not None and (self.cell.a == self.cell.a_end or self.cell.b == self.cell.b_end)
 
 
-def _changes(old: Cut, new: Cut, cells: Iterable[Cell]) -> Iterator[_Change]:
+def _changes(old: Cut, new: Cut, cells: Iterable[Cell]) -> list[_Change]:
     """The cells that differ, word by word where only capitals do, and the spaces that differ."""
+    changes: list[_Change] = []
     if old.text[: old.starts[0]] != new.text[: new.starts[0]]:
-        yield _Change(None, (0, old.starts[0]), (0, new.starts[0]))
+        changes.append(_Change(None, (0, old.starts[0]), (0, new.starts[0])))
     for cell in cells:
-        yield from _changes_within(old, new, cell)
+        _add_changes_within(old, new, cell, changes)
+    return changes
 
 
-def _changes_within(old: Cut, new: Cut, cell: Cell) -> Iterator[_Change]:
+def _add_changes_within(old: Cut, new: Cut, cell: Cell, changes: list[_Change]) -> None:
     """What differs in a cell or in the space after it."""
     a, a_end, b, b_end = cell
     mt_start, mt_end = old.starts[a], old.starts[a_end]
@@ -118,15 +120,15 @@ def _changes_within(old: Cut, new: Cut, cell: Cell) -> Iterator[_Change]:
     if a_end - a > 1 and old.keys[a:a_end] == new.keys[b:b_end]:
         # By halves, since most of a long match is written the same.
         half = (a_end - a) // 2
-        yield from _changes_within(old, new, Cell(a, a + half, b, b + half))
-        yield from _changes_within(old, new, Cell(a + half, a_end, b + half, b_end))
+        _add_changes_within(old, new, Cell(a, a + half, b, b + half), changes)
+        _add_changes_within(old, new, Cell(a + half, a_end, b + half, b_end), changes)
         return
     mt_space = old.ends[a_end - 1] if a < a_end else mt_start
     space = new.ends[b_end - 1] if b < b_end else start
     if old.text[mt_start:mt_space] != new.text[start:space]:
-        yield _Change(cell, (mt_start, mt_space), (start, space))
+        changes.append(_Change(cell, (mt_start, mt_space), (start, space)))
     if old.text[mt_space:mt_end] != new.text[space:end]:
-        yield _Change(None, (mt_space, mt_end), (space, end))
+        changes.append(_Change(None, (mt_space, mt_end), (space, end)))
 
 
 def _tidied(changes: Iterable[_Change], mt: str, post_edit: str) -> list[_Change]:

@@ -75,6 +75,11 @@ class Lexicon:
         )
 
     @cached_property
+    def helpers(self) -> frozenset[str]:
+        """What helps a verb."""
+        return self.auxiliaries | {"to", "'s"}
+
+    @cached_property
     def expression(self) -> re.Pattern[str] | None:
         """What finds words of several characters in a script without spaces; None where words have spaces."""
         if self.language not in _UNSPACED:
