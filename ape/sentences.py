@@ -6,22 +6,28 @@ stop after an initial, a known abbreviation or a small number, or before a small
 
 from __future__ import annotations
 
-import regex
+import re
 
 TERMINALS = ".!?…。！？｡।॥؟۔։።"
 CLOSERS = "\"'”’»›)]}」』）】》〉"
 
-_CLOSER = regex.escape(CLOSERS)
+_CLOSER = re.escape(CLOSERS)
 _MARK = ".!?…؟։"
-_END = regex.compile(
+_WIDE = "。！？｡"
+_SPACE = r"[^\S\x1c-\x1f]"
+# One set of characters to begin with, so that all others are passed over quickly.
+_END = re.compile(
     rf"""
-      (?P<full>[。！？｡]+(?:…+)?|[।॥۔።])[{_CLOSER}]*+\s*+      # these need no space after them
-    | (?<![{_MARK}])(?P<mark>[{_MARK}]++)(?:\s?[{_CLOSER}])*+(?=\s)\s++   # these do: 3.14 and example.org go on
-    | \n\s*+
+    [{_MARK}{_WIDE}।॥۔።\n]
+    (?: (?<=[{_MARK}])(?<![{_MARK}]{{2}})[{_MARK}]*+(?:{_SPACE}?[{_CLOSER}])*+{_SPACE}++   # 3.14 and a.org go on
+      | (?<=\n){_SPACE}*+
+      | (?<=[{_WIDE}])[{_WIDE}]*+…*+[{_CLOSER}]*+{_SPACE}*+      # these need no space after them
+      | (?<=[।॥۔።])[{_CLOSER}]*+{_SPACE}*+
+    )
     """,
-    regex.VERBOSE,
+    re.VERBOSE,
 )
-_LAST_WORD = regex.compile(r"[\p{L}\p{N}]++$")
+_LAST_WORD = re.compile(r"[^\W_]++$")
 _OPENERS = " \t\n\"'“‘„«‹([{「『（—–-"
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr st prof rev hon gen col capt lt sgt sen rep gov pres jr sr vs cf eg ie etc no vol pp fig ed "
@@ -36,22 +42,24 @@ def split(text: str) -> list[str]:
     sentences = []
     start = 0
     for match in _END.finditer(text):
-        if match["mark"] and not _ends_here(text, match):
+        mark, end = match.span()
+        if text[mark] in _MARK and not _ends_here(text, mark, end):
             continue
-        sentences.append(text[start : match.end()])
-        start = match.end()
+        sentences.append(text[start:end])
+        start = end
     if start < len(text):
         sentences.append(text[start:])
     return sentences
 
 
-def _ends_here(text: str, match: regex.Match[str]) -> bool:
-    after = text[match.end() : match.end() + 8].lstrip(_OPENERS)[:1]
+def _ends_here(text: str, mark: int, end: int) -> bool:
+    """Whether a sentence ends with the mark at one place and the spaces up to another."""
+    after = text[end : end + 8].lstrip(_OPENERS)[:1]
     if after.islower():
         return False
-    if match["mark"] != ".":
+    if text[mark] != "." or text[mark + 1] in _MARK:
         return True
-    before = _LAST_WORD.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
+    before = _LAST_WORD.search(text[max(0, mark - _LOOK_BACK) : mark])
     if before is None:
         return True
     word = before.group()

@@ -20,10 +20,11 @@ class Cue:
 
     def search(self, text: str, lowered: str) -> str:
         """What it finds in the text, or nothing. `lowered` is the text in small letters."""
-        if not any(need in lowered for need in self.needs):
-            return ""
-        match = self.pattern.search(text)
-        return str(match.group()) if match else ""
+        for need in self.needs:
+            if need in lowered:
+                match = self.pattern.search(text)
+                return str(match.group()) if match else ""
+        return ""
 
 
 def cue(what: str, needs: str, pattern: str) -> Cue:
@@ -35,4 +36,7 @@ def cue(what: str, needs: str, pattern: str) -> Cue:
 def first(cues: tuple[Cue, ...], text: str) -> str:
     """What the first of several cues that finds anything finds."""
     lowered = text.lower()
-    return next((found for each in cues if (found := each.search(text, lowered))), "")
+    for each in cues:
+        if found := each.search(text, lowered):
+            return found
+    return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import accumulate, pairwise
 
 from ape.guards.length import size
@@ -80,13 +79,16 @@ def _coverage(number: int, mt: Reading, new: Reading) -> float:
 
 def _room(mt: Reading, path: tuple[Step, ...]) -> list[int]:
     """How many words of the draft stand in the place of each MT sentence."""
-    places: Counter[int] = Counter()
-    for step in path:
-        last = max(step.mt_start, step.mt_end - 1)
-        for offset in range(step.end - step.start):
-            places[min(step.mt_start + offset, last)] += 1
+    places = [0] * (len(mt.words) + 1)
+    for _, mt_start, mt_end, start, end in path:
+        # One to a place, and what is left over to the last.
+        last = max(mt_start, mt_end - 1)
+        single = min(end - start, last - mt_start)
+        for place in range(mt_start, mt_start + single):
+            places[place] += 1
+        places[last] += end - start - single
     bounds = [*mt.sentence_starts, len(mt.words) + 1]
-    return [sum(places[place] for place in range(start, end)) for start, end in pairwise(bounds)]
+    return [sum(places[start:end]) for start, end in pairwise(bounds)]
 
 
 def _mt_says_too_much(segment: Segment, draft: Draft) -> bool:

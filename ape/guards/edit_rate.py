@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import ne
+
 from ape.edits import edit_rate as rate_of
 from ape.guards.length import size
 from ape.guards.reading import Reading, readings, steps
@@ -36,14 +38,11 @@ def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
 def _changed_words(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> int:
     """How many words differ, capitals included: the rate but for the marks, at a fraction of its cost."""
     changed = 0
-    for step in steps(segment.mt, draft.text):
-        if step.kind != "equal":
-            changed += max(step.mt_end - step.mt_start, step.end - step.start)
-        elif mt.surfaces[step.mt_start : step.mt_end] != new.surfaces[step.start : step.end]:
-            pairs = zip(
-                mt.surfaces[step.mt_start : step.mt_end], new.surfaces[step.start : step.end], strict=True
-            )
-            changed += sum(old != now for old, now in pairs)
+    for kind, mt_start, mt_end, start, end in steps(segment.mt, draft.text):
+        if kind == "equal":
+            changed += sum(map(ne, mt.surfaces[mt_start:mt_end], new.surfaces[start:end]))
+        else:
+            changed += max(mt_end - mt_start, end - start)
     return changed
 
 

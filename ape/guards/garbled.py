@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import regex
 
 from ape.guards.wording import reject
@@ -11,7 +13,7 @@ from ape.verdict import Finding
 
 LOST_BYTES = "\ufffd"
 # Soft hyphens, spaces of no width, marks that turn the direction of writing, and the joiners.
-_UNSEEN = regex.compile("[\u00ad\u200b-\u200d\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 # Joiners belong into Persian, the scripts of India and joined emoji; between other letters they are noise.
 _JOINERS = "\u200c\u200d"
 _JOINED = regex.compile(

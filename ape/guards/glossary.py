@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ape.guards.reading import read
-from ape.guards.spelling import fold, likeness
+from ape.guards.reading import read, words_of
+from ape.guards.spelling import likeness
 from ape.guards.wording import quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
@@ -31,5 +31,5 @@ def _has(text: str, wording: str) -> bool:
     """Whether the wording stands in the text, whatever its case and endings."""
     if wording.lower() in text.lower():
         return True
-    words = [fold(word) for word in read(text).words]
-    return bool(words) and all(likeness(word, words) >= _INFLECTED for word in read(wording).words)
+    sounds = read(text).sounds.values()
+    return bool(sounds) and all(likeness(word, sounds) >= _INFLECTED for word in words_of(wording))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import regex
@@ -12,6 +13,8 @@ from ape.languages import classify, name_of, scripts_of
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
+# Up to here all letters are Latin; what else a book in them has, its quotation marks and dashes, are no letters.
+_BEYOND_LATIN = re.compile("[\u0250-\u1fff\u2070-\U0010ffff]")
 # Letters any script may hold: the micro sign, ordinal indicators, one Greek letter in a formula.
 _MOST_STRAY_LETTERS = 1
 # Where so many of the draft's words are the MT's, it is in the MT's language, and no statistics are needed.
@@ -28,9 +31,9 @@ def language(segment: Segment, draft: Draft) -> list[Finding]:
 
 
 def _foreign_script(segment: Segment, new: Reading) -> list[Finding]:
-    pattern = _foreign(segment.target_language)
-    if new.text.isascii():
+    if new.text.isascii() or not _BEYOND_LATIN.search(new.text):
         return []
+    pattern = _foreign(segment.target_language)
     found = [
         word
         for word in pattern.findall(new.text)
@@ -61,7 +64,7 @@ def _foreign_language(segment: Segment, mt: Reading, new: Reading) -> list[Findi
     words = new.words
     if len(words) < _FEWEST_WORDS:
         return []
-    shared = sum(word in mt.vocabulary for word in words)
+    shared = sum(map(mt.vocabulary.__contains__, words))
     if shared >= _SHARED_WORDS * len(words):
         return []
     found, probability = classify(new.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import regex
@@ -13,6 +14,7 @@ from ape.verdict import Finding
 
 # An ideograph says about what three letters say.
 _IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hangul}]")
+_MAY_BE_IDEOGRAPH = re.compile("[\u1100-\u1fff\u2e80-\U0010ffff]")
 _IDEOGRAPH_SIZE = 3
 # Added to both sizes, so that "Yes." may become "Yes, of course." but a paragraph may not double.
 _SLACK = 20
@@ -40,6 +42,6 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
 def size(text: str) -> int:
     """How much a text says, comparable between scripts: its characters but for spaces, ideographs weighted."""
     plain = len("".join(text.split()))
-    if text.isascii():
+    if text.isascii() or not _MAY_BE_IDEOGRAPH.search(text):
         return plain
     return plain + (_IDEOGRAPH_SIZE - 1) * len(_IDEOGRAPH.findall(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from operator import eq
 
 import regex
 
@@ -81,6 +82,8 @@ def _words(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
 def _longest_run(text: Reading) -> tuple[str, int]:
     """The word that most often stands in a row, and how often."""
     best, longest, run = "", 1, 1
+    if not any(map(eq, text.words, text.words[1:])):
+        return best, longest
     for before, after in pairwise(text.words):
         run = run + 1 if before == after else 1
         if run > longest:
@@ -103,9 +106,8 @@ def _phrases(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
 
 
 def _commonest(text: Reading) -> tuple[tuple[str, ...], int]:
-    words = text.words
-    phrases = Counter(zip(words, words[1:], words[2:], strict=False))
-    return max(phrases.items(), key=lambda item: item[1], default=((), 0))
+    often = max(text.phrases.values(), default=0)
+    return next((phrase for phrase, count in text.phrases.items() if count == often), ()), often
 
 
 def _sentences(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
@@ -132,6 +134,8 @@ def _stammer(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
 def _said_twice(text: Reading) -> list[str]:
     """The first few words that follow themselves at once."""
     words, seen = text.words, dict[tuple[str, ...], int]()
+    if len(text.phrases) >= len(words) - 2:  # none comes twice
+        return []
     shortest = _PHRASE_IN_UNSPACED if text.unspaced else _PHRASE
     for place, phrase in enumerate(zip(words, words[1:], words[2:], strict=False)):
         before = seen.get(phrase, place)

@@ -17,7 +17,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from ape.guards.exonyms import kin
 from ape.guards.ordinary import is_ordinary
-from ape.guards.reading import Reading, base_form, read, steps
+from ape.guards.reading import Reading, base_form, read, steps, words_of
 from ape.guards.spelling import ALIKE, fold, likeness
 from ape.guards.wording import listed, quoted, reject, warn
 from ape.languages import scripts_of
@@ -42,6 +42,7 @@ _SURE = 0.9
 _PROVEN = 0.85
 _RESPELLED = 0.78
 _IN_MT = 0.88
+_VOWELS = dict.fromkeys(map(ord, "aeiouh"))
 
 
 def names(segment: Segment, draft: Draft) -> list[Finding]:
@@ -81,9 +82,8 @@ class _Case:
         """The draft's capitalised words that neither MT nor source has, wherever they stand, by position."""
         return {
             position: name
-            for position, surface in enumerate(self.new.surfaces)
-            if surface[0].isupper()
-            and is_name(name := base_form(surface))
+            for position in self.new.capitalised
+            if is_name(name := base_form(self.new.surfaces[position]))
             and (word := name.lower()) not in self.mt.vocabulary
             and word not in self.source.vocabulary
             and word not in self.new.uncapitalised
@@ -92,7 +92,7 @@ class _Case:
     @cached_property
     def source_sounds(self) -> dict[str, str]:
         """The source's words by their folded spelling."""
-        return {fold(word): word for word in dict.fromkeys(self.source.words) if len(word) >= _SHORTEST - 1}
+        return {sound: word for word, sound in self.source.sounds.items() if len(word) >= _SHORTEST - 1}
 
     @cached_property
     def source_names(self) -> list[str]:
@@ -110,14 +110,15 @@ class _Case:
 
     @cached_property
     def draft_sounds(self) -> list[str]:
-        return folded(self.new.words)
+        return [sound for word, sound in self.new.sounds.items() if len(word) >= _SHORTEST - 1]
 
     @cached_property
     def elsewhere(self) -> list[str]:
         """Words the draft may take from outside the passage: what came before, and the glossary."""
-        texts = [context.target for context in self.segment.context]
-        texts += [target for _, target in self.segment.glossary]
-        return folded(word for text in texts for word in read(text).words)
+        words = [word for context in self.segment.context for word in read(context.target).words]
+        for _, target in self.segment.glossary:
+            words += words_of(target)
+        return folded(words)
 
     def exchanged(self) -> dict[str, str]:
         """MT names that the source has, and the names that stand in their very places."""
@@ -266,25 +267,35 @@ class _Case:
         return replaced, near
 
     @cached_property
+    def fewer(self) -> dict[int, str]:
+        """The MT's likely names that the draft has less often, by position."""
+        return {
+            position: name
+            for position, name in self.mt.capitals.items()
+            if is_name(name)
+            and self._count(self.new, name) < self._count(self.mt, name)
+            and name.lower() not in self.mt.uncapitalised
+        }
+
+    @cached_property
     def lost(self) -> dict[int, str]:
-        """The MT's likely names that the draft has less often, and in no other spelling, by position."""
-        found = {}
-        for position, name in self.mt.capitals.items():
-            if not is_name(name) or name.lower() in self.mt.uncapitalised:
-                continue
-            fewer = self._count(self.new, name) < self._count(self.mt, name)
-            if fewer and (name.lower() in self.new.vocabulary or likeness(name, self.draft_sounds) < ALIKE):
-                found[position] = name
-        return found
+        """Those of them that it has in no other spelling either."""
+        return {
+            position: name
+            for position, name in self.fewer.items()
+            if name.lower() in self.new.vocabulary or likeness(name, self.draft_sounds) < ALIKE
+        }
 
     def gone(self) -> list[str]:
         """The names of source and MT that the draft has in no form."""
+        sounds = [fold(other) for other in self.source_names] if self.fewer else []
         return [
             name
-            for name in dict.fromkeys(self.lost.values())
+            for name in dict.fromkeys(self.fewer.values())
             if name.lower() not in self.new.vocabulary
             and not is_ordinary(name.lower())
-            and likeness(name, [fold(other) for other in self.source_names]) >= _SURE
+            and likeness(name, sounds) >= _SURE
+            and likeness(name, self.draft_sounds) < ALIKE
         ]
 
     def _orphans(self) -> list[str]:
@@ -305,7 +316,7 @@ class _Case:
 
     @staticmethod
     def _count(text: Reading, name: str) -> int:
-        return text.counts[name.lower()]
+        return text.count(name.lower())
 
 
 def is_name(word: str) -> bool:
@@ -330,4 +341,4 @@ def _same_consonants(one: str, other: str) -> bool:
 
 
 def _consonants(sound: str) -> str:
-    return regex.sub("[aeiouh]", "", sound)
+    return sound.translate(_VOWELS)

@@ -6,22 +6,26 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import repeat
 
 import regex
 
-_DIGITS = regex.compile(
+_DIGITS = re.compile(
     r"""
-      (?<![\p{Nd}.,])\p{Nd}{1,3}(?:[\u00a0\u202f\u2009 ]\p{Nd}{3})+(?![\p{Nd}])(?:[.,]\p{Nd}+)?     # 10 000
-    | \p{Nd}+(?:[.,:'’/٫٬]\p{Nd}+)*
+    \d
+    (?: (?<![\d.,]\d)\d{0,2}(?:[\u00a0\u202f\u2009 ]\d{3})+(?!\d)(?:[.,]\d+)?     # 10 000
+      | \d*(?:[.,:'’/٫٬]\d+)*
+    )
     """,
-    regex.VERBOSE,
+    re.VERBOSE,
 )
-_DIGIT = regex.compile(r"\p{Nd}|[½⅓⅔¼¾]")
+_INNER_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009 ](?=\d)")
+_ROW = re.compile(r"\d+")
 _ROMAN = regex.compile(
     r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b"
 )
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "Х": 10, "L": 50, "C": 100, "D": 500, "M": 1000, "М": 1000}
-_HAN = regex.compile(r"[〇零一二两兩三四五六七八九十百千万萬亿億]+")
+_HAN = re.compile(r"[〇零一二两兩三四五六七八九十百千万萬亿億]+")
 _HAN_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
                "八": 8, "九": 9}  # fmt: skip
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -67,7 +71,7 @@ class Numbers:
             if sign in text:
                 text = text.replace(sign, f" {plain} ")
         self._text, self._language = text, language
-        self.digits = tuple(_number(found) for found in _DIGITS.findall(text)) if _DIGIT.search(text) else ()
+        self.digits = tuple(_number(found) for found in _DIGITS.findall(text))
 
     @cached_property
     def values(self) -> frozenset[int]:
@@ -97,8 +101,14 @@ class Numbers:
         """Whether a value above this may be among those of the text: far cheaper than to work them out."""
         if not self._text.isascii() and _HAN.search(self._text):
             return True
-        large = _large(self._language, value)
-        return bool((large and large.search(self._text.lower())) or _ROMAN.search(self._text))
+        if _ROMAN.search(self._text):
+            return True
+        lowered = self._text.lower()
+        for stem in _large_stems(self._language, value):
+            if stem in lowered:
+                large = _large(self._language, value)
+                return large.search(lowered) is not None
+        return False
 
     @cached_property
     def other_measures(self) -> frozenset[str]:
@@ -156,8 +166,7 @@ def _number(surface: str) -> Number:
     plain = (
         surface if surface.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in surface)
     )
-    compact = regex.sub(r"(?<=\d)[\u00a0\u202f\u2009 ](?=\d)", "", plain)
-    return Number(surface=surface, parts=tuple(regex.findall(r"\d+", compact)))
+    return Number(surface=surface, parts=tuple(_ROW.findall(_INNER_SPACE.sub("", plain))))
 
 
 def _roman_values(text: str) -> set[int]:
@@ -264,7 +273,11 @@ _WORDS: dict[str, str] = {
 }
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*")
-_ASCII_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+# The same, several times as fast, for texts whose letters are Latin or Cyrillic, without marks of their own.
+_PLAIN_LETTER = "[a-zªµºß-öø-ɏа-ҁҋ-ԯ]"
+_PLAIN_WORD = re.compile(f"{_PLAIN_LETTER}+(?:-{_PLAIN_LETTER}+)*")
+_NOT_PLAIN = re.compile("[\u0250-\u03ff\u0482-\u0489\u0530-\u1fff\u2070-\U0010ffff]")
+_NO_NUMBER = (None,)
 
 
 @cache
@@ -276,10 +289,15 @@ def _stems(language: str) -> dict[str, int]:
 
 
 @cache
-def _large(language: str, above: int) -> regex.Pattern[str] | None:
-    """What finds the stems of number words above a value."""
-    stems = [regex.escape(stem.rstrip("$")) for stem, value in _stems(language).items() if value > above]
-    return regex.compile(rf"\b(?:{'|'.join(stems)})") if stems else None
+def _large_stems(language: str, above: int) -> tuple[str, ...]:
+    """The stems of number words above a value."""
+    return tuple(stem.rstrip("$") for stem, value in _stems(language).items() if value > above)
+
+
+@cache
+def _large(language: str, above: int) -> regex.Pattern[str]:
+    """What finds them at the head of a word."""
+    return regex.compile(rf"\b(?:{'|'.join(map(regex.escape, _large_stems(language, above)))})")
 
 
 @lru_cache(maxsize=50_000)
@@ -307,8 +325,10 @@ def _word_values(text: str, language: str) -> set[int]:
     lowered = text.lower()
     values: set[int] = set()
     run: list[int] = []
-    for word in (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered):
-        whole, parts = _meaning(word, language)
+    words = (_WORD if _NOT_PLAIN.search(lowered) else _PLAIN_WORD).findall(lowered)
+    for whole, parts in map(_meaning, words, repeat(language)):
+        if parts == _NO_NUMBER and not run:
+            continue
         if whole is not None:
             values.add(whole)
         for value in parts:

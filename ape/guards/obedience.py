@@ -200,6 +200,11 @@ def _own_runs() -> set[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
+def _example_runs() -> set[tuple[str, ...]]:
+    return _example().runs(_EXAMPLE_RUN)
+
+
+@lru_cache(maxsize=1)
 def _example() -> Reading:
     return Reading(example_words())
 
@@ -213,5 +218,5 @@ def _example_run(new: Reading, mt: Reading, source: Reading) -> str:
     }
     if not telling:
         return ""
-    shared = _example().runs(_EXAMPLE_RUN) & new.runs(_EXAMPLE_RUN)
+    shared = _example_runs() & new.runs(_EXAMPLE_RUN)
     return _least({run for run in shared if telling.intersection(run)}, mt)

@@ -23,4 +23,4 @@ def paragraphs(segment: Segment, draft: Draft) -> list[Finding]:
 
 
 def _lines(text: str) -> int:
-    return len(_BREAK.findall(text.strip())) + 1
+    return len(_BREAK.findall(text.strip())) + 1 if "\n" in text else 1

@@ -10,20 +10,25 @@ from ape.guards.wording import listed, quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
-_HINT = regex.compile(r"[@<{}⟦%]|://|www\.|\[\[|&\w+;|\$\{")
-_FIXED = regex.compile(
-    r"""
-      https?://[^\s<>"”»）]+[^\s<>"”».,;:!?)\]}）]
-    | \bwww\.[^\s<>"”»]+[^\s<>"”».,;:!?)\]}]
-    | [\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,4}
-    | ⟦[^⟦⟧\n]{0,40}⟧
-    | \[\[[^\[\]\n]{0,80}\]\]
-    | \{\{?[^{}\n]{0,40}\}?\}
-    | \$\{[^{}\n]{0,40}\}
-    | %(?:\(\w{1,40}\))?[sdif](?!\w) | %\d\$[sd]
-    | &(?:\#\d{1,6}|[a-z]{2,8});
-    """,
-    regex.VERBOSE | regex.IGNORECASE,
+_HINTS = ("@", "<", "{", "}", "⟦", "%", "://", "www.", "[[")
+_ENTITY = regex.compile(r"&\w+;")
+_ADDRESS = r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,4} |"
+_FIXED, _FIXED_OR_ADDRESS = (
+    regex.compile(
+        rf"""
+          https?://[^\s<>"”»）]+[^\s<>"”».,;:!?)\]}}）]
+        | \bwww\.[^\s<>"”»]+[^\s<>"”».,;:!?)\]}}]
+        | {address}
+          ⟦[^⟦⟧\n]{{0,40}}⟧
+        | \[\[[^\[\]\n]{{0,80}}\]\]
+        | \{{\{{?[^{{}}\n]{{0,40}}\}}?\}}
+        | \$\{{[^{{}}\n]{{0,40}}\}}
+        | %(?:\(\w{{1,40}}\))?[sdif](?!\w) | %\d\$[sd]
+        | &(?:\#\d{{1,6}}|[a-z]{{2,8}});
+        """,
+        regex.VERBOSE | regex.IGNORECASE,
+    )
+    for address in ("", _ADDRESS)
 )
 _TAG = regex.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:-]{0,30})(?P<rest>[^<>\n]{0,200}?)(?P<single>/?)>")
 _SINGLE = frozenset({"br", "hr", "img", "wbr", "input", "meta", "link"})
@@ -31,9 +36,17 @@ _SINGLE = frozenset({"br", "hr", "img", "wbr", "input", "meta", "link"})
 
 def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
     """Links, placeholders and tags against the MT's and the source's; tags must also nest as they did."""
-    if not any(_HINT.search(text) for text in (draft.text, segment.mt)):
+    if not (_hints(draft.text) or _hints(segment.mt)):
         return []
     return _pieces(segment, draft) + _nesting(segment, draft)
+
+
+def _hints(text: str) -> bool:
+    """Whether there may be any such piece in a text: most have none."""
+    for hint in _HINTS:
+        if hint in text:
+            return True
+    return "&" in text and _ENTITY.search(text) is not None
 
 
 def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
@@ -51,7 +64,8 @@ def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
 
 
 def _fixed(text: str) -> Counter[str]:
-    pieces = Counter(match.group().rstrip(".") for match in _FIXED.finditer(text))
+    fixed = _FIXED_OR_ADDRESS if "@" in text else _FIXED  # to look for addresses takes longest
+    pieces = Counter(match.group().rstrip(".") for match in fixed.finditer(text))
     pieces.update(match.group() for match in _TAG.finditer(text))
     return pieces
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import regex
 
 from ape import sentences
-from ape.guards.reading import Reading, Step, read, readings, steps
+from ape.guards.reading import Reading, Step, readings, steps, words_of
 from ape.guards.wording import quoted, reject
 from ape.languages import name_of
 from ape.segment import Draft, Segment
@@ -183,7 +183,7 @@ def _tails(text: str) -> Iterator[str]:
 
 
 def _weight(piece: str, signs: tuple[Sign, ...], mt: Reading, source: Reading) -> int:
-    words = read(piece).words
+    words = words_of(piece)
     if not words or sum(word in mt.vocabulary for word in words) > _SHARED * len(words):
         return 0
     return sum(sign.weight for sign in signs if _shows(sign, piece, mt, source))
@@ -191,7 +191,7 @@ def _weight(piece: str, signs: tuple[Sign, ...], mt: Reading, source: Reading) -
 
 def _shows(sign: Sign, piece: str, mt: Reading, source: Reading) -> bool:
     return any(
-        not all(word in mt.vocabulary or word in source.vocabulary for word in read(match.group()).words)
+        not all(word in mt.vocabulary or word in source.vocabulary for word in words_of(match.group()))
         for match in sign.pattern.finditer(piece)
     )
 
@@ -206,4 +206,5 @@ def _is_extra(piece: str, mt: Reading, new: Reading) -> bool:
     """Whether the draft has this piece over and above the MT: more sentences, or more words."""
     if len(new.sentences) > len(mt.sentences):
         return True
-    return len(new.words) - len(mt.words) >= len(read(piece).words) / 2
+    longer = len(new.words) - len(mt.words)
+    return longer >= 0 and longer >= len(words_of(piece)) / 2

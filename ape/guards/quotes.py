@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import regex
 
 from ape.guards.wording import quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
-_MARKS = regex.compile('["“”„«»「」『』（）()\\[\\]《》]')
-_QUOTES = regex.compile('["“”„«»「」『』]')
+_MARKS = re.compile('["“”„«»「」『』（）()\\[\\]《》]')
+_QUOTES = re.compile('["“”„«»「」『』]')
 # What may stand for them: single marks that are no apostrophes, and the dash that opens direct speech.
 _SPEECH = regex.compile(r"""["“”„«»「」『』‘‹›]|(?<!\w)'|^\s*[—–-]|[.!?]\s[—–-]""", regex.MULTILINE)
 _PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "[": "]", "《": "》"}
@@ -19,7 +21,8 @@ _WESTERN = frozenset('"“”„«»')
 
 def quotes(segment: Segment, draft: Draft) -> list[Finding]:
     """Marks that do not pair in the draft though they do in the MT; a fault only where the source's pair too."""
-    if not _SPEECH.search(draft.text) and _QUOTES.search(segment.mt) and _QUOTES.search(segment.source):
+    quoting = all(map(_QUOTES.search, (segment.mt, segment.source)))
+    if quoting and not (_QUOTES.search(draft.text) or _SPEECH.search(draft.text)):
         return [warn("quotes", "The quotation marks of the source and the MT are gone.")]
     unpaired = _unpaired(draft.text)
     if not unpaired or _unpaired(segment.mt):
@@ -35,8 +38,8 @@ def _unpaired(text: str) -> str:
 
     Western quotation marks are told by kind, not direction: “…”, „…“, »…«, «…» and "…" are all in use.
     """
-    western: list[regex.Match[str]] = []
-    open_marks: list[regex.Match[str]] = []
+    western: list[re.Match[str]] = []
+    open_marks: list[re.Match[str]] = []
     for match in _MARKS.finditer(text):
         mark = match.group()
         if mark in _WESTERN:

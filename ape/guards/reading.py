@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import regex
 from rapidfuzz.distance import Levenshtein
 
 from ape import sentences
+from ape.guards.spelling import fold
 from ape.segment import Draft, Segment
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -47,10 +48,20 @@ class Reading:
     @cached_property
     def sentences(self) -> list[list[Word]]:
         """The words of each sentence that has any."""
-        plain = _TAG.sub(" ", self.text) if "<" in self.text else self.text
-        pieces = (_PIECE if _NOT_PLAIN.search(plain) else _PLAIN_PIECE).findall
-        read = ([piece for piece in pieces(part) if piece[1]] for part in sentences.split(plain))
-        return [words for words in read if words]
+        text = _without_tags(self.text)
+        pieces = _PLAIN_PIECE.findall if self._is_plain else _PIECE.findall
+        found = []
+        for part in sentences.split(text):
+            words: list[Word] = pieces(part)
+            while words and not words[-1][1]:
+                words.pop()
+            if words:
+                found.append(words)
+        return found
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return _NOT_PLAIN.search(_without_tags(self.text)) is None
 
     @cached_property
     def surfaces(self) -> list[str]:
@@ -64,28 +75,53 @@ class Reading:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word stands, in small letters and without an English possessive ending."""
-        return Counter(map(base_form, self.words))
+        """How often each word stands, in small letters."""
+        return Counter(self.words)
+
+    def count(self, name: str) -> int:
+        """How often a name, given in small letters, stands with or without an English possessive ending."""
+        often = self.counts.get
+        return often(name, 0) + often(f"{name}'s", 0) + often(f"{name}’s", 0)
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """The words in small letters, once each, with and without an English possessive ending."""
         words = frozenset(self.words)
-        return words.union(map(base_form, words)) if "'s" in self.text or "’s" in self.text else words
+        if not ("'s" in self.text or "’s" in self.text):
+            return words
+        return words.union([word[:-2] for word in words if word.endswith(("'s", "’s"))])
 
     @cached_property
     def uncapitalised(self) -> frozenset[str]:
         """The words that the text writes with a small first letter somewhere: they are no names."""
-        return frozenset(surface for surface in self.surfaces if surface[0].islower())
+        return frozenset([surface for surface in set(self.surfaces) if surface[0].islower()])
+
+    @cached_property
+    def capitalised(self) -> list[int]:
+        """The positions of the words with a capital."""
+        return [position for position, surface in enumerate(self.surfaces) if surface[0].isupper()]
+
+    @cached_property
+    def sounds(self) -> dict[str, str]:
+        """The words in small letters, once each, and their folded spellings."""
+        return {word: fold(word) for word in dict.fromkeys(self.words)}
+
+    @cached_property
+    def phrases(self) -> Counter[tuple[str, str, str]]:
+        """How often each three words stand in a row."""
+        words = self.words
+        return Counter(zip(words, words[1:], words[2:], strict=False))
 
     @cached_property
     def capitals(self) -> dict[int, str]:
         """The words with a capital that grammar does not ask for, by position: the likely names."""
+        pieces = list(chain.from_iterable(self.sentences))
+        starts = frozenset(self.sentence_starts)
         found = {}
-        for start, sentence in zip(self.sentence_starts, self.sentences, strict=True):
-            for number, (gap, word) in enumerate(sentence):
-                if number and word[0].isupper() and not (gap != " " and _CLAUSE_START.search(gap)):
-                    found[start + number] = base_form(word)
+        for position in self.capitalised:
+            gap, word = pieces[position]
+            if position not in starts and (gap == " " or not _CLAUSE_START.search(gap)):
+                found[position] = base_form(word)
         return found
 
     @cached_property
@@ -101,14 +137,15 @@ class Reading:
     @cached_property
     def unspaced(self) -> bool:
         """Whether the text is mostly in a script that puts no spaces between words."""
-        if self.text.isascii():
+        if self._is_plain:
             return False
         return 2 * sum(map(bool, map(_UNSPACED_CHARACTER.match, self.surfaces))) > len(self.surfaces)
 
     @cached_property
     def units(self) -> list[list[str]]:
         """What each sentence says, in small pieces: words, or pairs of characters where words are not marked."""
-        lowered = [[word.lower() for _, word in sentence] for sentence in self.sentences]
+        bounds = pairwise([*self.sentence_starts, len(self.words)])
+        lowered = [self.words[start:end] for start, end in bounds]
         if not self.unspaced:
             return lowered
         return [["".join(pair) for pair in pairwise(sentence)] or sentence for sentence in lowered]
@@ -116,7 +153,7 @@ class Reading:
     @cached_property
     def unit_counts(self) -> Counter[str]:
         """In how many sentences each unit stands."""
-        return Counter(unit for units in self.units for unit in set(units))
+        return Counter(chain.from_iterable(map(set, self.units)))
 
     def runs(self, length: int) -> set[tuple[str, ...]]:
         """Every run of so many words."""
@@ -126,6 +163,19 @@ class Reading:
 def base_form(word: str) -> str:
     """The word without an English possessive ending."""
     return word[:-2] if word[-2:] in ("'s", "’s") else word
+
+
+def _without_tags(text: str) -> str:
+    return _TAG.sub(" ", text) if "<" in text else text
+
+
+# Terms of a glossary come back with every passage of a book; apart from the long texts, they push none of them out.
+@lru_cache(maxsize=2_000)
+def words_of(fragment: str) -> tuple[str, ...]:
+    """The words of a few words, in small letters: as a reading has them, without looking for sentences."""
+    text = _without_tags(fragment)
+    pieces = (_PIECE if _NOT_PLAIN.search(text) else _PLAIN_PIECE).findall(text)
+    return tuple([word.lower() for _, word in pieces if word])
 
 
 # By count, so few: one check reads the passage, the draft, its context and our own words, and a page may be long.
@@ -149,7 +199,7 @@ class Step(NamedTuple):
 def steps(mt: str, draft: str) -> tuple[Step, ...]:
     """The word-level edit steps from the MT to the draft, equal stretches included."""
     opcodes = Levenshtein.opcodes(read(mt).words, read(draft).words)
-    return tuple(Step(op.tag, op.src_start, op.src_end, op.dest_start, op.dest_end) for op in opcodes)
+    return tuple(map(Step._make, opcodes.as_list()))
 
 
 def readings(segment: Segment, draft: Draft) -> tuple[Reading, Reading, Reading]:

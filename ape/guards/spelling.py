@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-import regex
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
@@ -52,7 +52,7 @@ _SOUNDS = tuple(
         "sch=sh tch=ch ph=f th=t ck=k qu=kv kh=h ch=h gh=g dj=i x=ks c=k q=k w=v y=i j=i ts=s z=s ß=s g=k d=t b=p"
     ).split()
 )
-_DOUBLED = regex.compile(r"(.)\1+")
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 @lru_cache(maxsize=20_000)
