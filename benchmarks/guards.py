@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import cycle
 
 from ape.sample import SAMPLES, Paragraph, Sample, load_sample
 from ape.segment import Draft, Segment
@@ -47,16 +48,18 @@ def measure() -> list[Claim]:
 def pairs(seed: int) -> list[tuple[Segment, Draft]]:
     """Passages of about 150 words and their drafts; each seed joins other paragraphs."""
     chance = random.Random(seed)
-    made = []
-    for number in range(PAIRS):
-        sample = load_sample(SAMPLES[number % len(SAMPLES)])
+    samples = cycle([load_sample(name) for name in SAMPLES])
+    made: dict[str, tuple[Segment, Draft]] = {}
+    while len(made) < PAIRS:
+        sample = next(samples)
         chosen: list[Paragraph] = []
         for paragraph in chance.sample(sample.paragraphs, len(sample.paragraphs)):
             if sum(len(one.mt.split()) for one in chosen) > WORDS - 20:
                 break
             chosen.append(paragraph)
-        made.append(_joined(sample, chosen))
-    return made
+        pair = _joined(sample, chosen)
+        made[pair[0].mt] = pair
+    return list(made.values())
 
 
 def _joined(sample: Sample, chosen: list[Paragraph]) -> tuple[Segment, Draft]:

@@ -169,8 +169,9 @@ def _without_tags(text: str) -> str:
     return _TAG.sub(" ", text) if "<" in text else text
 
 
-# Terms of a glossary come back with every passage of a book; apart from the long texts, they push none of them out.
-@lru_cache(maxsize=2_000)
+# Short pieces, apart from the long texts so that they push none of them out: the terms of a glossary, which come back
+# with every passage of a book, and the openings and endings of drafts.
+@lru_cache(maxsize=500)
 def words_of(fragment: str) -> tuple[str, ...]:
     """The words of a few words, in small letters: as a reading has them, without looking for sentences."""
     text = _without_tags(fragment)
