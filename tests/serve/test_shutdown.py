@@ -177,7 +177,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, environment: dict[
     assert done.stderr.count("\n") == 1
 
 
-def test_a_second_service_is_refused_while_the_first_still_opens_its_engine(
+def test_a_second_service_on_the_same_port_is_refused(
     serve: Serve, scripted: ScriptedServer, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     service = serve("--url", scripted.url)
