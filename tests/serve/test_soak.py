@@ -17,6 +17,8 @@ from tests.serve.soak import IN_FLIGHT, house, plans, play
 HALF = 100
 # After warming up a hundred requests added 0.3 to 2.2 MB; with llama.cpp's own prompt cache left on, 100.
 MEGABYTES = 10
+# The engine's own HTTP pool takes a thread more when it is busy; what leaks would leak by the hundred.
+POOL = 4
 
 
 def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_behind(
@@ -28,7 +30,7 @@ def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_be
         outcomes = asyncio.run(play(opened.address, plans(HALF, seed=1)))
         halfway = opened.settle()
         outcomes += asyncio.run(play(opened.address, plans(HALF, seed=2)))
-        after = opened.settle(threads=before.threads)
+        after = opened.settle(threads=before.threads + POOL)
 
     told_to_wait = outcomes.pop("told to come again")
     left = outcomes.pop("left")
@@ -40,7 +42,7 @@ def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_be
 
     assert (after.busy_slots, after.held) == (0, 0)
     assert after.tasks == before.tasks
-    assert after.threads <= before.threads
+    assert after.threads <= before.threads + POOL
     assert after.descriptors <= before.descriptors
     assert after.megabytes <= halfway.megabytes + MEGABYTES
 
