@@ -10,7 +10,7 @@ from ape.verdict import Finding, PostEdit
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A draft is being asked for; attempts count from 1."""
+    """A draft is being asked for. Attempts count drafts, from 1; several may be drawn at once."""
 
     attempt: int
     seed: int
@@ -19,9 +19,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the draft came in."""
+    """A piece of a draft came in."""
 
     text: str
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Retry:
 
     reason: str
     wait_seconds: float
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,14 @@ async def refuse_what_does_not_fit(segment: Segment, prompt: Prompt, engine: Eng
     """Raise where the question and an answer as long as the MT need more tokens than the model's window."""
     if model.window is None:
         return
-    text = "\n".join(message.content for message in prompt.messages)
+    text = prompt.text
     if _most_tokens(text) + _most_tokens(segment.mt) <= model.window:
         return
     asked, answer = await engine.count(text), await engine.count(segment.mt)
     if asked is None or answer is None:
         return
     # The chat template adds a few control tokens to each message.
-    needed = asked + answer + 8 * len(prompt.messages)
+    needed = asked + answer + (0 if isinstance(prompt.body, str) else 8 * len(prompt.body))
     if needed > model.window:
         raise TooLong(
             f"The passage needs {needed:,} tokens (its question {asked:,}, an answer as long as the MT {answer:,}), "

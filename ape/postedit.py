@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import ParamSpec, TypeVar
 
 from ape.edits import edit_rate, find_edits
 from ape.engines.protocol import DEFAULT, Engine, Model, Sampling
-from ape.events import Attempt, Done, Found, Listener, ignore
+from ape.errors import EngineError
+from ape.events import Attempt, Done, Event, Found, Listener, Retry, Token, ignore
 from ape.guards import check
 from ape.intake import nothing_to_edit, refuse_unreadable, refuse_what_does_not_fit
 from ape.languages import name_of
 from ape.segment import Segment
 from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
-from prompts import Prompt, Question, render_chat
+from prompts import Prompt, Question, render
 
 # A second draft at temperature 0 would be the first again, and a nucleus of 0.2 nearly so: an attempt after a
 # refusal draws from at least this much.
@@ -31,13 +33,20 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a passage is worked on. Nucleus 0.2 is what PAR3 decoded with."""
+    """How a passage is worked on. Nucleus 0.2 is what PAR3 decoded with.
+
+    `candidates` are drawn at once in every attempt, and the best is taken. `max_tokens` is worked out from the MT if
+    left out.
+    """
 
     model: str = DEFAULT
     temperature: float = 0.0
     top_p: float = 0.2
     seed: int = 1
     max_attempts: int = 2
+    candidates: int = 1
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
 
 
 async def post_edit(
@@ -49,30 +58,44 @@ async def post_edit(
     """
     options = options or Options()
     refuse_unreadable(segment)
-    model = await engine.model(options.model)
-    prompt = render_chat(_question(segment))
-    work = _Work(segment, prompt, model)
-    if reason := nothing_to_edit(segment):
-        work.note(reason, listen)
-        kept = Decision.REJECTED if reason.severity is Severity.REJECT else Decision.UNCHANGED
-        return await work.finish(segment.mt, kept, listen)
-    await refuse_what_does_not_fit(segment, prompt, engine, model)
-    for attempt in range(1, options.max_attempts + 1):
-        sampling = _sampling(segment, options, attempt)
-        listen(Attempt(attempt, sampling.seed, sampling.temperature))
-        reply = await engine.ask(prompt, sampling, model=model, listen=listen)
-        work.usage += reply.usage
-        draft = replace(reply.draft, text=prompt.read(reply.draft.text))
-        found = await _aside(len(segment.mt) + len(draft.text), check, segment, draft)
-        findings = [replace(finding, attempt=attempt) for finding in found]
-        for finding in findings:
-            work.note(finding, listen)
-        if not any(finding.severity is Severity.REJECT for finding in findings):
-            text = _with_outer_space(draft.text, segment.mt)
-            return await work.finish(
-                text, Decision.UNCHANGED if text == segment.mt else Decision.EDITED, listen
-            )
-    return await work.finish(segment.mt, Decision.REJECTED, listen)
+    async with engine.using(options.model) as model:
+        prompt = render(model.format, _question(segment))
+        work = _Work(segment, prompt, model, engine, options, listen)
+        if reason := nothing_to_edit(segment):
+            work.note(reason)
+            return await work.keep_mt(rejected=reason.severity is Severity.REJECT)
+        await refuse_what_does_not_fit(segment, prompt, engine, model)
+        if prompt.unsaid:
+            work.note(_unsaid(prompt, model))
+        for attempt in range(options.max_attempts):
+            passed = await work.draw(attempt * options.candidates)
+            if passed:
+                return await work.take(best(segment.mt, passed))
+        return await work.keep_mt(rejected=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A draft that no guard refused, as it would stand in the book, and how many warnings there are of it."""
+
+    text: str
+    warnings: int
+    attempt: int
+
+
+def best(mt: str, candidates: Sequence[Candidate]) -> Candidate:
+    """The one with the fewest warnings; then the one nearest to all the others by edit rate, and then to the MT.
+
+    Nearest to the others rather than to the MT: the latter would make every wide draw end in doing nothing.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+
+    def rank(one: Candidate) -> tuple[int, float, float, int]:
+        others = [edit_rate(other.text, one.text) for other in candidates if other is not one]
+        return one.warnings, round(fmean(others), 6), edit_rate(mt, one.text), one.attempt
+
+    return min(candidates, key=rank)
 
 
 async def _aside(length: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -82,24 +105,68 @@ async def _aside(length: int, work: Callable[P, T], *args: P.args, **kwargs: P.k
 
 @dataclass(slots=True)
 class _Work:
-    """What has become of one passage so far."""
+    """One passage, and what has become of it so far."""
 
     segment: Segment
     prompt: Prompt
     model: Model
+    engine: Engine
+    options: Options
+    listen: Listener
     findings: tuple[Finding, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
-    def note(self, finding: Finding, listen: Listener) -> None:
+    def note(self, finding: Finding) -> None:
         self.findings += (finding,)
-        listen(Found(finding))
+        self.listen(Found(finding))
 
-    async def finish(self, text: str, decision: Decision, listen: Listener) -> PostEdit:
-        result = await _aside(len(self.segment.mt) + len(text), self._result, text, decision)
-        listen(Done(result))
+    async def draw(self, before: int) -> list[Candidate]:
+        """Ask for the candidates of one attempt at once, after so many drafts; those that pass the guards."""
+        numbers = range(before + 1, before + self.options.candidates + 1)
+        drawn = await asyncio.gather(*(self._draft(number) for number in numbers), return_exceptions=True)
+        failed = [outcome for outcome in drawn if isinstance(outcome, BaseException)]
+        grave = [error for error in failed if not isinstance(error, EngineError)]
+        if grave or len(failed) == len(drawn):
+            raise (grave or failed)[0]
+        return [outcome for outcome in drawn if isinstance(outcome, Candidate)]
+
+    async def _draft(self, number: int) -> Candidate | None:
+        """Ask for one draft and let the guards look at it; None where they refuse it."""
+
+        def tell(event: Event) -> None:
+            self.listen(replace(event, attempt=number) if isinstance(event, Token | Retry) else event)
+
+        sampling = _sampling(self.segment, self.options, number)
+        self.listen(Attempt(number, sampling.seed, sampling.temperature))
+        reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=tell)
+        self.usage += reply.usage
+        draft = replace(reply.draft, text=self.prompt.read(reply.draft.text))
+        length = len(self.segment.mt) + len(draft.text)
+        findings = await _aside(length, check, self.segment, draft)
+        for finding in findings:
+            self.note(replace(finding, attempt=number))
+        if any(finding.severity is Severity.REJECT for finding in findings):
+            return None
+        return Candidate(_with_outer_space(draft.text, self.segment.mt), len(findings), number)
+
+    async def take(self, chosen: Candidate) -> PostEdit:
+        """The passage with that draft."""
+        same = chosen.text == self.segment.mt
+        decision = Decision.UNCHANGED if same else Decision.EDITED
+        return await self._finish(chosen.text, decision, chosen.attempt)
+
+    async def keep_mt(self, *, rejected: bool) -> PostEdit:
+        """The passage as it was."""
+        return await self._finish(
+            self.segment.mt, Decision.REJECTED if rejected else Decision.UNCHANGED, attempt=0
+        )
+
+    async def _finish(self, text: str, decision: Decision, attempt: int) -> PostEdit:
+        result = await _aside(len(self.segment.mt) + len(text), self._result, text, decision, attempt)
+        self.listen(Done(result))
         return result
 
-    def _result(self, text: str, decision: Decision) -> PostEdit:
+    def _result(self, text: str, decision: Decision, attempt: int) -> PostEdit:
         mt = self.segment.mt
         return PostEdit(
             id=uuid.uuid4().hex,
@@ -111,7 +178,14 @@ class _Work:
             model=self.model.name,
             prompt=self.prompt.fingerprint,
             usage=self.usage,
+            attempt=attempt,
         )
+
+
+def _unsaid(prompt: Prompt, model: Model) -> Finding:
+    what = " and ".join([*filter(None, [", ".join(prompt.unsaid[:-1])]), prompt.unsaid[-1]])
+    message = f"{model.name} was tuned on source and MT alone: {what} of the request were not shown to it."
+    return Finding("format", Severity.WARN, message)
 
 
 def _question(segment: Segment) -> Question:
@@ -127,17 +201,19 @@ def _question(segment: Segment) -> Question:
     )
 
 
-def _sampling(segment: Segment, options: Options, attempt: int) -> Sampling:
-    again = attempt > 1
+def _sampling(segment: Segment, options: Options, number: int) -> Sampling:
+    """The first draft is drawn as it was asked for; the others, so that they are not the first again."""
+    again = number > 1
     length = len(segment.mt)
     non_ascii = sum(character > "\x7f" for character in segment.mt)
     return Sampling(
         temperature=max(options.temperature, RETRY_TEMPERATURE) if again else options.temperature,
         top_p=max(options.top_p, RETRY_TOP_P) if again else options.top_p,
-        seed=options.seed + attempt - 1,
+        seed=options.seed + number - 1,
         # Twice what the MT can be in tokens: three letters of English, a third of a letter of other scripts.
-        max_tokens=64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
+        max_tokens=options.max_tokens or 64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,
+        stop=options.stop,
     )
 
 

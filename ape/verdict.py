@@ -48,7 +48,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class PostEdit:
-    """A passage after the work: `post_edit` is the MT untouched unless the decision is "edited"."""
+    """A passage after the work: `post_edit` is the MT untouched unless the decision is "edited".
+
+    `attempt` is the draft that was taken, and 0 where none was.
+    """
 
     id: str
     post_edit: str
@@ -59,3 +62,4 @@ class PostEdit:
     model: str
     prompt: str
     usage: Usage
+    attempt: int = 0

@@ -169,7 +169,8 @@ async def around(twin: Host) -> AsyncIterator[Ask]:
 
         async def ask(passage: Passage) -> int:
             prompt, sampling = passage.prompt, passage.sampling
-            messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+            assert not isinstance(prompt.body, str)
+            messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
             text, pieces, tokens = "", 0, None
             async with await client.chat.completions.create(
                 model=twin.model,
@@ -180,7 +181,7 @@ async def around(twin: Host) -> AsyncIterator[Ask]:
                 top_p=sampling.top_p,
                 seed=sampling.seed,
                 max_tokens=sampling.max_tokens,
-                stop=[prompt.stop],
+                stop=list(prompt.stop),
             ) as stream:
                 async for chunk in stream:
                     tokens = chunk.usage.completion_tokens if chunk.usage else tokens
@@ -209,8 +210,9 @@ class _Recorder:
     async def models(self) -> tuple[Model, ...]:
         return (Model("recorder"),)
 
-    async def model(self, name: str) -> Model:
-        return Model("recorder")
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        yield Model("recorder")
 
 
 async def as_asked(segment: Segment) -> tuple[Prompt, Sampling]:

@@ -23,9 +23,12 @@ _DANGEROUS = regex.compile(
     r"|</?think>",
     regex.IGNORECASE,
 )
+# Where a run of number signs separates the parts of a prompt, no text may hold one.
+_FENCED = regex.compile(rf"{_DANGEROUS.pattern}|#{{3,}}", regex.IGNORECASE)
 # In order of preference: the first that the text does not have is taken, so that each can be put back.
 _LOOK_ALIKES = tuple(
-    str.maketrans("<>[]|｜", signs) for signs in ("‹›⁅⁆¦¦", "⟨⟩⦋⦌∣∣", "〈〉〔〕❘❘", "❮❯⟦⟧❙❙", "≺≻⟬⟭⦙⦙")
+    str.maketrans("<>[]|｜#", signs)
+    for signs in ("‹›⁅⁆¦¦♯", "⟨⟩⦋⦌∣∣＃", "〈〉〔〕❘❘﹟", "❮❯⟦⟧❙❙⌗", "≺≻⟬⟭⦙⦙⋕")
 )
 
 
@@ -43,16 +46,18 @@ class Neutral:
         return draft
 
 
-def neutralise(text: str) -> Neutral:
+def neutralise(text: str, *, fences: bool = False) -> Neutral:
     """Swap the brackets of every delimiter or control word in the text for look-alikes that it does not have.
 
-    Where it has them all, nothing is put back, since ours can't be told from the author's own.
+    Where it has them all, nothing is put back, since ours can't be told from the author's own. `fences` are runs of
+    three or more number signs.
     """
-    found = dict.fromkeys(match.group() for match in _DANGEROUS.finditer(text))
+    dangerous = _FENCED if fences else _DANGEROUS
+    found = dict.fromkeys(match.group() for match in dangerous.finditer(text))
     chosen: dict[str, str] = {}
     for original in found:
         choices = [original.translate(signs) for signs in _LOOK_ALIKES]
         free = (choice for choice in choices if choice not in text and choice not in chosen.values())
         chosen[original] = next(free, choices[0])
-    safe = _DANGEROUS.sub(lambda match: chosen[match.group()], text)
+    safe = dangerous.sub(lambda match: chosen[match.group()], text)
     return Neutral(safe, tuple((new, old) for old, new in chosen.items() if new not in text))

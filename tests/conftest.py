@@ -31,6 +31,7 @@ def scripted(engine_server: ScriptedServer) -> ScriptedServer:
     from tests.scripted import echo
 
     engine_server.requests.clear()
+    engine_server.headers.clear()
     engine_server.script = echo
     engine_server.hung_up = engine_server.most_active = 0
     return engine_server

@@ -19,6 +19,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Send
 
+from prompts.sep import SEPARATOR
+
 
 @dataclass(frozen=True, slots=True)
 class Say:
@@ -70,7 +72,9 @@ Script = Callable[[dict[str, Any], int], Move]
 
 
 def translation_in(request: dict[str, Any]) -> str:
-    """The MT as it stands in the prompt."""
+    """The MT as it stands in the prompt, of a chat or of a text with separators."""
+    if "prompt" in request:
+        return str(request["prompt"]).split(SEPARATOR)[1]
     found = re.search(r"<translation>\n(.*)\n</translation>", request["messages"][-1]["content"], re.DOTALL)
     assert found, "the prompt has no translation"
     return found.group(1)
@@ -92,6 +96,7 @@ class ScriptedServer:
     window: int | None = 32768
     listing: Fail | Raw | Hang | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     hung_up: int = 0
     active: int = 0
     most_active: int = 0
@@ -105,12 +110,13 @@ class ScriptedServer:
     async def complete(self, request: Request) -> Response:
         asked = await request.json()
         self.requests.append(asked)
+        self.headers.append(dict(request.headers))
         move = self.script(asked, len(self.requests) - 1)
         match move:
             case Fail() | Raw() | Hang():
                 return await self._plain(move, request)
             case Say() | Cut() | Stall():
-                return _Stream(self._chunks(move), media_type="text/event-stream")
+                return _Stream(self._chunks(move, text="prompt" in asked), media_type="text/event-stream")
 
     async def _plain(self, move: Fail | Raw | Hang, request: Request) -> Response:
         match move:
@@ -127,20 +133,22 @@ class ScriptedServer:
             pass
         self.hung_up += 1
 
-    async def _chunks(self, move: Say | Cut | Stall) -> AsyncGenerator[str]:
+    async def _chunks(self, move: Say | Cut | Stall, *, text: bool) -> AsyncGenerator[str]:
         self.active += 1
         self.most_active = max(self.most_active, self.active)
         deserted = True
         try:
             for piece in re.findall(r".{1,12}", move.text, re.DOTALL):
-                yield _event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
+                said = {"text": piece} if text else {"delta": {"content": piece}}
+                yield _event({"choices": [{"index": 0, **said, "finish_reason": None}]})
                 await asyncio.sleep(move.pause if isinstance(move, Say) else 0)
             if isinstance(move, Stall):
                 await asyncio.Event().wait()
             deserted = False
             if not isinstance(move, Say):
                 raise ConnectionAbortedError
-            yield _event({"choices": [{"index": 0, "delta": {}, "finish_reason": move.finish_reason}]})
+            said = {"text": ""} if text else {"delta": {}}
+            yield _event({"choices": [{"index": 0, **said, "finish_reason": move.finish_reason}]})
             usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
             yield _event({"choices": [], "usage": usage})
             yield "data: [DONE]\n\n"
@@ -214,6 +222,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
     app = Starlette(
         routes=[
             Route("/v1/chat/completions", server.complete, methods=["POST"]),
+            Route("/v1/completions", server.complete, methods=["POST"]),
             Route("/v1/models", server.models),
         ]
     )

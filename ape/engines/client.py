@@ -7,14 +7,16 @@ with a plain request after the caller has hung up (measured: 4 s later its slot 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import openai
 from openai import AsyncStream
+from openai.types import Completion, CompletionChoice
 from openai.types.chat import ChatCompletionChunk
 
 from ape.engines.protocol import Model, Reply, Sampling, pick
@@ -23,6 +25,7 @@ from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownMod
 from ape.events import Listener, Token, ignore
 from ape.network import host_of, is_loopback
 from ape.segment import Draft
+from ape.trace import request_id
 from ape.verdict import Usage
 from prompts import Prompt
 
@@ -31,6 +34,8 @@ NONSENSE = (AttributeError, LookupError, TypeError, ValueError)
 LONGEST_ANSWER_SECONDS = 900.0
 NO_SUCH_CALL = (404, 405, 501)
 UNKNOWN_PARAMETER = ("unsupported_parameter", "unsupported_value")
+Chunk = ChatCompletionChunk | Completion
+Stream = AsyncStream[ChatCompletionChunk] | AsyncStream[Completion]
 
 
 class OpenAIEngine:
@@ -106,8 +111,13 @@ class OpenAIEngine:
         self._known = (*chosen, *(model for model in listed if model not in chosen))
         return self._known
 
-    async def model(self, name: str) -> Model:
-        """The model of that name; the server is asked for its list only when we don't know the name."""
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        """The model of that name. What the server does with it meanwhile is the server's business."""
+        yield await self._model(name)
+
+    async def _model(self, name: str) -> Model:
+        """Known, or else looked for in the server's list."""
         with suppress(EngineUnavailable, UnknownModel):
             return pick(self._known, name)
         async for attempt in retrying(self._retry, ignore):
@@ -127,19 +137,14 @@ class OpenAIEngine:
         except (openai.OpenAIError, ValueError) as error:
             raise translate(error) from error
 
-    async def _open(
-        self, prompt: Prompt, sampling: Sampling, model: Model
-    ) -> AsyncStream[ChatCompletionChunk]:
+    async def _open(self, prompt: Prompt, sampling: Sampling, model: Model) -> Stream:
         """Begin the answer. A server that does not know one of the parameters is asked again without it."""
-        messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
         unknown = self._unknown[model.name]
         capped = True
         while True:
             parameters = _parameters(prompt, sampling, without=unknown, capped=capped)
             try:
-                stream: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
-                    model=model.name, messages=messages, stream=True, extra_body=self.extra_body, **parameters
-                )
+                stream = await self._begin(prompt, parameters, model)
             except openai.BadRequestError as error:
                 if capped and is_about_the_window(error):
                     # Servers refuse a cap that passes the window, though the answer itself may well fit.
@@ -151,10 +156,32 @@ class OpenAIEngine:
             else:
                 return await _require_stream(stream)
 
+    async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
+        parameters |= {
+            "model": model.name,
+            "stream": True,
+            "extra_body": self.extra_body,
+            "extra_headers": _trace(),
+        }
+        if isinstance(prompt.body, str):
+            text: AsyncStream[Completion] = await self._client.completions.create(
+                prompt=prompt.body, **parameters
+            )
+            return text
+        messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
+        chat: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
+            messages=messages, **parameters
+        )
+        return chat
 
-async def _require_stream(
-    stream: AsyncStream[ChatCompletionChunk],
-) -> AsyncStream[ChatCompletionChunk]:
+
+def _trace() -> dict[str, str]:
+    """The id of the request under way, made unique: one request may ask for several drafts at once."""
+    current = request_id.get()
+    return {"X-Request-Id": f"{current}.{secrets.token_hex(4)}"} if current else {}
+
+
+async def _require_stream(stream: Stream) -> Stream:
     kind = stream.response.headers.get("content-type", "")
     if "event-stream" in kind:
         return stream
@@ -169,14 +196,16 @@ def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "max_completion_tokens" if "max_tokens" in without else "max_tokens": sampling.max_tokens,
-        "stop": [prompt.stop],
+        "stop": [*prompt.stop, *sampling.stop],
         "stream_options": {"include_usage": True},
     }
     left_out = without if capped else {*without, "max_tokens", "max_completion_tokens"}
-    return {name: value for name, value in parameters.items() if name not in left_out}
+    # Left out, a chat goes on to the end of the window, but a text for 16 tokens, unless the cap is null.
+    uncapped = {} if capped or not isinstance(prompt.body, str) else {"max_tokens": None}
+    return {name: value for name, value in parameters.items() if name not in left_out} | uncapped
 
 
-async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: int, listen: Listener) -> Reply:
+async def _gather(chunks: AsyncIterator[Chunk], max_characters: int, listen: Listener) -> Reply:
     """Put the pieces together; leaving early closes the stream and so stops the server."""
     pieces: list[str] = []
     length, reason, usage = 0, None, Usage()
@@ -198,7 +227,7 @@ async def _gather(chunks: AsyncIterator[ChatCompletionChunk], max_characters: in
     return Reply(Draft("".join(pieces), reason), usage)
 
 
-def _usage(chunk: ChatCompletionChunk) -> Usage | None:
+def _usage(chunk: Chunk) -> Usage | None:
     """The tokens an event tells of; a number that is none is counted as 0."""
     if chunk.usage:
         told = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
@@ -207,12 +236,14 @@ def _usage(chunk: ChatCompletionChunk) -> Usage | None:
     return Usage(int(progress["total"]), 0) if progress else None
 
 
-def _piece(chunk: ChatCompletionChunk) -> tuple[str, str | None]:
+def _piece(chunk: Chunk) -> tuple[str, str | None]:
     """The text of an event, and why the answer ends, if it does."""
     if not chunk.choices:
         return "", None
     choice = chunk.choices[0]
-    text = choice.delta.content if choice.delta else None
+    text: object = (
+        choice.text if isinstance(choice, CompletionChoice) else choice.delta and choice.delta.content
+    )
     if not isinstance(text, str | None):
         raise TypeError("the text is no text")
     return text or "", choice.finish_reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,7 @@ from ape.errors import EngineUnavailable, UnknownModel
 from ape.events import Listener
 from ape.segment import Draft
 from ape.verdict import Usage
-from prompts import Prompt
+from prompts import Format, Prompt
 
 DEFAULT = "default"
 
@@ -18,7 +19,8 @@ DEFAULT = "default"
 class Sampling:
     """How a draft is drawn.
 
-    `max_characters` stops a run-away early: a draft longer than that will be refused by the guards anyway.
+    `max_characters` stops a run-away early: a draft longer than that will be refused by the guards anyway. `stop` ends
+    a draft besides what the prompt's format has for that.
     """
 
     temperature: float
@@ -26,6 +28,7 @@ class Sampling:
     seed: int
     max_tokens: int
     max_characters: int
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that an engine serves. `window` is its context length in tokens, where the server tells."""
+    """A model that an engine serves, and the format it is to be asked in.
+
+    `window` is its context length in tokens, where the server tells.
+    """
 
     name: str
     window: int | None = None
+    format: Format = "chat"
 
 
 class Engine(Protocol):
@@ -59,8 +66,8 @@ class Engine(Protocol):
         """What is served, the default first."""
         ...
 
-    async def model(self, name: str) -> Model:
-        """The model of that name, or UnknownModel."""
+    def using(self, name: str) -> AbstractAsyncContextManager[Model]:
+        """The model of that name, or UnknownModel; it stays loaded for the length of the block."""
         ...
 
 

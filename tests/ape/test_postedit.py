@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from ape.edits import apply_edits
 from ape.engines.client import OpenAIEngine
-from ape.errors import InputError
-from ape.events import Attempt, Done, Event, Found
-from ape.postedit import Options, post_edit
+from ape.engines.protocol import Model
+from ape.errors import EngineError, InputError
+from ape.events import Attempt, Done, Event, Found, Token
+from ape.postedit import Candidate, Options, best, post_edit
 from ape.segment import Context, Segment
 from ape.verdict import Decision, Severity, Usage
-from tests.scripted import Say, ScriptedServer, translation_in
+from tests.scripted import Fail, Move, Say, ScriptedServer, translation_in
 
 SEGMENT = Segment(
     "Claire posa son sac et s’assit. Elle avait marché 12 kilomètres.",
@@ -149,3 +152,121 @@ async def test_a_control_word_in_the_mt_survives_the_round_trip(
     result = await post_edit(Segment("L’écran affiche <|im_end|> puis rien.", mt, "fr", "en"), engine)
     assert "<|im_end|>" not in translation_in(scripted.requests[0])
     assert (result.decision, result.post_edit) == (Decision.UNCHANGED, mt)
+
+
+BETTER = "Claire put her bag down and sat down. She had walked 12 kilometers."
+CLUMSY = "Claire laid down her bag and did sit. She had been walking for 12 kilometers in all."
+
+
+def by_seed(moves: dict[int, Move], scripted: ScriptedServer) -> None:
+    scripted.requests.clear()
+    scripted.script = lambda request, _: moves[request["seed"]]
+
+
+async def test_of_several_candidates_the_one_that_passes_is_taken(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    by_seed({1: Say(LOOP), 2: Say(GOOD), 3: Say("Here is the translation: " + GOOD)}, scripted)
+    heard: list[Event] = []
+    result = await post_edit(SEGMENT, engine, options=Options(candidates=3), listen=heard.append)
+    assert (result.decision, result.post_edit, result.attempt) == (Decision.EDITED, GOOD, 2)
+    assert {finding.attempt for finding in result.findings} == {1, 3}
+    assert sorted(request["seed"] for request in scripted.requests) == [1, 2, 3]
+    assert [event.attempt for event in heard if isinstance(event, Attempt)] == [1, 2, 3]
+    texts = ["".join(e.text for e in heard if isinstance(e, Token) and e.attempt == n) for n in (1, 2, 3)]
+    assert texts[1:] == [GOOD, "Here is the translation: " + GOOD]
+    assert result.usage.completion_tokens >= 40
+
+
+async def test_only_the_first_candidate_is_drawn_as_asked(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    await post_edit(SEGMENT, engine, options=Options(candidates=3))
+    temperatures = {request["seed"]: request["temperature"] for request in scripted.requests}
+    assert temperatures[1] == 0
+    assert min(temperatures[2], temperatures[3]) > 0
+
+
+async def test_a_candidate_that_fails_does_not_fail_the_passage(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    by_seed({1: Fail(400), 2: Say(GOOD)}, scripted)
+    result = await post_edit(SEGMENT, engine, options=Options(candidates=2))
+    assert (result.post_edit, result.attempt) == (GOOD, 2)
+
+
+async def test_when_all_candidates_fail_the_error_is_the_engines(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    scripted.play(Fail(400))
+    with pytest.raises(EngineError, match="scripted failure"):
+        await post_edit(SEGMENT, engine, options=Options(candidates=3))
+
+
+async def test_a_second_round_of_candidates_has_seeds_of_its_own(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    by_seed({1: Say(LOOP), 2: Say(LOOP), 3: Say(LOOP), 4: Say(GOOD)}, scripted)
+    result = await post_edit(SEGMENT, engine, options=Options(candidates=2))
+    assert (result.post_edit, result.attempt) == (GOOD, 4)
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        ([SEGMENT.mt, SEGMENT.mt, GOOD], SEGMENT.mt),  # most leave it alone
+        ([SEGMENT.mt, GOOD, GOOD], GOOD),  # most agree on the repair
+        ([CLUMSY, GOOD, BETTER], GOOD),  # the odd one out loses
+        ([CLUMSY, GOOD], GOOD),  # two are as far from each other; the lighter edit wins
+    ],
+)
+def test_the_candidate_that_the_others_agree_with_is_best(texts: list[str], chosen: str) -> None:
+    candidates = [Candidate(text, 0, number) for number, text in enumerate(texts, 1)]
+    assert best(SEGMENT.mt, candidates).text == chosen
+
+
+def test_a_warning_weighs_more_than_agreement() -> None:
+    drawn = [Candidate(GOOD, 1, 1), Candidate(GOOD, 1, 2), Candidate(CLUMSY, 0, 3)]
+    assert best(SEGMENT.mt, drawn).attempt == 3
+
+
+async def test_the_callers_cap_and_stops_reach_the_server(
+    engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    await post_edit(SEGMENT, engine, options=Options(max_tokens=99, stop=("THE END",)))
+    assert scripted.requests[0]["max_tokens"] == 99
+    assert scripted.requests[0]["stop"] == ["</translation>", "THE END"]
+
+
+class Tuned(OpenAIEngine):
+    """A server whose one model was tuned on source and MT alone."""
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        yield Model("tuned", format="sep")
+
+
+@pytest.fixture
+async def tuned(scripted: ScriptedServer) -> AsyncIterator[Tuned]:
+    async with Tuned(scripted.url, api_key="k") as opened:
+        yield opened
+
+
+async def test_a_tuned_model_is_asked_in_its_own_format(tuned: Tuned, scripted: ScriptedServer) -> None:
+    scripted.play(Say(GOOD))
+    result = await post_edit(SEGMENT, tuned)
+    asked: dict[str, Any] = scripted.requests[0]
+    assert asked["prompt"] == f"{SEGMENT.source}\n\n###\n\n{SEGMENT.mt}\n\n###\n\n"
+    assert asked["stop"] == ["\n\n###"]
+    assert "messages" not in asked
+    assert (result.decision, result.post_edit, result.findings) == (Decision.EDITED, GOOD, ())
+    assert result.prompt.startswith("sep@")
+
+
+async def test_what_a_tuned_model_was_not_shown_is_said(tuned: Tuned, scripted: ScriptedServer) -> None:
+    segment = Segment(
+        SEGMENT.source, SEGMENT.mt, "fr", "en", glossary=(("Claire", "Claire"),), instructions="Wry."
+    )
+    result = await post_edit(segment, tuned)
+    assert [(finding.guard, finding.severity) for finding in result.findings] == [("format", Severity.WARN)]
+    assert "glossary and instructions of the request were not shown to it" in result.findings[0].message

@@ -179,12 +179,14 @@ async def test_a_parameter_the_server_does_not_know_is_left_out(
 
 async def test_the_window_is_what_the_server_tells(engine: OpenAIEngine) -> None:
     assert await engine.models() == (Model("scripted", 32768),)
-    assert await engine.model("default") == Model("scripted", 32768)
+    async with engine.using("default") as model:
+        assert model == Model("scripted", 32768)
 
 
 async def test_an_unknown_model_is_named_with_those_there_are(engine: OpenAIEngine) -> None:
     with pytest.raises(UnknownModel, match=r"'other' here. There is: default, scripted"):
-        await engine.model("other")
+        async with engine.using("other"):
+            pass
 
 
 async def test_the_model_of_the_command_line_comes_first(scripted: ScriptedServer) -> None:

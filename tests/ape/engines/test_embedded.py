@@ -30,7 +30,7 @@ def native_threads() -> int:
 
 async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path) -> None:
     async with embedded(smollm2, name="tiny", slots=2, window=1024) as engine:
-        model = await engine.model("default")
+        model = (await engine.models())[0]
         assert (model.name, model.window) == ("tiny", 1024)
         first = await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore)
         again = await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore)
@@ -42,7 +42,7 @@ async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path
 
 async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: Path) -> None:
     async with embedded(smollm2, name="tiny", slots=4, window=1024) as engine:
-        model = await engine.model("default")
+        model = (await engine.models())[0]
         prompts = [
             render_chat(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
             for n in range(2, 8)
@@ -57,7 +57,7 @@ async def test_cancelling_stops_the_generation_also_before_its_first_token(
     smollm2: Path, until: Callable[..., Any]
 ) -> None:
     async with embedded(smollm2, name="tiny", slots=2) as engine:
-        model = await engine.model("default")
+        model = (await engine.models())[0]
         long = render_chat(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
         endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
         tasks = [asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore)) for _ in range(2)]
@@ -102,7 +102,7 @@ async def test_only_the_holder_of_the_key_is_answered(smollm2: Path) -> None:
 
         async with OpenAIEngine(engine.url, api_key="wrong") as stranger:
             with pytest.raises(EngineRefused, match="401"):
-                await stranger.ask(PROMPT, SAMPLING, model=await engine.model("default"), listen=ignore)
+                await stranger.ask(PROMPT, SAMPLING, model=(await engine.models())[0], listen=ignore)
 
 
 async def test_a_broken_file_is_a_sentence(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Render a question to a model from a readable file, strictly, and name it by the hash of that file."""
+"""The `chat` format: a question to an instruct model, rendered strictly from a readable file and named by its hash."""
 
 from __future__ import annotations
 
@@ -6,56 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import Literal, cast
+from typing import cast
 
 import jinja2
 import regex
 
-from prompts.neutral import Neutral, neutralise
+from prompts.neutral import neutralise
+from prompts.prompt import Message, Prompt, Question, Role
 
-Role = Literal["system", "user", "assistant"]
 _HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+))?\n", regex.MULTILINE)
 _TEMPLATE_CODE = regex.compile(r"\{\{.*?\}\}|\{%.*?%\}|^## .*$|</?\w+>", regex.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """All that a prompt may speak of. Languages are names ("French"), ready to be read."""
-
-    source: str
-    mt: str
-    source_language: str
-    target_language: str
-    earlier: tuple[tuple[str, str], ...] = ()
-    glossary: tuple[tuple[str, str], ...] = ()
-    instructions: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a chat."""
-
-    role: Role
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is sent, the name of the format with its hash, and the MT as the model sees it."""
-
-    messages: tuple[Message, ...]
-    fingerprint: str
-    mt: Neutral
-    opening: str
-    stop: str
-
-    def read(self, reply: str) -> str:
-        """The draft in a reply: without the delimiters around it, and with those of the MT itself restored.
-
-        Only delimiters at the very ends are taken off. Whatever else stands beside the passage is left for the
-        guards to refuse.
-        """
-        return self.mt.restore(reply.strip().removeprefix(self.opening).removesuffix(self.stop).strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +53,12 @@ def render_chat(question: Question) -> Prompt:
         for turn in chat.turns
         if turn.example_into in (None, question.target_language)
     )
-    return Prompt(messages, chat.fingerprint, translation, opening="<translation>", stop="</translation>")
+    return Prompt(messages, chat.fingerprint, translation, opening="<translation>", stop=("</translation>",))
+
+
+def chat_fingerprint() -> str:
+    """The name of the format, with the hash of its file."""
+    return _load("chat").fingerprint
 
 
 @lru_cache
