@@ -3,8 +3,11 @@
 ApeError
 ├── InputError             the caller can mend it                HTTP 422, exit 2
 │   ├── TooLong            more than a limit or the window       HTTP 413
-│   └── UnknownModel       no model of that name                 HTTP 404
+│   ├── UnknownModel       no model of that name                 HTTP 404
+│   ├── AdapterRefused     an adapter can't be served here       HTTP 422
+│   └── Conflict           it stands against what is there now   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
+├── NoRoom                 no memory for one more adapter        HTTP 507, exit 1
 ├── Busy                   the queue is full                     HTTP 429, exit 1
 └── EngineError            the model server failed               HTTP 502, exit 1, retried
     ├── EngineTimeout      it did not answer in time             HTTP 504
@@ -56,11 +59,31 @@ class UnknownModel(InputError):
     title = "Unknown model"
 
 
+class AdapterRefused(InputError):
+    """An adapter can't be served here, for a reason that its files tell."""
+
+    title = "The adapter can't be served"
+
+
+class Conflict(InputError):
+    """What is asked for stands against what is there now."""
+
+    status = 409
+    title = "Not as things are"
+
+
 class ModelError(ApeError):
     """A model file can't be fetched, checked or loaded."""
 
     status = 503
     title = "The model is not available"
+
+
+class NoRoom(ApeError):
+    """The model server has no memory for one more adapter."""
+
+    status = 507
+    title = "No room for one more adapter"
 
 
 class Busy(ApeError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -31,12 +32,20 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    engine: Annotated[Literal["embedded", "url"], Field(description="who runs the model")] = "embedded"
+    engine: Annotated[Literal["embedded", "vllm", "url"], Field(description="who runs the model")] = (
+        "embedded"
+    )
     url: Annotated[str | None, Field(description="an OpenAI-compatible server, up to and with /v1")] = None
     engine_key: Annotated[SecretStr | None, Field(description="the key to that server")] = None
     model: Annotated[
-        str | None, Field(description="embedded: a catalogue name, .gguf file or hub id; url: a name there")
+        str | None,
+        Field(
+            description="embedded: a catalogue name, .gguf file or hub id; vllm: a directory or hub id; url: a name"
+        ),
     ] = None
+    aliases: Annotated[
+        dict[str, str], Field(description="other names of models, NAME=MODEL; `default` too")
+    ] = {}
     cache: Annotated[Path, Field(description="where pulled models are kept", default_factory=default_cache)]
 
     slots: Annotated[int, Field(ge=1, le=64, description="passages the embedded engine works on at once")] = 4
@@ -44,22 +53,74 @@ class Settings(BaseModel):
     threads: Annotated[
         int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
     ] = None
-    in_flight: Annotated[int, Field(ge=1, le=1024, description="requests to a url engine at once")] = 8
-    timeout_seconds: Annotated[float, Field(gt=0, description="longest silence of a url engine")] = 60.0
+    in_flight: Annotated[
+        int | None,
+        Field(ge=1, le=1024, description="requests to the model server at once; 8 by url, 64 to vllm"),
+    ] = None
+    timeout_seconds: Annotated[float, Field(gt=0, description="longest silence of the model server")] = 60.0
     retry_attempts: Annotated[int, Field(ge=1, le=20, description="tries of a request that fails")] = 4
     retry_seconds: Annotated[float, Field(ge=0, description="longest time for those tries together")] = 180.0
+
+    vllm_python: Annotated[
+        Path | None, Field(description="the interpreter that has vllm; this one if left out")
+    ] = None
+    vllm_flags: Annotated[tuple[str, ...], Field(description="flags for vllm, as in a shell")] = ()
+    vllm_start_seconds: Annotated[float, Field(gt=0, description="longest time for vllm to be up")] = 1800.0
+    adapters: Annotated[dict[str, Path], Field(description="adapters to begin with, NAME=DIRECTORY")] = {}
+    adapter_dirs: Annotated[
+        tuple[Path, ...], Field(description="where adapters may be loaded from at run time, comma-separated")
+    ] = ()
+    max_adapters: Annotated[int, Field(ge=1, le=1000, description="adapters loaded at once")] = 32
 
     host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free one")] = 8000
     api_keys: Annotated[
         tuple[str, ...], Field(description="keys to the service, comma-separated; kept as SHA-256 only")
     ] = ()
+    admin_keys: Annotated[
+        tuple[str, ...],
+        Field(description="keys that may load adapters and move aliases; those of api_keys if left out"),
+    ] = ()
+    rate_limit: Annotated[
+        str | None, Field(description="passages that a key may send, e.g. 600/minute; no limit if left out")
+    ] = None
+    drain_seconds: Annotated[
+        float, Field(ge=0, le=3600, description="longest time to finish what is under way when told to stop")
+    ] = 20.0
     max_body_bytes: Annotated[int, Field(ge=1024, description="largest request body")] = 2_000_000
     max_passages: Annotated[int, Field(ge=1, description="longest list of passages in a request")] = 64
     max_characters: Annotated[int, Field(ge=100, description="longest source or MT of a passage")] = 20_000
     max_queue: Annotated[int, Field(ge=1, description="passages that may wait or be worked on")] = 256
 
-    @field_validator("api_keys", mode="before")
+    @field_validator("aliases", "adapters", mode="before")
+    @classmethod
+    def _pairs(cls, given: object) -> object:
+        """NAME=VALUE, in a list or separated by commas."""
+        if isinstance(given, str):
+            given = [pair for pair in given.split(",") if pair.strip()]
+        if not isinstance(given, list | tuple):
+            return given
+        pairs = [str(pair).partition("=") for pair in given]
+        if not all(name.strip() and value.strip() for name, _, value in pairs):
+            raise ValueError("is to be NAME=VALUE, or several of these")
+        named = {name.strip(): value.strip() for name, _, value in pairs}
+        if len(named) < len(pairs):
+            raise ValueError("has a name twice")
+        return named
+
+    @field_validator("adapter_dirs", mode="before")
+    @classmethod
+    def _list(cls, given: object) -> object:
+        if isinstance(given, str):
+            return [part.strip() for part in given.split(",") if part.strip()]
+        return given
+
+    @field_validator("vllm_flags", mode="before")
+    @classmethod
+    def _words(cls, given: object) -> object:
+        return shlex.split(given) if isinstance(given, str) else given
+
+    @field_validator("api_keys", "admin_keys", mode="before")
     @classmethod
     def _hash_keys(cls, keys: object) -> object:
         """Keep no key in clear: only its hash, which may also be what was given (`sha256:…`)."""
@@ -94,6 +155,8 @@ def load_settings(**flags: object) -> Settings:
         raise InputError("; ".join(_complaint(one) for one in error.errors())) from error
     if settings.engine == "url" and not settings.url:
         raise InputError("The url engine needs a server: --url http://host:port/v1, or APE_URL.", field="url")
+    if settings.engine == "vllm" and not (settings.url or settings.model):
+        raise InputError("The vllm engine needs a model: --model DIRECTORY_OR_HUB_ID.", field="model")
     return settings
 
 
@@ -135,8 +198,10 @@ def _hashed(key: object) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, SecretStr):
         return "********"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={one}" for name, one in value.items())
     if isinstance(value, tuple):
-        return ", ".join(f"{one[:15]}…" for one in value)
+        return ", ".join(f"{one[:15]}…" if _KEY_HASH.fullmatch(str(one)) else str(one) for one in value)
     return "" if value is None else str(value)
 
 

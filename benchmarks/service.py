@@ -28,7 +28,7 @@ from typing import Any
 import httpx2
 import openai
 
-from ape.engines import Model, Reply, Sampling
+from ape.engines import Health, Model, Reply, Sampling
 from ape.engines.embedded import EmbeddedEngine
 from ape.events import Listener
 from ape.postedit import Options, post_edit
@@ -213,6 +213,9 @@ class _Recorder:
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
         yield Model("recorder")
+
+    def health(self) -> Health:
+        return Health("up")
 
 
 async def as_asked(segment: Segment) -> tuple[Prompt, Sampling]:

@@ -3,37 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from importlib import metadata
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from ape.engines import Engine
-from ape.errors import EngineTimeout, EngineUnavailable
+from ape.errors import EngineUnavailable
 from ape.settings import Settings
-from serve.door import let_in
+from serve.door import door, let_in
+from serve.exchange import CLIENT_CLOSED_REQUEST, surround
+from serve.limits import RateLimit, identity
+from serve.log import RequestLog, note
+from serve.metrics import Metrics
+from serve.models import add_model_routes
 from serve.openapi import complete, problems
+from serve.operation import add_operation_routes
 from serve.problems import install, problem_of, response_of
 from serve.queue import Queue
-from serve.schema import Health, ModelOut, ModelsResponse, PostEditResponse, Readiness
+from serve.roster import Roster
+from serve.schema import PostEditResponse
 from serve.stream import MEDIA_TYPE as EVENTS
 from serve.stream import EventStream
-from serve.work import Asked, ClientGone, Outcome, answer, read_request, while_somebody_waits
-
-READY_SECONDS = 5.0
-CLIENT_CLOSED_REQUEST = 499  # never seen by anyone; for the log
+from serve.work import Asked, ClientGone, Desk, Outcome, read_request, while_somebody_waits
 
 
-def create_app(settings: Settings, engine: AbstractAsyncContextManager[Engine]) -> FastAPI:
-    """The application on an engine, which is opened when the service starts and closed when it stops."""
+def create_app(
+    settings: Settings,
+    engine: AbstractAsyncContextManager[Engine],
+    *,
+    log: Callable[[str], None] = lambda _: None,
+) -> FastAPI:
+    """The application on an engine, which is opened when the service starts and closed when it stops.
+
+    `log` gets a JSON line for each request.
+    """
+    queue = Queue(settings.max_queue)
+    metrics = Metrics(
+        queue=queue,
+        engine=lambda: app.state.roster.health(),
+        adapters=lambda: len(app.state.roster.entries),
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with engine as opened:
-            app.state.engine = opened
+            roster = opened if isinstance(opened, Roster) else Roster(opened, aliases=settings.aliases)
+            roster.on_change = metrics.adapter
+            app.state.roster, app.state.desk = roster, Desk(roster, settings, metrics)
             yield
 
     app = FastAPI(
@@ -44,52 +69,20 @@ def create_app(settings: Settings, engine: AbstractAsyncContextManager[Engine]) 
         docs_url=None,  # these pages load their scripts from other people's servers
         redoc_url=None,
     )
-    app.state.settings = settings
-    app.state.queue = Queue(settings.max_queue)
+    app.state.queue, app.state.metrics = queue, metrics
+    app.state.limit = RateLimit(settings.rate_limit)
     install(app)
-    _add_operation_routes(app)
-    _add_model_routes(app, settings)
+    app.add_exception_handler(ClientGone, _nobody_there)
+    surround(app, lambda inner: RequestLog(inner, log), metrics.counted)
+    add_operation_routes(app, settings)
+    add_model_routes(app, settings)
     _add_post_edit_route(app, settings)
     app.openapi = lambda: complete(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
     return app
 
 
-def _add_operation_routes(app: FastAPI) -> None:
-    @app.get("/healthz", tags=["operation"], summary="Is the service alive?")
-    async def healthz() -> Health:
-        return Health()
-
-    @app.get(
-        "/readyz", tags=["operation"], summary="Does the engine answer?", responses=problems(502, 503, 504)
-    )
-    async def readyz(request: Request) -> Readiness:
-        try:
-            models = await asyncio.wait_for(_engine(request).models(), READY_SECONDS)
-        except TimeoutError as error:
-            raise EngineTimeout(
-                f"The model server did not answer within {READY_SECONDS:g} seconds."
-            ) from error
-        if not models:
-            raise EngineUnavailable("The model server serves no model.")
-        return Readiness(models=[model.name for model in models])
-
-
-def _add_model_routes(app: FastAPI, settings: Settings) -> None:
-    @app.get(
-        "/v1/models",
-        tags=["models"],
-        summary="The models that can be asked for",
-        responses=problems(401, 403, 502, 503, 504),
-        dependencies=[Depends(_door(settings))],
-    )
-    async def models(request: Request) -> ModelsResponse:
-        served = await _engine(request).models()
-        return ModelsResponse(
-            models=[
-                ModelOut(name=model.name, default=place == 0, window=model.window)
-                for place, model in enumerate(served)
-            ]
-        )
+async def _nobody_there(_: Request, error: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
 def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
@@ -105,22 +98,29 @@ def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
         ),
         response_model=None,
         responses=problems(400, 401, 403, 404, 413, 415, 422, 429, 502, 503, 504),
-        dependencies=[Depends(_door(settings))],
+        dependencies=[door(settings, let_in)],
     )
     async def post_edit(request: Request) -> Response:
-        try:
-            asked = await read_request(request, settings)
-            if _wants_events(request) and not _is_plainly_wrong(asked):
-                return EventStream(asked, _queue(request), _engine(request), settings)
-            outcomes = await _work_on(asked, request, settings)
-        except ClientGone:
-            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        asked = await read_request(request, settings)
+        note(passages=len(asked.questions))
+        admitted = _admit(request, settings, len(asked.questions))
+        if _wants_events(request) and not _is_plainly_wrong(asked):
+            return EventStream(asked, admitted, _desk(request))
+        outcomes = await _work_on(asked, request, admitted)
         return _answer_list(asked, outcomes) if asked.is_list else _answer_one(asked, outcomes[0])
 
 
-async def _work_on(asked: Asked, request: Request, settings: Settings) -> list[Outcome]:
-    with _queue(request).admit(len(asked.questions)):
-        work = asyncio.gather(*(answer(one, _engine(request), settings) for one in asked.questions))
+@contextmanager
+def _admit(request: Request, settings: Settings, count: int) -> Iterator[None]:
+    """A place for so many passages, within the rate of the caller: a full queue takes nothing of that."""
+    with request.app.state.queue.admit(count):
+        request.app.state.limit.take(identity(request, settings), count)
+        yield
+
+
+async def _work_on(asked: Asked, request: Request, admitted: AbstractContextManager[None]) -> list[Outcome]:
+    with admitted:
+        work = asyncio.gather(*(_desk(request).answer(one) for one in asked.questions))
         try:
             return await while_somebody_waits(request, work)
         except asyncio.CancelledError:
@@ -155,18 +155,6 @@ def _is_plainly_wrong(asked: Asked) -> bool:
     return not asked.is_list and isinstance(asked.questions[0], ValidationError)
 
 
-def _engine(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
-    return engine
-
-
-def _queue(request: Request) -> Queue:
-    queue: Queue = request.app.state.queue
-    return queue
-
-
-def _door(settings: Settings) -> Callable[[Request], Awaitable[None]]:
-    async def door(request: Request) -> None:  # async, or FastAPI would look for a thread to run it in
-        let_in(request, settings)
-
-    return door
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk

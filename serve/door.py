@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
+from collections.abc import Callable
+from typing import Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from ape.errors import InputError
 from ape.network import host_of, is_loopback
 from ape.settings import Settings
+from serve.exchange import key_hash
 from serve.problems import NotAllowed
 
 
@@ -23,6 +25,15 @@ def refuse_open_binding(settings: Settings) -> None:
         )
 
 
+def door(settings: Settings, check: Callable[[Request, Settings], None]) -> Any:
+    """A check as a dependency of a route."""
+
+    async def checked(request: Request) -> None:  # async, or FastAPI would look for a thread to run it in
+        check(request, settings)
+
+    return Depends(checked)
+
+
 def let_in(request: Request, settings: Settings) -> None:
     """Raise unless the caller shows a key, or there is none and they come by a name of this machine.
 
@@ -32,10 +43,27 @@ def let_in(request: Request, settings: Settings) -> None:
         if not is_loopback(host_of(f"//{request.headers.get('host', '')}")):
             raise NotAllowed("Ask for this service as 127.0.0.1 or localhost.", status=403)
         return
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not key.strip():
+    _require_key(request, (*settings.api_keys, *settings.admin_keys))
+
+
+def let_in_to_change(request: Request, settings: Settings) -> None:
+    """Raise unless the caller may also change what is served: load adapters, move aliases."""
+    if not settings.admin_keys:
+        let_in(request, settings)
+        return
+    try:
+        _require_key(request, settings.admin_keys)
+    except NotAllowed:
+        let_in(request, settings)
+        raise NotAllowed(
+            "That key may ask for passages, and not change what is served.", status=403
+        ) from None
+
+
+def _require_key(request: Request, keys: tuple[str, ...]) -> None:
+    shown = key_hash(request.scope)
+    if shown is None:
         raise NotAllowed("Send the header 'Authorization: Bearer KEY'.", status=401)
-    shown = "sha256:" + hashlib.sha256(key.strip().encode("utf-8", "surrogateescape")).hexdigest()
     # All keys are compared, so that the time tells nothing of which one nearly matched.
-    if not any([hmac.compare_digest(shown, known) for known in settings.api_keys]):  # noqa: C419
+    if not any([hmac.compare_digest(f"sha256:{shown}", known) for known in keys]):  # noqa: C419
         raise NotAllowed("That key is not known here.", status=401)

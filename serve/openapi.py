@@ -26,15 +26,17 @@ _TELLS = {
     400: "The body is not JSON.",
     401: "No key, or a wrong one.",
     403: "Asked for by a host name that is not this machine's.",
-    404: "No model of that name.",
+    404: "Nothing of that name here.",
+    409: "It stands against what is there now; `detail` says what to do first.",
     413: "More than a limit or the model's window allows; `actual` and `limit` say how much.",
     415: "The body is not application/json.",
     422: "Something in the request can't be worked on; `field` says what.",
-    429: "The queue is full; Retry-After says when to come again.",
+    429: "The queue is full, or the key has used up its passages for now; Retry-After says when to come again.",
     500: "Something failed that should not; the log of the service says what.",
     502: "The model server failed.",
     503: "The model server can't be reached or is overloaded, or the service is stopping.",
     504: "The model server did not answer in time.",
+    507: "No room for one more adapter.",
 }
 _RETRY_AFTER = {
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}
@@ -76,11 +78,18 @@ def complete(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
     operation = document["paths"]["/v1/post-edit"]["post"]
     operation["requestBody"] = _request(settings)
     operation["responses"]["200"] = _response()
-    if settings.api_keys:
+    if settings.api_keys or settings.admin_keys:
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path, method in (("/v1/post-edit", "post"), ("/v1/models", "get")):
-            document["paths"][path][method]["security"] = [{"key": []}]
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                if "401" in operation["responses"]:
+                    operation["security"] = [{"key": []}]
     return document
+
+
+def text(tells: str) -> dict[int | str, dict[str, Any]]:
+    """An answer in plain text."""
+    return {200: {"description": tells, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
 def _schemas(settings: Settings) -> dict[str, Any]:

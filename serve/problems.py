@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +14,11 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from ape.errors import ApeError, Busy, EngineError, EngineUnavailable, InputError, TooLong
+from serve.log import note_problem, problem_name
 from serve.schema import Problem
 
 log = logging.getLogger("ape.serve")
 MEDIA_TYPE = "application/problem+json"
-_SLUG = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class NotAllowed(ApeError):
@@ -54,7 +53,7 @@ def problem_of(error: Exception, *, mt: str | None = None) -> Problem:
             mt=mt,
         )
     return Problem(
-        type=f"urn:ape:problem:{_SLUG.sub('-', type(error).__name__).lower().removesuffix('-error')}",
+        type=f"urn:ape:problem:{problem_name(error)}",
         title=error.title,
         status=error.status,
         detail=str(error),
@@ -99,6 +98,7 @@ def install(app: FastAPI) -> None:
     """Answer every error of the application in this form."""
 
     async def ours(_: Request, error: Exception) -> JSONResponse:
+        note_problem(error)
         return response_of(problem_of(error), error)
 
     async def http(_: Request, error: Exception) -> JSONResponse:
@@ -113,9 +113,11 @@ def install(app: FastAPI) -> None:
 
     async def invalid(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
+        note_problem(error)
         return response_of(_invalid(error.errors()))
 
     app.add_exception_handler(ApeError, ours)
+    app.add_exception_handler(ValidationError, ours)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, ours)

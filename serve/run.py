@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import socket
 from collections.abc import Callable
@@ -10,18 +11,19 @@ from contextlib import nullcontext
 
 import uvicorn
 
-from ape.engines.open import open_engine
 from ape.errors import InputError
 from ape.settings import Settings
 from serve.app import create_app
 from serve.door import refuse_open_binding
-
-DRAIN_SECONDS = 20
+from serve.limits import RateLimit
+from serve.log import to_stdout
+from serve.open import open_roster
 
 
 def run(settings: Settings, *, tell: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread."""
     refuse_open_binding(settings)
+    RateLimit(settings.rate_limit)  # or a slip in it would be told only once the model is loaded
     with _listen(settings) as listener:
         asyncio.run(_serve(settings, listener, tell=tell))
     tell("Stopped.")
@@ -31,12 +33,13 @@ async def _serve(settings: Settings, listener: socket.socket, *, tell: Callable[
     """Open the engine outside of uvicorn, so that a failure is the error itself and Ctrl-C is heeded meanwhile."""
     address = _address(listener)
     tell(f"Starting on {address}: opening the engine …")
-    async with open_engine(settings) as engine:
+    async with open_roster(settings, tell=tell) as roster:
         config = uvicorn.Config(
-            create_app(settings, nullcontext(engine)),
+            create_app(settings, nullcontext(roster), log=to_stdout),
             log_level="critical",
-            timeout_graceful_shutdown=DRAIN_SECONDS,
+            timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
             server_header=False,
+            proxy_headers=False,  # any caller on this machine could write what it likes into them
         )
         # Once it has drained, uvicorn raises the signal that stopped it again: but to stop when told to is success.
         for number in (signal.SIGINT, signal.SIGTERM):

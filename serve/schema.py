@@ -31,6 +31,7 @@ EXAMPLE_ANSWER: dict[str, JsonValue] = {
     "model": "smollm2-135m",
     "prompt": "chat@3f2a9c41d7e0",
     "usage": {"prompt_tokens": 310, "completion_tokens": 19},
+    "attempt": 1,
 }
 EXAMPLE_PROBLEM: dict[str, JsonValue] = {
     "type": "urn:ape:problem:input",
@@ -96,7 +97,14 @@ class PostEditRequest(BaseModel):
     temperature: float = Field(0, ge=0, le=2, allow_inf_nan=False)
     top_p: float = Field(0.2, gt=0, le=1, allow_inf_nan=False)
     seed: Whole = Field(1, ge=0, le=2**31 - 1)
-    max_attempts: Whole = Field(2, ge=1, le=5, description="drafts to ask for before the MT is kept")
+    max_attempts: Whole = Field(2, ge=1, le=5, description="times to ask before the MT is kept")
+    n: Whole = Field(1, ge=1, le=8, description="candidates to draw each time; the best one is taken")
+    max_tokens: Annotated[int, Field(ge=1, le=32_768), BeforeValidator(_whole)] | None = Field(
+        None, description="longest draft; worked out from the MT's length if absent"
+    )
+    stop: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
+        [], max_length=3, description="strings that end a draft, besides those of the prompt"
+    )
 
     def to_segment(self) -> Segment:
         """The passage, with its languages known."""
@@ -119,6 +127,9 @@ class PostEditRequest(BaseModel):
             top_p=self.top_p,
             seed=self.seed,
             max_attempts=self.max_attempts,
+            candidates=self.n,
+            max_tokens=self.max_tokens,
+            stop=tuple(self.stop),
         )
 
 
@@ -162,25 +173,12 @@ class PostEditResponse(BaseModel):
     model: str
     prompt: str
     usage: UsageOut
+    attempt: int = Field(description="the draft that was taken; 0: none")
 
     @classmethod
     def of(cls, result: PostEdit) -> PostEditResponse:
         """The answer as it is sent."""
         return cls.model_validate(result, from_attributes=True)
-
-
-class ModelOut(BaseModel):
-    """A model that can be asked for by name."""
-
-    name: str
-    default: bool
-    window: int | None = Field(description="context length in tokens, where the engine tells")
-
-
-class ModelsResponse(BaseModel):
-    """All models, the default first."""
-
-    models: list[ModelOut]
 
 
 class Health(BaseModel):
@@ -194,6 +192,7 @@ class Readiness(BaseModel):
 
     status: Literal["ready"] = "ready"
     models: list[str]
+    restarts: int = Field(0, description="how often the model server was started again")
 
 
 class Problem(BaseModel):

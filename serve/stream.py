@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import AbstractContextManager, aclosing, suppress
 from dataclasses import asdict
 from typing import Any
 
 from fastapi import Request, Response
 from starlette.types import Receive, Scope, Send
 
-from ape.engines import Engine
 from ape.events import Attempt, Done, Event, Found, Retry, Token
-from ape.settings import Settings
 from serve.problems import problem_of
-from serve.queue import Queue
 from serve.schema import FindingOut, PostEditResponse
-from serve.work import Asked, ClientGone, Outcome, Question, answer, while_somebody_waits
+from serve.work import Asked, ClientGone, Desk, Outcome, Question, while_somebody_waits
 
 KEEP_ALIVE_SECONDS = 15.0
 MEDIA_TYPE = "text/event-stream"
@@ -33,17 +30,16 @@ class EventStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, asked: Asked, queue: Queue, engine: Engine, settings: Settings) -> None:
+    def __init__(self, asked: Asked, admitted: AbstractContextManager[None], desk: Desk) -> None:
         super().__init__(headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
-        self.passages = len(asked.questions)
-        self.queue = queue
-        self.events = events(asked, engine, settings)
+        self.admitted = admitted
+        self.events = events(asked, desk)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events as they happen, for as long as somebody listens."""
         # A full queue is still a 429 here, since nothing was sent yet.
-        with self.queue.admit(self.passages), suppress(ClientGone):
+        with self.admitted, suppress(ClientGone):
             await while_somebody_waits(Request(scope, receive), self._send(send))
 
     async def _send(self, send: Send) -> None:
@@ -54,7 +50,7 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def events(asked: Asked, engine: Engine, settings: Settings) -> AsyncGenerator[str]:
+async def events(asked: Asked, desk: Desk) -> AsyncGenerator[str]:
     """The stream of a request: attempt, token, retry, finding, then result or error, for each passage; then end.
 
     In a list every event carries the `index` of its passage. Closing the stream cancels what is under way.
@@ -68,7 +64,7 @@ async def events(asked: Asked, engine: Engine, settings: Settings) -> AsyncGener
             if not isinstance(event, Done):
                 lines.put_nowait(_line(*_described(event), extra))
 
-        outcome = await answer(question, engine, settings, listen=tell)
+        outcome = await desk.answer(question, listen=tell)
         lines.put_nowait(_line(*_closing(outcome, question), extra))
 
     async def follow_all() -> None:

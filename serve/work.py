@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,6 +19,8 @@ from ape.events import Listener, ignore
 from ape.postedit import post_edit
 from ape.settings import Settings
 from ape.verdict import PostEdit
+from serve.log import note_problem, note_result
+from serve.metrics import Drafts, Metrics
 from serve.problems import Unreadable
 from serve.schema import PostEditRequest
 
@@ -38,14 +41,19 @@ class Asked:
     is_list: bool
 
 
-async def read_request(request: Request, settings: Settings) -> Asked:
-    """Read the body within the limits, and parse each question by itself."""
+async def read_json(request: Request, settings: Settings) -> Any:
+    """The body, within the limits."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Unreadable(
             f"The body is to be application/json, not {kind or 'of no stated type'}.", status=415
         )
-    content = _parse(await _read_body(request, settings.max_body_bytes))
+    return _parse(await _read_body(request, settings.max_body_bytes))
+
+
+async def read_request(request: Request, settings: Settings) -> Asked:
+    """Read the body, and parse each question by itself."""
+    content = await read_json(request, settings)
     if not isinstance(content, list):
         return Asked((_question(content),), is_list=False)
     if not content:
@@ -90,18 +98,35 @@ def _question(content: Any) -> Question:
         return error
 
 
-async def answer(
-    question: Question, engine: Engine, settings: Settings, *, listen: Listener = ignore
-) -> Outcome:
-    """The result, or the error that stands in its place: whatever it is, the other passages go on."""
-    if isinstance(question, ValidationError):
-        return question
-    try:
-        refuse_too_long(question, settings.max_characters)
-        segment = await asyncio.to_thread(question.to_segment)
-        return await post_edit(segment, engine, options=question.to_options(), listen=listen)
-    except Exception as error:
-        return error
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a passage is worked on, and what became of it is counted and noted."""
+
+    engine: Engine
+    settings: Settings
+    metrics: Metrics
+
+    async def answer(self, question: Question, *, listen: Listener = ignore) -> Outcome:
+        """The result, or the error that stands in its place: whatever it is, the other passages go on."""
+        began, drafts = time.monotonic(), Drafts(listen)
+        outcome = await self._work(question, drafts)
+        if isinstance(outcome, Exception):
+            self.metrics.failed(outcome)
+            note_problem(outcome)
+        else:
+            self.metrics.passage(outcome, time.monotonic() - began, drafts=drafts.count)
+            note_result(outcome)
+        return outcome
+
+    async def _work(self, question: Question, listen: Listener) -> Outcome:
+        if isinstance(question, ValidationError):
+            return question
+        try:
+            refuse_too_long(question, self.settings.max_characters)
+            segment = await asyncio.to_thread(question.to_segment)
+            return await post_edit(segment, self.engine, options=question.to_options(), listen=listen)
+        except Exception as error:
+            return error
 
 
 def refuse_too_long(question: PostEditRequest, limit: int) -> None:

@@ -35,8 +35,9 @@ def edit(
     ] = None,
     top_p: Annotated[float | None, typer.Option(help="Share of probability to draw from; 0.2.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same draft; 1.")] = None,
-    max_attempts: Annotated[
-        int | None, typer.Option(help="Drafts to ask for before the MT is kept; 2.")
+    max_attempts: Annotated[int | None, typer.Option(help="Times to ask before the MT is kept; 2.")] = None,
+    candidates: Annotated[
+        int | None, typer.Option("--n", help="Candidates to draw each time; the best is taken; 1.")
     ] = None,
     json_output: JsonFlag = False,
     engine: EngineFlag = None,
@@ -61,6 +62,7 @@ def edit(
         "top_p": top_p,
         "seed": seed,
         "max_attempts": max_attempts,
+        "n": candidates,
     }
     request = _request(
         _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
@@ -147,17 +149,18 @@ def _request(content: dict[str, Any]) -> PostEditRequest:
 def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     import asyncio
 
-    from ape.cli.talk import fetch_with_progress
-    from ape.engines.open import open_engine
+    from ape.cli.talk import error_console, fetch_with_progress
     from ape.intake import refuse_unreadable
     from ape.postedit import post_edit
+    from serve.open import open_roster
 
     segment = request.to_segment()
     refuse_unreadable(segment)
     fetch_with_progress(settings)
+    console = error_console()
 
     async def work() -> PostEdit:
-        async with open_engine(settings) as engine:
+        async with open_roster(settings, tell=lambda text: console.print(text, markup=False)) as engine:
             return await post_edit(segment, engine, options=request.to_options())
 
     return asyncio.run(work())

@@ -12,12 +12,15 @@ class EngineName(StrEnum):
     """Who runs the model."""
 
     EMBEDDED = "embedded"
+    VLLM = "vllm"
     URL = "url"
 
 
 EngineFlag = Annotated[
     EngineName | None,
-    typer.Option("--engine", help="Who runs the model: llama.cpp inside, or a server by URL."),
+    typer.Option(
+        "--engine", help="Who runs the model: llama.cpp inside, vLLM started here, or a server by URL."
+    ),
 ]
 UrlFlag = Annotated[
     str | None, typer.Option("--url", help="An OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1.")
@@ -25,7 +28,9 @@ UrlFlag = Annotated[
 ModelFlag = Annotated[
     str | None,
     typer.Option(
-        "--model", help="Embedded: a name of `ape models list`, a .gguf file or a hub id. URL: a name there."
+        "--model",
+        help="Embedded: a name of `ape models list`, a .gguf file or a hub id. vLLM: a directory or hub id. "
+        "URL: a name there.",
     ),
 ]
 SourceLanguageFlag = Annotated[

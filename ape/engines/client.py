@@ -19,7 +19,7 @@ from openai import AsyncStream
 from openai.types import Completion, CompletionChoice
 from openai.types.chat import ChatCompletionChunk
 
-from ape.engines.protocol import Model, Reply, Sampling, pick
+from ape.engines.protocol import Health, Model, Reply, Sampling, pick
 from ape.engines.retry import RetryPolicy, is_about_the_window, retrying, translate
 from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
 from ape.events import Listener, Token, ignore
@@ -68,6 +68,7 @@ class OpenAIEngine:
         self._slots = asyncio.Semaphore(in_flight)
         self._retry = retry or RetryPolicy()
         self._known: tuple[Model, ...] = ()
+        self._answers = True
         self._unknown: defaultdict[str, set[str]] = defaultdict(set)
 
     async def __aenter__(self) -> Self:
@@ -100,11 +101,13 @@ class OpenAIEngine:
                 raise translate(error) from error
             listed = []  # some servers have the one model and no list
         except openai.OpenAIError as error:
+            self._answers = not isinstance(error, openai.APIConnectionError)
             raise translate(error) from error
         except NONSENSE as error:
             raise EngineError(
                 "The model server's list of models can't be read. Is the address right?"
             ) from error
+        self._answers = True
         chosen = [model for model in listed if model.name == self._default_model]
         if self._default_model and not chosen:
             chosen = [Model(self._default_model)]
@@ -125,17 +128,25 @@ class OpenAIEngine:
                 return pick(await self.models(), name)
         raise AssertionError("unreachable: the loop returns or raises")
 
+    def health(self) -> Health:
+        """Whether the last request reached it."""
+        return Health("up" if self._answers else "down")
+
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         try:
             # The client's own time-out is for silence alone, and a server can be busy saying nothing.
             async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
                 stream = await self._open(prompt, sampling, model)
                 async with stream:
-                    return await _gather(stream, sampling.max_characters, listen)
+                    reply = await _gather(stream, sampling.max_characters, listen)
         except TimeoutError as error:
+            self._answers = False
             raise EngineTimeout("The model server did not come to an end in time.") from error
         except (openai.OpenAIError, ValueError) as error:
+            self._answers = not isinstance(error, openai.APIConnectionError)  # a time-out is one of these
             raise translate(error) from error
+        self._answers = True
+        return reply
 
     async def _open(self, prompt: Prompt, sampling: Sampling, model: Model) -> Stream:
         """Begin the answer. A server that does not know one of the parameters is asked again without it."""

@@ -20,7 +20,7 @@ def fetch_model(settings: Settings, *, progress: Progress = quiet) -> Path | Non
 
     Commands call it first, outside of any event loop, so that Ctrl-C stops a long download.
     """
-    if settings.engine == "url":
+    if settings.engine != "embedded":
         return None
     return resolve(settings.model or DEFAULT_MODEL, cache=settings.cache, progress=progress)
 
@@ -35,7 +35,7 @@ async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
             str(settings.url),
             api_key=key,
             default_model=settings.model,
-            in_flight=settings.in_flight,
+            in_flight=settings.in_flight or 8,
             timeout_seconds=settings.timeout_seconds,
             retry=retry,
         ) as engine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ape.errors import EngineUnavailable, UnknownModel
 from ape.events import Listener
@@ -13,6 +13,7 @@ from ape.verdict import Usage
 from prompts import Format, Prompt
 
 DEFAULT = "default"
+State = Literal["starting", "up", "down", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,14 @@ class Model:
     format: Format = "chat"
 
 
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How an engine is at this moment, and how often it was started again."""
+
+    state: State
+    restarts: int = 0
+
+
 class Engine(Protocol):
     """A model server, reached through the OpenAI dialect."""
 
@@ -68,6 +77,10 @@ class Engine(Protocol):
 
     def using(self, name: str) -> AbstractAsyncContextManager[Model]:
         """The model of that name, or UnknownModel; it stays loaded for the length of the block."""
+        ...
+
+    def health(self) -> Health:
+        """How it is, as far as is known without asking it."""
         ...
 
 

@@ -49,7 +49,7 @@ def test_a_url_is_enough_to_mean_the_url_engine() -> None:
     ("flags", "sentence"),
     [
         ({"engine": "url"}, "needs a server"),
-        ({"engine": "magic"}, "engine: Input should be 'embedded' or 'url'"),
+        ({"engine": "magic"}, "engine: Input should be 'embedded', 'vllm' or 'url'"),
         ({"port": 70000}, "port: .* 65535"),
         ({"url": "ftp://x"}, "url: begins with http"),
         ({"colour": "red"}, "colour: Extra inputs"),

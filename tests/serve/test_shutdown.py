@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
@@ -33,11 +34,12 @@ signals = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids
 
 @dataclass
 class Service:
-    """A running `ape serve`, and what it has said so far."""
+    """A running `ape serve`, what it has said so far, and at its end a line for each request."""
 
     process: subprocess.Popen[str]
     address: str
     said: list[str]
+    requests: list[str] = field(default_factory=list)
 
     @property
     def children(self) -> list[str]:
@@ -48,8 +50,9 @@ class Service:
 
     def end(self) -> int:
         """Its exit code, once it has gone by itself."""
-        rest, _ = self.process.communicate(timeout=60)
+        requests, rest = self.process.communicate(timeout=60)
         self.said += rest.splitlines()
+        self.requests += requests.splitlines()
         return self.process.returncode
 
     def is_listening(self) -> bool:
@@ -80,16 +83,16 @@ def serve(tmp_path: Path, environment: dict[str, str]) -> Iterator[Serve]:
         process = subprocess.Popen(
             command("--port", "0", *words),
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
             env=environment,
         )
         started.append(process)
-        assert process.stdout
-        said = [process.stdout.readline().rstrip("\n"), process.stdout.readline().rstrip("\n")]
+        assert process.stderr
+        said = [process.stderr.readline().rstrip("\n"), process.stderr.readline().rstrip("\n")]
         found = re.search(r"http://[\d.:]+\d", said[-1])
-        assert found, "\n".join([*said, process.communicate()[0]])
+        assert found, "\n".join([*said, process.communicate()[1]])
         return Service(process, found.group(), said)
 
     yield start
@@ -112,6 +115,12 @@ async def test_a_request_under_way_is_finished_first(
     assert response.json()["post_edit"] == GOOD
     assert service.end() == 0
     assert not service.is_listening()
+    (line,) = map(json.loads, service.requests)
+    assert (line["id"], line["status"], line["decisions"]) == (
+        response.headers["x-request-id"],
+        200,
+        {"edited": 1},
+    )
     assert all(re.fullmatch(line, said) for line, said in zip(SAID, service.said, strict=True)), service.said
 
 

@@ -1,0 +1,85 @@
+"""`ape.json`: what an adapter was trained for and how it is to be asked, beside its weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from ape.errors import AdapterRefused
+from prompts import Format, fingerprint
+
+CARD = "ape.json"
+
+
+class BaseCard(BaseModel):
+    """The model that the adapter was trained on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = Field(min_length=1, description="its hub id or name")
+    revision: str | None = Field(None, description="of the hub")
+    fingerprint: str | None = Field(None, description="of its shape and weights")
+
+
+class Card(BaseModel):
+    """An adapter's description. What a later version adds is ignored by an earlier one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: Literal[1] = 1
+    base: BaseCard
+    prompt: str = Field(
+        pattern=r"^[a-z]+@[0-9a-f]{12}$", description="the format that it was trained in, with its hash"
+    )
+    separators: tuple[str, ...] = Field((), description="of that format, for other programs")
+    stop: tuple[str, ...] = Field((), description="what ends an answer besides the end token")
+    languages: tuple[str, ...] = Field((), description='pairs as "fr-en"; none: any')
+    data: str | None = Field(None, description="hash of the manifest of its training data")
+    training: dict[str, JsonValue] = Field({}, description="settings of the training")
+    parity: dict[str, JsonValue] | None = Field(
+        None, description="how far served outputs were those of the training library"
+    )
+
+    @property
+    def format(self) -> Format:
+        """The format by name; raises where it is not one of ours, or no longer the one that it was trained in."""
+        name, _, _ = self.prompt.partition("@")
+        for known in get_args(Format):
+            if name == known:
+                return self._same(known)
+        raise AdapterRefused(
+            f"It was trained in the prompt format {self.prompt}, which is not known here. "
+            f"There is: {', '.join(fingerprint(known) for known in get_args(Format))}."
+        )
+
+    def _same(self, known: Format) -> Format:
+        if self.prompt != fingerprint(known):
+            raise AdapterRefused(
+                f"It was trained in the prompt format {self.prompt}, and here that format is {fingerprint(known)}: "
+                "it would be asked in other words than it was taught. Use the version of ape that trained it."
+            )
+        return known
+
+
+def read_card(directory: Path) -> Card:
+    """The card of an adapter directory."""
+    try:
+        return Card.model_validate_json((directory / CARD).read_bytes())
+    except OSError as error:
+        raise AdapterRefused(
+            f"It has no {CARD}, so nobody knows in which format to ask it. Training writes that file; "
+            "for an adapter from elsewhere, `ape models card` does."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise AdapterRefused(f"Its {CARD} can't be read: {place or 'file'}: {first['msg']}.") from error
+
+
+def write_card(directory: Path, card: Card) -> Path:
+    """Put the card into the directory."""
+    path = directory / CARD
+    path.write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return path

@@ -1,0 +1,271 @@
+"""An adapter directory, read and checked before any server sees it.
+
+A server that is handed a bad adapter answers with a stack trace, or loads it and writes nonsense. So everything that
+can be told from the files is told here, in a sentence: where they lie, what kind of adapter it is, whether its weights
+are whole, and whether it belongs to the model that is served.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ape.adapters.base import Base
+from ape.adapters.card import CARD, Card, read_card
+from ape.adapters.tensors import Damaged, Tensor, read_tensors
+from ape.errors import AdapterRefused
+from prompts import Format
+
+CONFIG = "adapter_config.json"
+WEIGHTS = "adapter_model.safetensors"
+_FILES = (CONFIG, WEIGHTS, CARD)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LORA = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
+# What changes the meaning of an adapter, and what no server does.
+_UNSERVED = {
+    "use_dora": "DoRA",
+    "lora_bias": "a LoRA bias",
+    "modules_to_save": "whole modules saved beside the LoRA",
+    "layer_replication": "replicated layers",
+    "alora_invocation_tokens": "activated LoRA",
+    "use_qalora": "QALoRA",
+    "trainable_token_indices": "tokens of its own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """An adapter that may be served: its name, its card, and what its files say. `revision` is a hash of them."""
+
+    name: str
+    directory: Path
+    card: Card
+    format: Format
+    rank: int
+    revision: str
+
+
+def check_name(name: str) -> str:
+    """A name that can stand in a URL and in a log."""
+    if not _NAME.fullmatch(name):
+        raise AdapterRefused(
+            f"{name!r} is no name for an adapter: letters, digits, '.', '_' and '-', at most 64, "
+            "a letter or digit first.",
+            field="name",
+        )
+    return name
+
+
+def locate(given: str, roots: Sequence[Path]) -> Path:
+    """The real directory that is meant, which has to lie within one of the roots, wherever its links point."""
+    if not roots:
+        raise AdapterRefused(
+            "This service takes adapters from no directory. Set APE_ADAPTER_DIRS to those it may.",
+            field="directory",
+        )
+    for root in roots:
+        place = (root / given).resolve() if "\x00" not in given else root / "-"
+        if place.is_dir() and _within(place, roots):
+            _refuse_links_to_elsewhere(place, roots)
+            return place
+    raise AdapterRefused(
+        f"There is no adapter directory {given!r} within those that this service may take adapters from "
+        "(a link that leads out of them does not count).",
+        field="directory",
+    )
+
+
+def _within(place: Path, roots: Sequence[Path]) -> bool:
+    return any(place.is_relative_to(root.resolve()) for root in roots)
+
+
+def _refuse_links_to_elsewhere(place: Path, roots: Sequence[Path]) -> None:
+    for name in _FILES:
+        path = place / name
+        if path.exists() and not _within(path.resolve(), roots):
+            raise AdapterRefused(
+                f"{name} of that adapter is a link to a file outside of the directories that this service may read.",
+                field="directory",
+            )
+
+
+def adapters_in(roots: Sequence[Path]) -> Iterator[Path]:
+    """The adapter directories right below the roots."""
+    for root in roots:
+        if root.is_dir():
+            yield from sorted(place for place in root.iterdir() if (place / CONFIG).is_file())
+
+
+def snapshot(directory: Path, into: Path) -> Path:
+    """A copy of the adapter's files under a name made from their content, for a server to keep reading.
+
+    Retraining may overwrite the original at any time; a server reads an adapter again when it had to make room, and
+    keeps what it has computed under the adapter's path.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".copy-", dir=into))
+    try:
+        for name in _FILES:
+            if (directory / name).is_file():
+                shutil.copyfile(directory / name, draft / name)
+        place = into / _revision(draft)
+        if not place.exists():
+            os.replace(draft, place)  # noqa: PTH105 - atomic, and there is no file to be in the way
+    except OSError as error:
+        raise AdapterRefused(f"{directory} can't be read: {error.strerror}.", field="directory") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return place
+
+
+def read_adapter(name: str, directory: Path, *, base: Base, max_rank: int | None = None) -> Adapter:
+    """The adapter, or AdapterRefused with the reason why it can't be served on that base."""
+    check_name(name)
+    card = read_card(directory)
+    form = card.format
+    config = _config(directory)
+    tensors = _weights(directory)
+    rank = _rank(config, tensors)
+    if max_rank is not None and rank > max_rank:
+        raise AdapterRefused(
+            f"It has rank {rank}, and vLLM was started for ranks up to {max_rank}. "
+            f"Start the service with this adapter, or with `-- --max-lora-rank {rank}`."
+        )
+    _refuse_another_base(card, base)
+    _refuse_another_shape(tensors, base)
+    _refuse_nonsense(tensors)
+    return Adapter(name, directory, card, form, rank, _revision(directory))
+
+
+def rank_in(directory: Path) -> int:
+    """The rank that a server needs for the adapter, from its configuration alone."""
+    return _configured_rank(_config(directory))
+
+
+def _config(directory: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AdapterRefused(f"It has no {CONFIG}: is {directory.name!r} a PEFT adapter?") from error
+    except ValueError as error:
+        raise AdapterRefused(f"Its {CONFIG} is not JSON.") from error
+    if not isinstance(config, dict) or str(config.get("peft_type")).upper() != "LORA":
+        kind = config.get("peft_type") if isinstance(config, dict) else None
+        raise AdapterRefused(f"It is an adapter of the kind {kind!r}, and only LoRA can be served.")
+    for key, what in _UNSERVED.items():
+        if config.get(key):
+            raise AdapterRefused(f"It uses {what} ({key}), which vLLM does not serve.")
+    if config.get("bias", "none") != "none":
+        raise AdapterRefused("It trains biases too (bias), which vLLM does not serve.")
+    return config
+
+
+def _configured_rank(config: dict[str, Any]) -> int:
+    pattern = config.get("rank_pattern") or {}
+    ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else ())]
+    if not all(isinstance(rank, int) and rank > 0 for rank in ranks):
+        raise AdapterRefused(f"Its {CONFIG} states no rank (r).")
+    return max(rank for rank in ranks if isinstance(rank, int))
+
+
+def _weights(directory: Path) -> dict[str, Tensor]:
+    path = directory / WEIGHTS
+    try:
+        tensors = read_tensors(path)
+    except FileNotFoundError as error:
+        pickled = directory / "adapter_model.bin"
+        also = (
+            " A .bin file can run any program when it is read, and is never loaded."
+            if pickled.exists()
+            else ""
+        )
+        raise AdapterRefused(f"It has no {WEIGHTS}.{also}") from error
+    except (Damaged, OSError) as error:
+        raise AdapterRefused(f"Its {WEIGHTS} is damaged: {error}. Copy it again.") from error
+    strange = [name for name in tensors if not _LORA.fullmatch(name)]
+    if strange or not tensors:
+        what = f"has {strange[0]!r}" if strange else "is empty"
+        raise AdapterRefused(f"Its {WEIGHTS} {what}, and should hold LoRA weights alone.")
+    return tensors
+
+
+def _rank(config: dict[str, Any], tensors: dict[str, Tensor]) -> int:
+    """The largest rank in the weights, which has to be the configured one: they are scaled by that."""
+    stated = _configured_rank(config)
+    found = 0
+    for module, sides in _pairs(tensors).items():
+        if set(sides) != {"A", "B"}:
+            raise AdapterRefused(f"Its {WEIGHTS} has one half of {module} and not the other.")
+        first, second = sides["A"].shape, sides["B"].shape
+        if len(first) != 2 or len(second) != 2 or first[0] != second[1]:
+            raise AdapterRefused(
+                f"In its {WEIGHTS} the two halves of {module} do not fit: {first}, {second}."
+            )
+        found = max(found, first[0])
+    if found != stated:
+        raise AdapterRefused(f"Its {CONFIG} states rank {stated}, and its weights have rank {found}.")
+    return found
+
+
+def _pairs(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    pairs: dict[str, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if found := _LORA.fullmatch(name):
+            pairs.setdefault(found["module"], {})[found["side"]] = tensor
+    return pairs
+
+
+def _refuse_another_base(card: Card, base: Base) -> None:
+    theirs = card.base
+    if theirs.fingerprint and base.fingerprint:
+        if theirs.fingerprint != base.fingerprint:
+            raise AdapterRefused(
+                f"It was trained on {theirs.model} ({theirs.fingerprint}), and {base.name} ({base.fingerprint}) "
+                "is served here: another model."
+            )
+    elif theirs.model.rstrip("/") != base.name.rstrip("/"):
+        missing = (
+            "the model's files are not on this machine" if theirs.fingerprint else "it has no fingerprint"
+        )
+        raise AdapterRefused(
+            f"It was trained on {theirs.model}, and {base.name} is served here. Whether they are the same can't be "
+            f"told: {missing}."
+        )
+
+
+def _refuse_another_shape(tensors: dict[str, Tensor], base: Base) -> None:
+    for module, sides in _pairs(tensors).items() if base.sides else ():
+        assert base.sides
+        wanted = base.sides.get(f"{module}.weight")
+        if wanted is None:
+            raise AdapterRefused(f"It changes {module}, which {base.name} does not have.")
+        given = (sides["B"].shape[0], sides["A"].shape[1])
+        if given != wanted:
+            raise AdapterRefused(f"For {module} it has the shape {given}, and {base.name} has {wanted}.")
+
+
+def _refuse_nonsense(tensors: dict[str, Tensor]) -> None:
+    for name, tensor in tensors.items():
+        if not tensor.is_float or not np.isfinite(tensor.read()).all():
+            raise AdapterRefused(f"Its {WEIGHTS} is damaged: {name} holds something that is no number.")
+
+
+def _revision(directory: Path) -> str:
+    told = hashlib.sha256()
+    for name in _FILES:
+        path = directory / name
+        if path.is_file():
+            told.update(name.encode())
+            with path.open("rb") as file:
+                told.update(hashlib.file_digest(file, "sha256").digest())
+    return told.hexdigest()[:16]

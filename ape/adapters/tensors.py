@@ -1,0 +1,81 @@
+"""What a safetensors file holds, read without torch: names, shapes, and a few of the values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+LONGEST_HEADER = 100_000_000  # what the format itself allows
+_BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+_FLOATS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8"}
+
+
+class Damaged(ValueError):
+    """The file is not what its header says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """Where a tensor lies in its file."""
+
+    path: Path
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    size: int
+
+    @property
+    def is_float(self) -> bool:
+        """Whether its values can be read here."""
+        return self.dtype in _FLOATS
+
+    def read(self, *, most: int | None = None) -> NDArray[np.float32]:
+        """Its values, or the first so many of them."""
+        width = _BYTES[self.dtype]
+        with self.path.open("rb") as file:
+            file.seek(self.start)
+            content = file.read(self.size if most is None else min(self.size, most * width))
+        raw = np.frombuffer(content, _FLOATS[self.dtype])
+        if self.dtype == "BF16":
+            return (raw.astype(np.uint32) << 16).view(np.float32)
+        return raw.astype(np.float32)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """All tensors of a file by name; Damaged where the header and the file do not agree."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or length > min(size - 8, LONGEST_HEADER):
+            raise Damaged("it has no header")
+        try:
+            header = json.loads(file.read(length))
+            tensors = {
+                str(name): _tensor(path, str(name), entry, 8 + length)
+                for name, entry in header.items()
+                if name != "__metadata__"
+            }
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise Damaged("its header can't be read") from error
+    end = max((tensor.start + tensor.size for tensor in tensors.values()), default=8 + length)
+    if end != size:
+        raise Damaged(f"it has {size:,} bytes where its header speaks of {end:,}")
+    return tensors
+
+
+def _tensor(path: Path, name: str, entry: dict[str, list[int]], base: int) -> Tensor:
+    dtype, shape = str(entry["dtype"]), tuple(int(side) for side in entry["shape"])
+    begin, end = entry["data_offsets"]
+    count = 1
+    for side in shape:
+        count *= side
+    if begin < 0 or end < begin or min(shape, default=0) < 0:
+        raise ValueError("offsets")
+    if dtype in _BYTES and count * _BYTES[dtype] != end - begin:
+        raise ValueError("size")
+    return Tensor(path, name, dtype, shape, base + begin, end - begin)

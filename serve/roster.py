@@ -1,0 +1,305 @@
+"""Who can be asked: the engine's own models, adapters that come and go, and aliases for any of them.
+
+The roster stands in front of an engine and is one itself. A passage holds the model it began with, so that an alias can
+be moved and an adapter unloaded under load, and no request fails for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, Protocol
+
+from ape.adapters import Adapter, Base, locate, read_adapter, snapshot
+from ape.adapters.directory import check_name
+from ape.engines import Engine, Health, Model, Reply, Sampling
+from ape.engines.protocol import DEFAULT
+from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
+from ape.events import Listener
+from prompts import Prompt
+
+Outcome = Literal["loaded", "refused", "failed", "unloaded"]
+
+
+class Loader(Protocol):
+    """An engine that takes adapters while it runs."""
+
+    @property
+    def max_rank(self) -> int | None:
+        """The largest rank it has room for, where that is known."""
+        ...
+
+    async def load(self, name: str, directory: Path) -> None:
+        """Make an adapter known under that name."""
+        ...
+
+    async def unload(self, name: str) -> None:
+        """Forget it."""
+        ...
+
+    async def window(self) -> int | None:
+        """The context length of the base, and so of its adapters."""
+        ...
+
+    async def metrics(self) -> str:
+        """Its own numbers, in Prometheus' text."""
+        ...
+
+
+@dataclass(slots=True)
+class Entry:
+    """An adapter in the house, and how many passages are at work with it."""
+
+    adapter: Adapter
+    model: Model
+    in_use: int = 0
+    leaving: bool = False
+    failure: str = ""
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where adapters come from: the base they have to fit, the folders they may lie in, and a place for our copies."""
+
+    loader: Loader
+    base: Base
+    roots: Sequence[Path] = ()
+    copies: Path | None = None
+    most: int = 32
+
+
+class Roster:
+    """An engine with adapters and aliases."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        aliases: Mapping[str, str] | None = None,
+        source: Source | None = None,
+        unload_seconds: float = 30.0,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.engine = engine
+        self.aliases = dict(aliases or {})
+        self.on_change: Callable[[Outcome], None] = lambda _: None
+        self._source = source
+        self._unload_seconds = unload_seconds
+        self._tell = tell
+        self._entries: dict[str, Entry] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._restored = False
+
+    # An engine, for whoever asks.
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """As the engine does."""
+        return await self.engine.ask(prompt, sampling, model=model, listen=listen)
+
+    async def count(self, text: str) -> int | None:
+        """As the engine does."""
+        return await self.engine.count(text)
+
+    async def models(self) -> tuple[Model, ...]:
+        """The engine's own models and the adapters, what "default" stands for first."""
+        own = await self.engine.models()
+        served = (*own, *(entry.model for entry in self._entries.values() if not entry.leaving))
+        first = self.aliases.get(DEFAULT)
+        return tuple(sorted(served, key=lambda model: model.name != first))
+
+    def health(self) -> Health:
+        """As the engine is."""
+        return self.engine.health()
+
+    async def metrics(self) -> str:
+        """The engine's own numbers, where it has any."""
+        if self._source is None:
+            raise UnknownModel("The engine of this service has no numbers of its own: see /metrics.")
+        return await self._source.loader.metrics()
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        """The model of that name or alias, as it is now, held for the length of the block."""
+        meant = self.aliases.get(name, name)
+        entry = self._entries.get(meant)
+        if entry is None or entry.leaving:
+            async with self._own(meant) as model:
+                yield model
+            return
+        if entry.failure:
+            raise EngineUnavailable(f"The adapter {meant} is out of service: {entry.failure}", retry_after=60)
+        entry.in_use += 1
+        try:
+            yield entry.model
+        finally:
+            entry.in_use -= 1
+            if not entry.in_use:
+                entry.idle.set()
+
+    @asynccontextmanager
+    async def _own(self, name: str) -> AsyncIterator[Model]:
+        async with AsyncExitStack() as stack:
+            try:
+                model = await stack.enter_async_context(self.engine.using(name))
+            except UnknownModel:
+                known = dict.fromkeys([DEFAULT, *(one.name for one in await self.models()), *self.aliases])
+                raise UnknownModel(
+                    f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
+                ) from None
+            yield model
+
+    # Adapters.
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The adapters, in the order in which they came."""
+        return tuple(self._entries.values())
+
+    def add(self, adapter: Adapter) -> None:
+        """Take an adapter in that the engine will be told of when it is up."""
+        self._refuse_taken(adapter.name)
+        self._entries[adapter.name] = Entry(adapter, Model(adapter.name, format=adapter.format))
+
+    async def restore(self) -> None:
+        """Tell an engine that has just started of all adapters. One that it will not take at first is an error."""
+        window = await self._loader().window()
+        for name, entry in list(self._entries.items()):
+            entry.model = replace(entry.model, window=window)
+            try:
+                await self._loader().load(name, entry.adapter.directory)
+            except ApeError as error:
+                self.on_change("failed")
+                if not self._restored:
+                    raise
+                entry.failure = str(error)
+                self._tell(f"The adapter {name} could not be loaded again: {error}")
+            else:
+                entry.failure = ""
+                self.on_change("loaded")
+        self._restored = True
+
+    async def load(self, name: str, directory: str | None = None) -> tuple[Entry, bool]:
+        """Load an adapter from one of the folders, by its own name unless told; and whether it is a new one.
+
+        Once begun, it is brought to an end, whoever hangs up meanwhile.
+        """
+        return await asyncio.shield(self._load(check_name(name), directory or name))
+
+    async def _load(self, name: str, directory: str) -> tuple[Entry, bool]:
+        async with self._locks[name]:
+            try:
+                adapter = await asyncio.to_thread(self._read, name, directory)
+                if (entry := self._entries.get(name)) is not None:
+                    return self._same(entry, adapter), False
+                self._refuse_taken(name)
+                self._refuse_one_too_many()
+            except ApeError:
+                self.on_change("refused")
+                raise
+            try:
+                await self._loader().load(name, adapter.directory)
+                window = await self._loader().window()
+            except ApeError:
+                self.on_change("failed")
+                raise
+            self._entries[name] = Entry(adapter, Model(name, window, adapter.format))
+            self.on_change("loaded")
+            self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
+            return self._entries[name], True
+
+    def _read(self, name: str, directory: str) -> Adapter:
+        source = self._require_source()
+        place = locate(directory, source.roots)
+        if source.copies is not None:
+            place = snapshot(place, source.copies)
+        return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+
+    def _same(self, entry: Entry, adapter: Adapter) -> Entry:
+        if entry.adapter.revision != adapter.revision:
+            raise Conflict(
+                f"{adapter.name} is loaded with other content (revision {entry.adapter.revision}, and there is "
+                f"{adapter.revision} now). Load the new one under another name and move the alias, or unload it first.",
+                field="name",
+            )
+        return entry
+
+    async def unload(self, name: str) -> None:
+        """Unload an adapter once the passages at work with it are finished; new ones no longer get it."""
+        await asyncio.shield(self._unload(name))
+
+    async def _unload(self, name: str) -> None:
+        async with self._locks[name]:
+            entry = self._entries.get(name)
+            if entry is None:
+                loaded = ", ".join(self._entries) or "none"
+                raise UnknownModel(f"No adapter is called {name!r} here. There is: {loaded}.", field="name")
+            if pointing := [alias for alias, meant in self.aliases.items() if meant == name]:
+                raise Conflict(f"The alias {pointing[0]} stands for {name}. Move it first.", field="name")
+            entry.leaving = True
+            try:
+                await self._wait_until_idle(entry)
+                await self._loader().unload(name)
+            except EngineUnavailable:
+                pass  # it is not up, and will not be told of this adapter when it is
+            except BaseException:
+                entry.leaving = False
+                raise
+            del self._entries[name]
+            self.on_change("unloaded")
+            self._tell(f"Unloaded the adapter {name}.")
+
+    async def _wait_until_idle(self, entry: Entry) -> None:
+        try:
+            async with asyncio.timeout(self._unload_seconds):
+                while entry.in_use:
+                    entry.idle.clear()
+                    await entry.idle.wait()
+        except TimeoutError as error:
+            raise Conflict(
+                f"{entry.in_use} passages are still being worked on with {entry.adapter.name}, after "
+                f"{self._unload_seconds:g} seconds. It is left as it was; ask again later.",
+                field="name",
+            ) from error
+
+    def _refuse_taken(self, name: str) -> None:
+        if self._require_source().base.name == name or name == DEFAULT or name in self.aliases:
+            raise Conflict(
+                f"{name} is the name of the base model or of an alias. Choose another.", field="name"
+            )
+
+    def _refuse_one_too_many(self) -> None:
+        if len(self._entries) >= (most := self._require_source().most):
+            raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
+
+    def _require_source(self) -> Source:
+        if self._source is None:
+            raise Conflict(
+                "The engine of this service takes no adapters while it runs. Start it with --engine vllm."
+            )
+        return self._source
+
+    def _loader(self) -> Loader:
+        return self._require_source().loader
+
+    # Aliases.
+
+    async def point(self, alias: str, model: str) -> None:
+        """Let an alias stand for a model from now on; passages under way stay with what they have."""
+        check_name(alias)
+        if model in self.aliases or (alias != DEFAULT and model == DEFAULT):
+            raise Conflict(f"{model} is an alias itself. Name the model that is meant.", field="model")
+        if alias in {served.name for served in await self.models()}:
+            raise Conflict(f"{alias} is a model, and can't be an alias too.", field="alias")
+        async with self.using(model):
+            self.aliases[alias] = model
+
+    def drop(self, alias: str) -> None:
+        """Forget an alias."""
+        if alias == DEFAULT or alias not in self.aliases:
+            raise UnknownModel(f"There is no alias {alias!r} that could be taken away.", field="alias")
+        del self.aliases[alias]

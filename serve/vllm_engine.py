@@ -1,0 +1,203 @@
+"""vLLM as an engine: asked like any other server, and told of adapters while it runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import openai
+
+from ape.engines import Health, Model, Reply, Sampling
+from ape.engines.client import OpenAIEngine
+from ape.engines.retry import RetryPolicy, translate
+from ape.errors import EngineError, NoRoom
+from ape.events import Listener
+from prompts import Prompt
+
+LOAD_SECONDS = 300.0
+_MEMORY = re.compile(
+    r"out of memory|can't allocate|cannot allocate|not enough memory|MemoryError|OOM", re.IGNORECASE
+)
+
+
+class Server(Protocol):
+    """Where vLLM is, and whether it is up."""
+
+    @property
+    def url(self) -> str:
+        """Up to and with /v1; another one after each start."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """What it asks for."""
+        ...
+
+    @property
+    def max_lora_rank(self) -> int | None:
+        """The largest rank that it has room for, where that is known."""
+        ...
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        ...
+
+    def health(self) -> Health | None:
+        """How it is, where somebody watches it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A vLLM that somebody else runs."""
+
+    url: str
+    key: str
+    max_lora_rank: int | None = None
+
+    def require_up(self) -> None:
+        """Who knows: the next request will tell."""
+
+    def health(self) -> None:
+        """Nobody watches it here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model as vLLM lists it: `root` is its directory or hub id, `parent` is the base of an adapter."""
+
+    name: str
+    root: str
+    parent: str | None
+    window: int | None
+
+
+class VllmEngine(OpenAIEngine):
+    """The client of a vLLM. Its adapters are known to us by the roster alone: here there is the base."""
+
+    def __init__(
+        self, server: Server, *, in_flight: int, timeout_seconds: float, retry: RetryPolicy | None = None
+    ) -> None:
+        super().__init__(
+            server.url, api_key=server.key, in_flight=in_flight, timeout_seconds=timeout_seconds, retry=retry
+        )
+        self.server = server
+
+    @property
+    def max_rank(self) -> int | None:
+        """The largest rank that it was started for."""
+        return self.server.max_lora_rank
+
+    def health(self) -> Health:
+        """As its minder knows, or else by what the last request met."""
+        return self.server.health() or super().health()
+
+    async def models(self) -> tuple[Model, ...]:
+        """The base."""
+        self.server.require_up()
+        self._known = tuple(Model(one.name, one.window) for one in await self.listed() if one.parent is None)
+        return self._known
+
+    async def listed(self) -> list[Listed]:
+        """All that vLLM itself knows of, whether it is up for others or not."""
+        self._reconnect()
+        try:
+            page = await self._client.get("/models", cast_to=dict[str, Any])
+            return [
+                Listed(str(one["id"]), str(one.get("root")), one.get("parent"), one.get("max_model_len"))
+                for one in page["data"]
+            ]
+        except openai.OpenAIError as error:
+            raise translate(error) from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise EngineError("vLLM's list of models can't be read. Is the address right?") from error
+
+    async def window(self) -> int | None:
+        """The context length, also while it is only just starting."""
+        return next((one.window for one in await self.listed() if one.parent is None), None)
+
+    async def count(self, text: str) -> int | None:
+        """The exact number of tokens, by vLLM's own tokenizer."""
+        body = {"prompt": text, "add_special_tokens": False}
+        try:
+            reply = await self._client.post(f"{self._root}/tokenize", body=body, cast_to=dict[str, Any])
+        except openai.OpenAIError:
+            return None  # another front may not have the call; the server will refuse what does not fit
+        count = reply.get("count")
+        return count if isinstance(count, int) else None
+
+    async def load(self, name: str, directory: Path) -> None:
+        """Have vLLM read the adapter, which also proves that it can."""
+        body = {"lora_name": name, "lora_path": str(directory)}
+        try:
+            await self._tell("load_lora_adapter", body)
+        except openai.APIStatusError as error:
+            said = _said(error)
+            if "already been loaded" in said:  # by a call whose answer was lost
+                await self.unload(name)
+                await self._tell("load_lora_adapter", body)
+            elif _MEMORY.search(said):
+                raise NoRoom(
+                    f"vLLM has no memory for one more adapter ({said}). Unload one first; the others go on."
+                ) from error
+            elif error.status_code == 404 and "lora" not in said.lower():
+                raise EngineError(
+                    "That vLLM takes no adapters while it runs. Start it with --enable-lora and "
+                    "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1."
+                ) from error
+            else:
+                raise EngineError(f"vLLM could not load the adapter {name}: {said}") from error
+        except openai.OpenAIError as error:
+            raise translate(error) from error
+
+    async def unload(self, name: str) -> None:
+        """Have vLLM forget the adapter; that it does not know it is as good."""
+        try:
+            await self._tell("unload_lora_adapter", {"lora_name": name})
+        except openai.NotFoundError:
+            pass
+        except openai.OpenAIError as error:
+            raise translate(error) from error
+
+    async def metrics(self) -> str:
+        """vLLM's own numbers, in Prometheus' text."""
+        self.server.require_up()
+        self._reconnect()
+        try:
+            return await self._client.get(f"{self._root}/metrics", cast_to=str)
+        except openai.OpenAIError as error:
+            raise translate(error) from error
+
+    async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        self.server.require_up()
+        self._reconnect()
+        try:
+            return await super()._once(prompt, sampling, model=model, listen=listen)
+        except EngineError:
+            # Where it died under this request, say when it will be back rather than how the connection broke.
+            self.server.require_up()
+            raise
+
+    async def _tell(self, call: str, body: dict[str, str]) -> None:
+        self._reconnect()
+        await self._client.post(
+            f"/{call}", body=body, cast_to=str, options={"timeout": LOAD_SECONDS, "max_retries": 0}
+        )
+
+    def _reconnect(self) -> None:
+        """Each start has a port of its own."""
+        if self.url != self.server.url:
+            self.url = self.server.url
+            self._client.base_url = self.url
+
+    @property
+    def _root(self) -> str:
+        return self.url.removesuffix("/").removesuffix("/v1")
+
+
+def _said(error: openai.APIStatusError) -> str:
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    return str(message or error.response.text or error.response.reason_phrase)[:500]

@@ -1,0 +1,197 @@
+"""A small application whose answers have the shapes of ours: problems, lists, streams, and work that a hang-up ends."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from fastapi import FastAPI, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from ape.engines import Health
+from ape.errors import Busy, EngineTimeout
+from ape.trace import request_id
+from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
+from serve.exchange import surround
+from serve.log import RequestLog, note, note_problem, note_result
+from serve.metrics import Metrics
+from serve.problems import install
+from serve.queue import Queue
+from serve.work import ClientGone, while_somebody_waits
+from tests.scripted import running
+
+KEY = "a-key-of-ours"
+TEXT = "Anna put down her bag."
+MESSAGE = "The name Wronskij was lost."
+
+WARNED = Finding("names", Severity.WARN, MESSAGE, attempt=2)
+REFUSED = Finding("length", Severity.REJECT, MESSAGE, attempt=1)
+EDITED = PostEdit(
+    id="1",
+    post_edit=TEXT,
+    decision=Decision.EDITED,
+    findings=(REFUSED, WARNED),
+    edits=(),
+    edit_rate=0.12,
+    model="par3",
+    prompt="sep@1",
+    usage=Usage(100, 20),
+    attempt=2,
+)
+KEPT = PostEdit(
+    id="2",
+    post_edit=TEXT,
+    decision=Decision.UNCHANGED,
+    findings=(),
+    edits=(),
+    edit_rate=0.0,
+    model="base",
+    prompt="chat@1",
+    usage=Usage(50, 10),
+    attempt=1,
+)
+
+
+@dataclass
+class Small:
+    """The application while it runs: what it wrote and counted, and what its handlers saw."""
+
+    client: httpx2.Client
+    metrics: Metrics
+    queue: Queue
+    engine: list[Health]
+    lines: list[str]
+    ids: list[str]
+
+    @contextmanager
+    def caller(self, path: str, *, method: str = "GET", more: str = "X: y") -> Iterator[socket.socket]:
+        """One who asks for the path, and hangs up at the end of the block."""
+        address = urlsplit(str(self.client.base_url))
+        with closing(
+            socket.create_connection((str(address.hostname), address.port or 0), timeout=30)
+        ) as line:
+            line.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n\r\n".encode())
+            yield line
+
+
+@contextmanager
+def small(*, debug: bool = False) -> Iterator[Small]:
+    """The application on a real socket, surrounded by the log and the metrics."""
+    lines: list[str] = []
+    ids: list[str] = []
+    engine = [Health("starting")]
+    queue = Queue(8)
+    metrics = Metrics(queue=queue, engine=lambda: engine[-1], adapters=lambda: 3)
+    app = FastAPI()
+    install(app)
+    _add_plain_routes(app, metrics)
+    _add_failing_routes(app)
+    _add_work_routes(app, metrics, queue, ids)
+    surround(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.counted)
+    with running(app) as address, httpx2.Client(base_url=address, timeout=30) as client:
+        yield Small(client, metrics, queue, engine, lines, ids)
+
+
+def _add_plain_routes(app: FastAPI, metrics: Metrics) -> None:
+    @app.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @app.get("/metrics")
+    async def scrape(request: Request) -> Response:
+        body, kind = metrics.exposition(request.headers.get("accept", ""))
+        return Response(body, media_type=kind)
+
+    @app.get("/v1/jobs/{name}")
+    async def job(name: str) -> Response:
+        return Response(request_id.get(), headers={"X-Request-Id": "the handler's own"})
+
+
+def _add_failing_routes(app: FastAPI) -> None:
+    @app.get("/busy")
+    async def busy() -> None:
+        raise Busy("Full.", retry_after=7)
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise RuntimeError(TEXT)
+
+    @app.get("/half")
+    async def half() -> Response:
+        async def fail() -> None:
+            raise RuntimeError(TEXT)
+
+        return Pieces(Queue(1), then=fail)
+
+
+def _add_work_routes(app: FastAPI, metrics: Metrics, queue: Queue, ids: list[str]) -> None:
+    async def work(outcome: PostEdit | Exception) -> None:
+        await asyncio.sleep(0)
+        ids.append(request_id.get())
+        if isinstance(outcome, Exception):
+            note_problem(outcome)
+            metrics.failed(outcome)
+        else:
+            note_result(outcome)
+            metrics.passage(outcome, 0.3, drafts=outcome.attempt)
+
+    @app.post("/v1/post-edit")
+    async def post_edit(request: Request) -> list[str]:
+        await request.json()
+        outcomes: list[PostEdit | Exception] = [EDITED, KEPT, EDITED, EngineTimeout(TEXT), ValueError(TEXT)]
+        note(passages=len(outcomes))
+        with queue.admit(len(outcomes)):
+            await while_somebody_waits(request, asyncio.gather(*(work(one) for one in outcomes)))
+        return [TEXT]
+
+    @app.get("/forever")
+    async def forever(request: Request) -> Response:
+        try:
+            with queue.admit(1):
+                await while_somebody_waits(request, asyncio.Event().wait())
+        except ClientGone:
+            return Response(status_code=499)
+        raise AssertionError("unreachable")
+
+    @app.get("/stream")
+    async def stream() -> Response:
+        return Pieces(queue)
+
+    @app.get("/stream/forever")
+    async def endless() -> Response:
+        return Pieces(queue, then=asyncio.Event().wait)
+
+    @app.get("/stream/full")
+    async def full() -> Response:
+        return Pieces(queue, passages=queue.capacity + 1)
+
+
+async def _nothing() -> None:
+    pass
+
+
+@dataclass
+class Pieces(Response):
+    """A stream like our stream of events: in the queue while it lasts, and cancelled when nobody listens."""
+
+    queue: Queue
+    passages: int = 1
+    then: Callable[[], Awaitable[Any]] = _nothing
+    status_code: int = 200
+    background: None = field(default=None, init=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.queue.admit(self.passages), suppress(ClientGone):
+            await while_somebody_waits(Request(scope, receive), self._send(send))
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": []})
+        await send({"type": "http.response.body", "body": b"a piece;", "more_body": True})
+        await self.then()
+        await send({"type": "http.response.body", "body": b"the end"})
