@@ -1,15 +1,21 @@
 # Two commands do all the set-up: `make demo` and `make test`. The rest is for those who work on the project.
 PYTHON ?= python3
 BIN := .venv/bin
+VLLM := .venv-vllm
 SOURCES := ape eval prompts serve tests benchmarks
 
-.PHONY: demo test check bench lint types clean
+.PHONY: demo test test-vllm check bench lint types clean
 
 demo: .venv/base
 	$(BIN)/ape demo
 
 test: .venv/dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# On a real vLLM, which pins half of what is in an environment and so has one of its own (3.5 GB).
+test-vllm: .venv/dev $(VLLM)/models/SHA256SUMS
+	APE_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python APE_TEST_VLLM_MODELS=$(CURDIR)/$(VLLM)/models \
+	  $(BIN)/python -m pytest tests/vllm
 
 check: lint types test
 
@@ -34,5 +40,19 @@ bench: .venv/dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+# Nothing here hears or sees; but vLLM brings builds of these three that break `import transformers` beside its own
+# torch for the CPU.
+$(VLLM)/ready: tests/vllm/requirements.txt
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --requirement $<
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+# Written last of all, so it is not there after a build that was broken off. Passive, since threads that spin while they
+# wait take five times as long beside a busy neighbour.
+$(VLLM)/models/SHA256SUMS: tests/vllm/build.py prompts/sep.py $(VLLM)/ready | .venv/base
+	gguf=$$($(BIN)/ape models pull) && \
+	  OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(VLLM)/bin/python -m tests.vllm.build "$$gguf" $(VLLM)/models
+
 clean:
-	rm -rf .venv out
+	rm -rf .venv $(VLLM) out

@@ -44,7 +44,9 @@ _RETRY_AFTER = {
 _HEADERS: dict[int, dict[str, Any]] = {
     401: {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}},
     429: _RETRY_AFTER,
+    502: _RETRY_AFTER,
     503: _RETRY_AFTER,
+    504: _RETRY_AFTER,
 }
 _QUESTION, _ANSWER, _PROBLEM = (
     {"$ref": f"#/components/schemas/{model.__name__}"}

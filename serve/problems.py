@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from ape.errors import ApeError, Busy, EngineError, EngineUnavailable, InputError, TooLong
+from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, TooLong
 from serve.log import note_problem, problem_name
 from serve.schema import Problem
 
@@ -87,7 +87,7 @@ def response_of(problem: Problem, error: Exception | None = None) -> JSONRespons
     """The problem as an HTTP answer, with the headers that belong to it."""
     headers = {}
     wait = getattr(error, "retry_after", None)
-    if isinstance(error, Busy | EngineUnavailable):
+    if isinstance(error, Busy | EngineError) and not isinstance(error, EngineRefused):
         headers["Retry-After"] = str(max(1, math.ceil(wait or 1)))
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -1,0 +1,428 @@
+"""vLLM, started and minded: its command, its log, its health, and what comes after it died.
+
+It runs as a process of another environment if need be, on a loopback port that is held for it, behind a key of its
+own. Between it and us stands a minder (serve/minder.py), so that all of its processes go when it dies, when we stop,
+and when we are killed. Minder and vLLM have a session of their own: Ctrl-C in a terminal reaches us alone, and what is
+under way can be finished first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx2
+
+from ape.engines import Health
+from ape.errors import EngineUnavailable, InputError, ModelError
+from serve.minder import Ended, Minded
+
+LOOPBACK = "127.0.0.1"
+# What vLLM takes for --max-lora-rank.
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+USUAL_RANK = 16
+# Adapters that one batch may mix. Each slot costs memory whether used or not; the others wait in main memory.
+FEWEST_SLOTS, MOST_SLOTS = 4, 8
+FEWEST_IN_MEMORY = 16
+# A user's flag that would take vLLM where we don't look for it, or that says what we have been told otherwise.
+OURS = {
+    "--host": "vLLM listens on loopback, where only this service calls it",
+    "--port": "its port is chosen anew for each start",
+    "--uds": "it is called on a loopback port",
+    "--ssl-keyfile": "it listens on loopback, in clear",
+    "--ssl-certfile": "it listens on loopback, in clear",
+    "--api-key": "it gets a key of its own, which only this service knows",
+    "--model": "the model is told by --model before the --",
+    "--served-model-name": "the service gives the name",
+}
+# What our environment may overrule: nothing is reported to anyone, and the log is plain and comes at once.
+# PYTHONSAFEPATH keeps modules in the working directory from being taken for vLLM's own.
+ENVIRONMENT = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "VLLM_LOGGING_COLOR": "0",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONSAFEPATH": "1",
+}
+PREFIX = "vllm | "
+PORTS_TRIED = 3
+PORT_TAKEN = "address already in use"
+_HAS_VLLM = "import importlib.util, sys; sys.exit(importlib.util.find_spec('vllm') is None)"
+_HAS_VLLM_SECONDS = 60.0
+# At a start a look is short: what does not answer on our port may be somebody else.
+_START_LOOK_EVERY_SECONDS, _START_LOOK_SECONDS = 0.25, 2.0
+_LOOK_SECONDS = 10.0
+_UNKNOWN_START_SECONDS = 60.0
+_OUR_OWN_LOOKS = re.compile(r'"GET /health HTTP/1\.\d" 200')
+
+
+class State(StrEnum):
+    """Where vLLM is in its life."""
+
+    STARTING = "starting"
+    UP = "up"
+    DOWN = "down"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How vLLM is started.
+
+    `python` is the interpreter that has vllm, `model` a directory or hub id, `name` what it is asked for by, `flags`
+    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each.
+    """
+
+    python: Path
+    model: str
+    name: str
+    flags: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    start_seconds: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds we wait for what.
+
+    `look`: between two looks at its health; `silence`: without an answer until it is killed; `first_wait`, doubled up
+    to `longest_wait`: before it is started again; `steady`: up for so long, it is forgiven; `stop`: to stop by itself;
+    `progress`: between two lines about a start that takes its time.
+    """
+
+    look: float = 2.0
+    silence: float = 60.0
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    steady: float = 300.0
+    stop: float = 10.0
+    progress: float = 10.0
+
+
+def hold_port() -> socket.socket:
+    """A free loopback port, held: bound without listening, it is given to nobody who asks for any free one.
+
+    vLLM sets SO_REUSEADDR as we do, so it can listen there all the same.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((LOOPBACK, 0))
+    return held
+
+
+class Vllm:
+    """A vLLM that we started: on a loopback port, with a key of its own, watched and started again when it dies.
+
+    `tell` gets its log and ours, line by line. `on_up` runs each time it is healthy, before it counts as up. `url`
+    changes with each start. `why` is the last reason for not being up, a sentence.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        tell: Callable[[str], None],
+        on_up: Callable[[], Awaitable[None]] | None = None,
+        patience: Patience | None = None,
+        hold: Callable[[], socket.socket] = hold_port,
+    ) -> None:
+        _refuse_ours(launch.flags)
+        self.launch = launch
+        self.max_lora_rank = _number(launch.flags, "--max-lora-rank") or _rank_for(launch.ranks)
+        slots = min(MOST_SLOTS, max(FEWEST_SLOTS, len(launch.ranks)))
+        self.max_loras = _number(launch.flags, "--max-loras") or slots
+        self.key = secrets.token_urlsafe(32)
+        self.url = ""
+        self.state = State.STARTING
+        self.restarts = 0
+        self.why = "vLLM has not been up yet."
+        self._tell = tell
+        self._on_up = on_up
+        self._patience = patience or Patience()
+        self._hold = hold
+        self._minded: Minded | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._start_took = _UNKNOWN_START_SECONDS
+        self._up_by = 0.0
+
+    async def __aenter__(self) -> Self:
+        await _require_vllm(self.launch.python)
+        self._client = httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+        try:
+            await self._start_first()
+        except BaseException:
+            await self._stop()
+            raise
+        self._keeper = asyncio.create_task(self._keep_up())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    def health(self) -> Health:
+        """How it is, and how often it was started again."""
+        return Health(self.state.value, self.restarts)
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable unless it is up, with our guess of the seconds until it is."""
+        if self.state is State.UP:
+            return
+        if self.state is State.STOPPED:
+            raise EngineUnavailable("vLLM is stopped.")
+        wait = max(1.0, self._up_by - time.monotonic())
+        raise EngineUnavailable(
+            f"{self.why} It is being started; come again in about {wait:.0f} s.", retry_after=wait
+        )
+
+    async def _start_first(self) -> None:
+        tries = PORTS_TRIED
+        while self.state is not State.UP:
+            tries -= 1
+            try:
+                await self._start(first=True)
+            except Ended as error:
+                self.why = str(error)
+                if tries and self._minded and any(PORT_TAKEN in line.lower() for line in self._minded.tail):
+                    self._say(f"{self.why} Its port was taken: trying another one.")
+                    continue
+                kind = EngineUnavailable if isinstance(error, _TooSlow) else ModelError
+                raise kind(f"{self.why}{self._last_words()}") from error
+
+    async def _start(self, *, first: bool) -> None:
+        """Start it and come back when it is up; on any failure nothing is left running."""
+        began = time.monotonic()
+        self.state = State.STARTING
+        self._up_by = began + self._start_took
+        with self._hold() as held:
+            port = held.getsockname()[1]
+            self.url = f"http://{LOOPBACK}:{port}/v1"
+            minded = self._minded = Minded(
+                self._command(port),
+                self._environment(),
+                name="vLLM",
+                tell=self._pass_on,
+                grace=self._patience.stop,
+            )
+            try:
+                async with asyncio.timeout(self.launch.start_seconds) as limit:
+                    await self._until_healthy(minded, began)
+                    await self._greet(minded, first=first)
+            except BaseException as error:
+                too_slow = isinstance(error, TimeoutError) and limit.expired()
+                await minded.stop(at_once=too_slow)
+                if too_slow:
+                    raise _TooSlow(f"vLLM was not up within {self.launch.start_seconds:g} s.") from error
+                raise
+        self._start_took = time.monotonic() - began
+        self.state = State.UP
+        self._say(f"vLLM is up after {self._start_took:.1f} s.")
+
+    async def _until_healthy(self, minded: Minded, began: float) -> None:
+        told = began
+        while await self._health(_START_LOOK_SECONDS) != httpx2.codes.OK:
+            if await minded.ends_within(_START_LOOK_EVERY_SECONDS):
+                raise Ended(await minded.how_it_ended())
+            if time.monotonic() - told >= self._patience.progress:
+                told = time.monotonic()
+                self._say(f"vllm has been starting for {told - began:.0f} s …")
+
+    async def _greet(self, minded: Minded, *, first: bool) -> None:
+        """Run on_up. Should it fail at a later start, better up with something missing than down."""
+        try:
+            if self._on_up:
+                await minded.unless_it_ends(self._on_up())
+        except Exception as error:
+            if first or isinstance(error, Ended):
+                raise
+            self._say(f"vLLM is healthy again, but what was to follow failed: {error}")
+
+    async def _keep_up(self) -> None:
+        """Watch it, and start it again whenever it is not up, for ever."""
+        wait = self._patience.first_wait
+        while True:
+            up_since = time.monotonic()
+            try:
+                await self._until_down()
+            except Exception as error:  # it must not go unwatched, whatever happens
+                self._is_down(f"vLLM can't be watched: {error!r}.")
+            if time.monotonic() - up_since >= self._patience.steady:
+                wait = self._patience.first_wait
+            while self.state is not State.UP:
+                self._is_down(self.why, wait)
+                self._say(f"{self.why} It is started again in {wait:g} s.")
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, self._patience.longest_wait)
+                self.restarts += 1
+                try:
+                    await self._start(first=False)
+                except Ended as error:
+                    self.why = str(error)
+                except Exception as error:  # no process or file to be had, say, and that passes too
+                    self.why = f"vLLM can't be started: {error!r}."
+
+    async def _until_down(self) -> None:
+        """Look at it until it is dead, or as good as dead; then end what is left of it."""
+        assert self._minded
+        minded, answered = self._minded, time.monotonic()
+        while not await minded.ends_within(self._patience.look):
+            health = await self._health(min(_LOOK_SECONDS, self._patience.silence))
+            silence = time.monotonic() - answered
+            if health == httpx2.codes.OK:
+                answered = time.monotonic()
+            elif health == httpx2.codes.SERVICE_UNAVAILABLE:
+                self._is_down("vLLM's engine died.")
+                await minded.stop()
+                return
+            elif silence >= self._patience.silence:
+                self._is_down(f"vLLM did not answer for {silence:.0f} s and was killed.")
+                await minded.stop(at_once=True)
+                return
+        self._is_down("vLLM died.")
+        await minded.stop()
+        self.why = await minded.how_it_ended()
+
+    def _is_down(self, why: str, wait: float = 0.0) -> None:
+        self.state, self.why = State.DOWN, why
+        self._up_by = time.monotonic() + wait + self._start_took
+
+    async def _health(self, seconds: float) -> int | None:
+        """The status of /health, or None where there is no answer within so many seconds."""
+        try:
+            answer = await self._client.get(self.url.removesuffix("/v1") + "/health", timeout=seconds)
+        except (httpx2.HTTPError, OSError):
+            return None
+        return answer.status_code
+
+    async def _stop(self) -> None:
+        self.state = State.STOPPED
+        try:
+            if self._keeper:
+                self._keeper.cancel()
+                await asyncio.gather(self._keeper, return_exceptions=True)
+        finally:
+            if self._minded:
+                await self._minded.stop()
+            await self._client.aclose()
+
+    def _command(self, port: int) -> list[str]:
+        in_memory = max(FEWEST_IN_MEMORY, self.max_loras, 2 * len(self.launch.ranks))
+        ours = (
+            ("--model", self.launch.model),
+            ("--served-model-name", self.launch.name),
+            ("--host", LOOPBACK),
+            ("--port", str(port)),
+            ("--enable-lora",),
+            ("--max-lora-rank", str(self.max_lora_rank)),
+            ("--max-loras", str(self.max_loras)),
+            ("--max-cpu-loras", str(in_memory)),
+            # One line a request, with the id that we sent, and never its text.
+            ("--enable-log-requests",),
+            ("--max-log-len", "0"),
+        )
+        theirs = {_name(flag) for flag in self.launch.flags}
+        kept = (word for flag in ours if flag[0] not in theirs for word in flag)
+        entry = "vllm.entrypoints.openai.api_server"
+        return [str(self.launch.python), "-m", entry, *kept, *self.launch.flags]
+
+    def _environment(self) -> dict[str, str]:
+        """The key goes this way, since a command line can be read by everyone on the machine."""
+        theirs = ENVIRONMENT | _without_our_secrets()
+        return theirs | {"VLLM_API_KEY": self.key, "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
+
+    def _last_words(self) -> str:
+        tail = self._minded.tail if self._minded else ()
+        return "\n".join([" Its last words:", *(f"  {line}" for line in tail)]) if tail else ""
+
+    def _pass_on(self, line: str) -> None:
+        if not _OUR_OWN_LOOKS.search(line):
+            self._say(PREFIX + line)
+
+    def _say(self, line: str) -> None:
+        with suppress(Exception):  # a closed stderr, say, is no reason to let vLLM down
+            self._tell(line)
+
+
+class _TooSlow(Ended):
+    """It was not up in time, so that we ended it."""
+
+
+def _refuse_ours(flags: tuple[str, ...]) -> None:
+    for flag in flags:
+        # vLLM takes the beginning of a name for the name, and so do we.
+        is_name = flag.startswith("--") and flag != "--"
+        found = [ours for ours in OURS if is_name and ours.startswith(_name(flag))]
+        if found:
+            raise InputError(f"{found[0]} can't be passed to vLLM: {OURS[found[0]]}.", field="vllm_flags")
+
+
+def _number(flags: tuple[str, ...], name: str) -> int | None:
+    """The number that a flag was given, the last one if several times."""
+    given = None
+    for flag, following in pairwise((*flags, "")):
+        if _name(flag) == name:
+            given = flag.partition("=")[2] or following
+    if given is None:
+        return None
+    if not given.isdecimal() or int(given) < 1:
+        raise InputError(f"{name} is to be a number of at least 1, not {given!r}.", field="vllm_flags")
+    return int(given)
+
+
+def _name(flag: str) -> str:
+    """A flag's name as vLLM reads it: --max_loras=4 is --max-loras, and --no-enable-lora is about --enable-lora."""
+    return flag.partition("=")[0].replace("_", "-").replace("--no-", "--", 1)
+
+
+def _rank_for(ranks: tuple[int, ...]) -> int:
+    needed = max(ranks, default=USUAL_RANK)
+    for rank in RANKS:
+        if rank >= needed:
+            return rank
+    raise InputError(f"vLLM serves adapters up to rank {RANKS[-1]}, and one has {needed}.", field="adapter")
+
+
+async def _require_vllm(python: Path) -> None:
+    """Refuse an interpreter without vllm before anything is started."""
+    remedy = "Set vllm_python (APE_VLLM_PYTHON) to the Python of an environment that has vllm."
+    if sys.platform != "linux":
+        raise InputError("vLLM is started on Linux only: use one that runs elsewhere, by --url.")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(str(python), "-c", _HAS_VLLM),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=ENVIRONMENT | _without_our_secrets(),
+        )
+    except OSError as error:
+        raise InputError(f"{python} can't be run: {error.strerror}. {remedy}", field="vllm_python") from error
+    try:
+        code = await asyncio.wait_for(process.wait(), _HAS_VLLM_SECONDS)
+    except TimeoutError as error:
+        raise InputError(f"{python} does not come to an end. {remedy}", field="vllm_python") from error
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    if code:
+        raise InputError(f"{python} has no vllm. {remedy}", field="vllm_python")
+
+
+def _without_our_secrets() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("APE_")}

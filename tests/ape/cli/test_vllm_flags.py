@@ -1,0 +1,119 @@
+"""`ape serve --engine vllm` and `ape models card` as typed: what can't be is one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prompts import fingerprint
+from tests.ape.adapters.making import lora, make_adapter, make_base
+from tests.serve.fake_vllm import Fake
+
+APE = Path(sys.executable).parent / "ape"
+PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire put down her bag."}
+
+
+def run(
+    *words: object, folder: Path, given: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    places = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    return subprocess.run(
+        [str(word) for word in (APE, *words)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=kept | places | environment,
+        input=given,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return make_base(tmp_path / "tiny")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--engine", "vllm"], "needs a model: --model"),
+        (["--engine", "vllm", "--model", "tiny", "--adapter", "x"], "adapters: is to be NAME=VALUE"),
+        (["--engine", "vllm", "--model", "tiny", "--adapter", "a=b", "--adapter", "a=c"], "has a name twice"),
+        (["--adapter", "a=b"], "--adapter is for --engine vllm"),
+        (["--", "--dtype", "float32"], "'--dtype' is not understood"),
+        (["--engine", "vllm", "--url", "http://127.0.0.1:9/v1", "--", "--dtype"], "not understood"),
+        (["--engine", "vllm", "--model", "tiny", "--port", "0", "--adapter", "a=none"], "no directory none"),
+        (["--engine", "vllm", "--model", "tiny", "--port", "0", "--", "--api-key", "x"], "--api-key"),
+    ],
+)
+def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, base: Path, tmp_path: Path) -> None:
+    done = run("serve", *words, folder=tmp_path, APE_VLLM_PYTHON=str(Fake(tmp_path).python))
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("ape: ")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_environment_without_vllm_is_told_with_the_remedy(base: Path, tmp_path: Path) -> None:
+    done = run("serve", "--engine", "vllm", "--model", base, "--port", "0", folder=tmp_path)
+    assert done.returncode in (1, 2)
+    assert "APE_VLLM_PYTHON" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_vllm_that_dies_at_the_start_is_told_with_its_last_words(base: Path, tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    fake.set(die_after_start=True)
+    done = run(
+        "serve", "--engine", "vllm", "--model", base, "--port", "0",
+        folder=tmp_path, APE_VLLM_PYTHON=str(fake.python),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "there is no model in there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_passage_is_edited_on_a_vllm_that_is_started_for_it(base: Path, tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    done = run(
+        "edit", "--engine", "vllm", "--model", base, "--json",
+        folder=tmp_path, given=json.dumps(PASSAGE), APE_VLLM_PYTHON=str(fake.python),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (json.loads(done.stdout)["model"], json.loads(done.stdout)["decision"]) == ("tiny", "unchanged")
+    assert not Path(f"/proc/{fake.life.api}").exists()
+
+
+def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: Path) -> None:
+    place = make_adapter(tmp_path / "a", base)
+    (place / "ape.json").unlink()
+    words = ["models", "card", place, "--base", base, "--format", "sep", "--languages", "fr-en"]
+    done = run(*words, folder=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, str(place / "ape.json"))
+    card = json.loads((place / "ape.json").read_text())
+    assert (card["prompt"], card["languages"]) == (fingerprint("sep"), ["fr-en"])
+    again = run(*words, folder=tmp_path)
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    assert run(*words, "--force", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "layer", "sentence"),
+    [("xml", 0, "one of chat, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")],
+)
+def test_a_card_is_not_written_for_what_can_not_be_served(
+    form: str, layer: int, sentence: str, base: Path, tmp_path: Path
+) -> None:
+    tensors = {name.replace("layers.0", f"layers.{layer}"): value for name, value in lora().items()}
+    place = make_adapter(tmp_path / "a", base, tensors=tensors)
+    (place / "ape.json").unlink()
+    done = run("models", "card", place, "--base", base, "--format", form, folder=tmp_path)
+    assert (done.returncode, sentence in done.stderr) == (2, True)
+    assert not (place / "ape.json").exists()

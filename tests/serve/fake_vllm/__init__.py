@@ -1,0 +1,71 @@
+"""A fake vLLM for tests of faults: it starts in no time, speaks HTTP as vLLM does, and fails as it is told.
+
+The package `vllm` in this folder takes the place of the real one: `Fake(tmp_path).python` is an interpreter that has
+it first on its path. It is minded, called and killed like the real one, with an engine core as a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One start of the fake: its processes, the arguments it got and what it was told by the environment."""
+
+    api: int
+    engine: int
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+
+
+class Fake:
+    """A fake vLLM, its faults, and the lives that it led.
+
+    Faults, read anew at each start and request:
+
+    at a start: `die_after_start` (exit code 3 after some last words), `never_healthy` (it does not listen until told
+    otherwise), `slow_start` (seconds until it listens), `flood` (bytes of log, written first), `say` (lines of log);
+    at a request: `hang` (no answer to anything, /health too), `unhealthy` (/health is 503), `answer_delay` (seconds
+    before an answer), `pause` (seconds between two pieces of a stream), `load_error` (message) with `load_status`;
+    at a SIGTERM: `ignore_sigterm`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._faults = folder / "fake_vllm.json"
+        self._lives = folder / "fake_vllm.json.lives"
+        self.python = folder / "fake_python"
+        self.set()
+        words = {"PYTHONPATH": Path(__file__).parent, "FAKE_VLLM": self._faults}
+        given = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in words.items())
+        self.python.write_text(f'#!/bin/sh\n{given} exec {shlex.quote(sys.executable)} "$@"\n')
+        self.python.chmod(0o755)
+
+    def set(self, **faults: Any) -> None:
+        """Have these faults from now on, and no others."""
+        written = self._faults.with_suffix(".new")
+        written.write_text(json.dumps(faults))
+        written.replace(self._faults)
+
+    @property
+    def lives(self) -> list[Life]:
+        """All starts so far, the newest last."""
+        if not self._lives.exists():
+            return []
+        told = [json.loads(line) for line in self._lives.read_text().splitlines()]
+        return [Life(one["api"], one["engine"], tuple(one["arguments"]), one["environment"]) for one in told]
+
+    @property
+    def life(self) -> Life:
+        """The newest start."""
+        return self.lives[-1]
+
+
+def fake_python(folder: Path) -> Path:
+    """An interpreter that has the fake vLLM first on its path."""
+    return Fake(folder).python
