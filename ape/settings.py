@@ -57,7 +57,9 @@ class Settings(BaseModel):
         int | None,
         Field(ge=1, le=1024, description="requests to the model server at once; 8 by url, 64 to vllm"),
     ] = None
-    timeout_seconds: Annotated[float, Field(gt=0, description="longest silence of the model server")] = 60.0
+    timeout_seconds: Annotated[
+        float | None, Field(gt=0, description="longest silence of the model server; 60 by url, 300 of vllm")
+    ] = None
     retry_attempts: Annotated[int, Field(ge=1, le=20, description="tries of a request that fails")] = 4
     retry_seconds: Annotated[float, Field(ge=0, description="longest time for those tries together")] = 180.0
 

@@ -20,6 +20,8 @@ from serve.vllm import Launch, Vllm
 from serve.vllm_engine import Listed, Server, Standing, VllmEngine
 
 IN_FLIGHT = 64
+# Under load a prompt may wait for long before its first token; whether vLLM is alive is looked at by other means.
+SILENCE_SECONDS = 300.0
 Tell = Callable[[str], None]
 
 
@@ -92,7 +94,7 @@ def _engine(server: Server, settings: Settings) -> VllmEngine:
     return VllmEngine(
         server,
         in_flight=settings.in_flight or IN_FLIGHT,
-        timeout_seconds=settings.timeout_seconds,
+        timeout_seconds=settings.timeout_seconds or SILENCE_SECONDS,
         retry=RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds),
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,11 +14,12 @@ import openai
 from ape.engines import Health, Model, Reply, Sampling
 from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy, translate
-from ape.errors import EngineError, NoRoom
+from ape.errors import EngineError, EngineUnavailable, NoRoom
 from ape.events import Listener
 from prompts import Prompt
 
 LOAD_SECONDS = 300.0
+LOOK_SECONDS = 0.25
 _MEMORY = re.compile(
     r"out of memory|can't allocate|cannot allocate|not enough memory|MemoryError|OOM", re.IGNORECASE
 )
@@ -171,7 +174,7 @@ class VllmEngine(OpenAIEngine):
             raise translate(error) from error
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        self.server.require_up()
+        await self._until_up()
         self._reconnect()
         try:
             return await super()._once(prompt, sampling, model=model, listen=listen)
@@ -179,6 +182,18 @@ class VllmEngine(OpenAIEngine):
             # Where it died under this request, say when it will be back rather than how the connection broke.
             self.server.require_up()
             raise
+
+    async def _until_up(self) -> None:
+        """Wait for a restart that will be over soon enough; else raise at once, with the time it will take."""
+        deadline = time.monotonic() + self._retry.total_seconds
+        while True:
+            try:
+                self.server.require_up()
+                return
+            except EngineUnavailable as error:
+                if error.retry_after is None or time.monotonic() + error.retry_after > deadline:
+                    raise
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _tell(self, call: str, body: dict[str, str]) -> None:
         self._reconnect()

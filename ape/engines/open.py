@@ -36,7 +36,7 @@ async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
             api_key=key,
             default_model=settings.model,
             in_flight=settings.in_flight or 8,
-            timeout_seconds=settings.timeout_seconds,
+            timeout_seconds=settings.timeout_seconds or 60.0,
             retry=retry,
         ) as engine:
             yield engine

@@ -79,8 +79,7 @@ def make_house(tmp_path: Path) -> Iterator[Open]:
                 cache=tmp_path / "cache",
                 vllm_python=fake.python,
                 adapter_dirs=(root,),
-                retry_seconds=20.0,
-                **values,
+                **{"retry_seconds": 20.0, **values},
             )
             said: list[str] = []
             log: list[str] = []
@@ -381,7 +380,7 @@ async def test_killed_in_the_middle_of_sixteen_requests_none_hangs_and_each_has_
 
 
 async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(make_house: Open, until: Until) -> None:
-    house = make_house(retry_attempts=1)
+    house = make_house(retry_seconds=0.5)
     house.fake.set(never_healthy=True)
     os.kill(house.fake.life.api, signal.SIGKILL)
     await until(lambda: house.client.get("/readyz").status_code == 503)

@@ -1,0 +1,153 @@
+"""What vLLM serves is what transformers and peft write: greedily, in float32, token for token but for near-ties."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from ape.sample import SAMPLES, load_sample
+from ape.sentences import split
+from prompts import Question, render_sep
+from tests.vllm.served import Served
+
+PROMPTS = 50
+TOKENS = 64
+IN_FLIGHT = 8
+# Where the two best logits are closer than this, either may win.
+NEAR_TIE = 0.01
+LEAST_SAME = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt in the `sep` format, and the MT in it."""
+
+    prompt: str
+    mt: str
+    stop: tuple[str, ...]
+
+    def body(self) -> dict[str, object]:
+        """The prompt as both programs are asked."""
+        return {"prompt": self.prompt, "max_tokens": TOKENS, "stop": self.stop}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a program made of a prompt. Only the reference knows its margins and the second best tokens."""
+
+    tokens: list[int]
+    text: str
+    margins: list[float]
+    runners_up: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first token that differs, and how sure of its own the reference was."""
+
+    prompt: int
+    token: int
+    margin: float
+    is_runner_up: bool
+    texts: tuple[str, str]
+
+    @property
+    def is_near_tie(self) -> bool:
+        """Whether the reference was all but undecided between just these two."""
+        return self.is_runner_up and self.margin < NEAR_TIE
+
+
+@pytest.mark.parametrize("adapter", ["copier", "rambler"])
+async def test_a_served_adapter_writes_what_peft_writes(
+    adapter: str, service: Served, models: Path, vllm_python: str
+) -> None:
+    questions = asked()
+    served = await ask_vllm(service, adapter, questions)
+    expected = ask_peft(models, adapter, questions, python=vllm_python)
+    partings = [
+        part(number, ours, theirs)
+        for number, (ours, theirs) in enumerate(zip(served, expected, strict=True))
+        if ours.tokens != theirs.tokens
+    ]
+    print(f"{adapter}: {PROMPTS - len(partings)} of {PROMPTS} identical", *partings, sep="\n")
+    assert not [parting for parting in partings if not parting.is_near_tie]
+    assert len(partings) <= PROMPTS * (1 - LEAST_SAME)
+
+
+async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
+    """Else parity would hold for adapters that change nothing."""
+    questions = asked()[:12]
+    base, copier, rambler = [
+        [written.text for written in await ask_vllm(service, name, questions)]
+        for name in ("base", "copier", "rambler")
+    ]
+    given_back = sum(text == question.mt for text, question in zip(copier, questions, strict=True))
+    assert given_back >= 10
+    assert sum(text != other for text, other in zip(rambler, base, strict=True)) >= 10
+
+
+def asked() -> list[Asked]:
+    """The first two sentences of each paragraph of the sample chapters, as far as there are two."""
+    pairs = [
+        (source.strip(), mt.strip(), segment.source_language, segment.target_language)
+        for name in SAMPLES
+        for segment in load_sample(name).segments()
+        for source, mt in list(zip(split(segment.source), split(segment.mt), strict=False))[:2]
+    ]
+    rendered = [(render_sep(Question(*pair)), pair[1]) for pair in pairs[:PROMPTS]]
+    assert len({prompt.text for prompt, _ in rendered}) == PROMPTS
+    return [Asked(prompt.text, mt, prompt.stop) for prompt, mt in rendered]
+
+
+async def ask_vllm(service: Served, model: str, questions: list[Asked]) -> list[Written]:
+    """Straight from vLLM, several at a time: what shares a batch is not to change what is written."""
+    places = asyncio.Semaphore(IN_FLIGHT)
+    options = {"model": model, "temperature": 0, "return_token_ids": True}
+    headers = {"Authorization": f"Bearer {service.vllm_key}"}
+    async with httpx2.AsyncClient(base_url=service.vllm_url, headers=headers, timeout=600) as client:
+
+        async def ask(question: Asked) -> Written:
+            async with places:
+                answer = await client.post("/completions", json=question.body() | options)
+            choice = answer.raise_for_status().json()["choices"][0]
+            return Written(choice["token_ids"], choice["text"], [], [])
+
+        return await asyncio.gather(*map(ask, questions))
+
+
+def ask_peft(models: Path, adapter: str, questions: list[Asked], *, python: str) -> list[Written]:
+    """From transformers and peft, in vLLM's environment."""
+    words = [models / "base", "--adapter", models / adapter]
+    done = subprocess.run(
+        [python, "-m", "tests.vllm.reference", *map(str, words)],
+        input="\n".join(json.dumps(question.body()) for question in questions),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return [
+        Written(*(answer[name] for name in ("tokens", "text", "margins", "runners_up"))) for answer in answers
+    ]
+
+
+def part(number: int, served: Written, expected: Written) -> Parting:
+    """Where the two part. One can't be the beginning of the other: both end by the same rules."""
+    pairs = zip(served.tokens, expected.tokens, strict=False)
+    place = next(place for place, (ours, theirs) in enumerate(pairs) if ours != theirs)
+    return Parting(
+        number,
+        place,
+        margin=expected.margins[place],
+        is_runner_up=served.tokens[place] == expected.runners_up[place],
+        texts=(served.text, expected.text),
+    )
