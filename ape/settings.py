@@ -68,6 +68,9 @@ class Settings(BaseModel):
     ] = None
     vllm_flags: Annotated[tuple[str, ...], Field(description="flags for vllm, as in a shell")] = ()
     vllm_start_seconds: Annotated[float, Field(gt=0, description="longest time for vllm to be up")] = 1800.0
+    vllm_speculation: Annotated[
+        bool | None, Field(description="whether vllm guesses ahead from the MT; on the CPU alone if left out")
+    ] = None
     adapters: Annotated[dict[str, Path], Field(description="adapters to begin with, NAME=DIRECTORY")] = {}
     adapter_dirs: Annotated[
         tuple[Path, ...], Field(description="where adapters may be loaded from at run time, comma-separated")

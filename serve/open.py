@@ -15,8 +15,9 @@ from ape.engines.open import open_engine
 from ape.engines.retry import RetryPolicy
 from ape.errors import AdapterRefused, ApeError
 from ape.settings import Settings
+from serve.launch import Launch
 from serve.roster import Roster, Source
-from serve.vllm import Launch, Vllm
+from serve.vllm import Vllm
 from serve.vllm_engine import Listed, Server, Standing, VllmEngine
 
 IN_FLIGHT = 64
@@ -53,6 +54,7 @@ async def _started(settings: Settings, tell: Tell) -> AsyncIterator[Roster]:
                 name=named.name,
                 flags=settings.vllm_flags,
                 ranks=(*(adapter.rank for adapter in adapters), *_ranks_in(settings.adapter_dirs)),
+                speculate=settings.vllm_speculation,
                 start_seconds=settings.vllm_start_seconds,
             ),
             tell=tell,

@@ -9,60 +9,27 @@ under way can be finished first.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import secrets
 import socket
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import httpx2
 
 from ape.engines import Health
-from ape.errors import EngineUnavailable, InputError, ModelError
+from ape.errors import EngineUnavailable, ModelError
+from serve.launch import LOOPBACK, Build, Launch, require_vllm
 from serve.minder import Ended, Minded
 
-LOOPBACK = "127.0.0.1"
-# What vLLM takes for --max-lora-rank.
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-USUAL_RANK = 16
-# Adapters that one batch may mix. Each slot costs memory whether used or not; the others wait in main memory.
-FEWEST_SLOTS, MOST_SLOTS = 4, 8
-FEWEST_IN_MEMORY = 16
-# A user's flag that would take vLLM where we don't look for it, or that says what we have been told otherwise.
-OURS = {
-    "--host": "vLLM listens on loopback, where only this service calls it",
-    "--port": "its port is chosen anew for each start",
-    "--uds": "it is called on a loopback port",
-    "--ssl-keyfile": "it listens on loopback, in clear",
-    "--ssl-certfile": "it listens on loopback, in clear",
-    "--api-key": "it gets a key of its own, which only this service knows",
-    "--model": "the model is told by --model before the --",
-    "--served-model-name": "the service gives the name",
-}
-# What our environment may overrule: nothing is reported to anyone, and the log is plain and comes at once.
-# PYTHONSAFEPATH keeps modules in the working directory from being taken for vLLM's own.
-ENVIRONMENT = {
-    "VLLM_NO_USAGE_STATS": "1",
-    "DO_NOT_TRACK": "1",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "VLLM_LOGGING_COLOR": "0",
-    "PYTHONUNBUFFERED": "1",
-    "PYTHONSAFEPATH": "1",
-}
 PREFIX = "vllm | "
 PORTS_TRIED = 3
 PORT_TAKEN = "address already in use"
-_HAS_VLLM = "import importlib.util, sys; sys.exit(importlib.util.find_spec('vllm') is None)"
-_HAS_VLLM_SECONDS = 60.0
 # At a start a look is short: what does not answer on our port may be somebody else.
 _START_LOOK_EVERY_SECONDS, _START_LOOK_SECONDS = 0.25, 2.0
 _LOOK_SECONDS = 10.0
@@ -77,22 +44,6 @@ class State(StrEnum):
     UP = "up"
     DOWN = "down"
     STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How vLLM is started.
-
-    `python` is the interpreter that has vllm, `model` a directory or hub id, `name` what it is asked for by, `flags`
-    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each.
-    """
-
-    python: Path
-    model: str
-    name: str
-    flags: tuple[str, ...] = ()
-    ranks: tuple[int, ...] = ()
-    start_seconds: float = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +91,10 @@ class Vllm:
         patience: Patience | None = None,
         hold: Callable[[], socket.socket] = hold_port,
     ) -> None:
-        _refuse_ours(launch.flags)
+        launch.refuse_what_is_ours()
         self.launch = launch
-        self.max_lora_rank = _number(launch.flags, "--max-lora-rank") or _rank_for(launch.ranks)
-        slots = min(MOST_SLOTS, max(FEWEST_SLOTS, len(launch.ranks)))
-        self.max_loras = _number(launch.flags, "--max-loras") or slots
+        self.max_lora_rank = launch.max_lora_rank
+        self.max_loras = launch.max_loras
         self.key = secrets.token_urlsafe(32)
         self.url = ""
         self.state = State.STARTING
@@ -158,9 +108,10 @@ class Vllm:
         self._keeper: asyncio.Task[None] | None = None
         self._start_took = _UNKNOWN_START_SECONDS
         self._up_by = 0.0
+        self._build: Build = "other"
 
     async def __aenter__(self) -> Self:
-        await _require_vllm(self.launch.python)
+        self._build = await require_vllm(self.launch.python)
         self._client = httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
         try:
             await self._start_first()
@@ -213,8 +164,8 @@ class Vllm:
             port = held.getsockname()[1]
             self.url = f"http://{LOOPBACK}:{port}/v1"
             minded = self._minded = Minded(
-                self._command(port),
-                self._environment(),
+                self.launch.command(port, self._build),
+                self.launch.environment(self.key),
                 name="vLLM",
                 tell=self._pass_on,
                 grace=self._patience.stop,
@@ -320,31 +271,6 @@ class Vllm:
                 await self._minded.stop()
             await self._client.aclose()
 
-    def _command(self, port: int) -> list[str]:
-        in_memory = max(FEWEST_IN_MEMORY, self.max_loras, 2 * len(self.launch.ranks))
-        ours = (
-            ("--model", self.launch.model),
-            ("--served-model-name", self.launch.name),
-            ("--host", LOOPBACK),
-            ("--port", str(port)),
-            ("--enable-lora",),
-            ("--max-lora-rank", str(self.max_lora_rank)),
-            ("--max-loras", str(self.max_loras)),
-            ("--max-cpu-loras", str(in_memory)),
-            # One line a request, with the id that we sent, and never its text.
-            ("--enable-log-requests",),
-            ("--max-log-len", "0"),
-        )
-        theirs = {_name(flag) for flag in self.launch.flags}
-        kept = (word for flag in ours if flag[0] not in theirs for word in flag)
-        entry = "vllm.entrypoints.openai.api_server"
-        return [str(self.launch.python), "-m", entry, *kept, *self.launch.flags]
-
-    def _environment(self) -> dict[str, str]:
-        """The key goes this way, since a command line can be read by everyone on the machine."""
-        theirs = ENVIRONMENT | _without_our_secrets()
-        return theirs | {"VLLM_API_KEY": self.key, "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
-
     def _last_words(self) -> str:
         tail = self._minded.tail if self._minded else ()
         return "\n".join([" Its last words:", *(f"  {line}" for line in tail)]) if tail else ""
@@ -360,69 +286,3 @@ class Vllm:
 
 class _TooSlow(Ended):
     """It was not up in time, so that we ended it."""
-
-
-def _refuse_ours(flags: tuple[str, ...]) -> None:
-    for flag in flags:
-        # vLLM takes the beginning of a name for the name, and so do we.
-        is_name = flag.startswith("--") and flag != "--"
-        found = [ours for ours in OURS if is_name and ours.startswith(_name(flag))]
-        if found:
-            raise InputError(f"{found[0]} can't be passed to vLLM: {OURS[found[0]]}.", field="vllm_flags")
-
-
-def _number(flags: tuple[str, ...], name: str) -> int | None:
-    """The number that a flag was given, the last one if several times."""
-    given = None
-    for flag, following in pairwise((*flags, "")):
-        if _name(flag) == name:
-            given = flag.partition("=")[2] or following
-    if given is None:
-        return None
-    if not given.isdecimal() or int(given) < 1:
-        raise InputError(f"{name} is to be a number of at least 1, not {given!r}.", field="vllm_flags")
-    return int(given)
-
-
-def _name(flag: str) -> str:
-    """A flag's name as vLLM reads it: --max_loras=4 is --max-loras, and --no-enable-lora is about --enable-lora."""
-    return flag.partition("=")[0].replace("_", "-").replace("--no-", "--", 1)
-
-
-def _rank_for(ranks: tuple[int, ...]) -> int:
-    needed = max(ranks, default=USUAL_RANK)
-    for rank in RANKS:
-        if rank >= needed:
-            return rank
-    raise InputError(f"vLLM serves adapters up to rank {RANKS[-1]}, and one has {needed}.", field="adapter")
-
-
-async def _require_vllm(python: Path) -> None:
-    """Refuse an interpreter without vllm before anything is started."""
-    remedy = "Set vllm_python (APE_VLLM_PYTHON) to the Python of an environment that has vllm."
-    if sys.platform != "linux":
-        raise InputError("vLLM is started on Linux only: use one that runs elsewhere, by --url.")
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *(str(python), "-c", _HAS_VLLM),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=ENVIRONMENT | _without_our_secrets(),
-        )
-    except OSError as error:
-        raise InputError(f"{python} can't be run: {error.strerror}. {remedy}", field="vllm_python") from error
-    try:
-        code = await asyncio.wait_for(process.wait(), _HAS_VLLM_SECONDS)
-    except TimeoutError as error:
-        raise InputError(f"{python} does not come to an end. {remedy}", field="vllm_python") from error
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-    if code:
-        raise InputError(f"{python} has no vllm. {remedy}", field="vllm_python")
-
-
-def _without_our_secrets() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("APE_")}

@@ -367,7 +367,7 @@ async def test_killed_in_the_middle_of_sixteen_requests_none_hangs_and_each_has_
         os.kill(house.fake.life.api, signal.SIGKILL)
         await until(look)
         assert int(reds[-1].headers["retry-after"]) >= 1
-        assert "started again" in reds[-1].json()["detail"]
+        assert "being started" in reds[-1].json()["detail"]
         assert house.number("ape_engine_up") == 0
         answers = await asyncio.gather(*asking)
         await until(lambda: house.client.get("/readyz").status_code == 200)

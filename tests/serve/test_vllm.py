@@ -19,7 +19,8 @@ import pytest
 
 from ape.engines import Health
 from ape.errors import EngineUnavailable, InputError, ModelError
-from serve.vllm import LOOPBACK, PREFIX, Launch, Patience, State, Vllm, hold_port
+from serve.launch import LOOPBACK, Launch
+from serve.vllm import PREFIX, Patience, State, Vllm, hold_port
 from tests.serve.fake_vllm import Fake
 from tests.serve.test_minder import alive
 
@@ -30,7 +31,8 @@ SERVICE = """
 import asyncio, sys
 from pathlib import Path
 import httpx2
-from serve.vllm import Launch, Vllm
+from serve.launch import Launch
+from serve.vllm import Vllm
 
 async def main():
     async with Vllm(Launch(Path(sys.argv[1]), "m", "base"), tell=lambda line: None) as vllm:
@@ -106,7 +108,8 @@ async def test_the_command_has_what_vllm_needs(told: Told) -> None:
         *("--model", "some/model", "--served-model-name", "base"),
         *("--host", "127.0.0.1", "--port", str(httpx2.URL(vllm.url).port)),
         *("--enable-lora", "--max-lora-rank", "16", "--max-loras", "4", "--max-cpu-loras", "16"),
-        *("--enable-log-requests", "--max-log-len", "0", "--dtype", "float32"),
+        *("--enable-log-requests", "--max-log-len", "0", "--middleware", "ape_gate.Gate"),
+        *("--dtype", "float32"),
     )
     assert given.environment["VLLM_API_KEY"] == vllm.key
     assert given.environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] == "1"
@@ -138,7 +141,10 @@ async def test_a_flag_of_the_users_takes_the_place_of_ours(
     async with told.vllm(*flags, "--no-enable-log-requests") as vllm:
         assert (vllm.max_lora_rank, vllm.max_loras) == (rank, slots)
     ours = " ".join(told.fake.life.arguments).partition("--enable-lora ")[2]
-    assert ours == f"{kept} --max-log-len 0 {' '.join(flags)} --no-enable-log-requests"
+    assert (
+        ours
+        == f"{kept} --max-log-len 0 --middleware ape_gate.Gate {' '.join(flags)} --no-enable-log-requests"
+    )
 
 
 @pytest.mark.parametrize(

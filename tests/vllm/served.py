@@ -101,9 +101,18 @@ class Served:
 
 @contextmanager
 def served(
-    models: Path, *words: str, vllm_python: str, adapters: Path, home: Path, flags: Sequence[str] = FLAGS
+    models: Path,
+    *words: str,
+    vllm_python: str,
+    adapters: Path,
+    home: Path,
+    flags: Sequence[str] = FLAGS,
+    **settings: str,
 ) -> Iterator[Served]:
-    """Start it on the base of those models; whatever happens, none of its processes is left."""
+    """Start it on the base of those models; whatever happens, none of its processes is left.
+
+    `settings` are variables, as in APE_VLLM_SPECULATION="false".
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
     environment = {
         **kept,
@@ -112,6 +121,7 @@ def served(
         "APE_ADAPTER_DIRS": str(adapters),
         "APE_CACHE": str(home / "cache"),
         "XDG_CONFIG_HOME": str(home),
+        **settings,
     }
     command = [
         APE,

@@ -8,6 +8,7 @@ import re
 import resource
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from prompts import fingerprint
@@ -80,9 +81,11 @@ def test_the_numbers_of_the_service_and_of_vllm_are_there(service: Served) -> No
 
 
 def test_vllm_is_on_loopback_behind_a_key_that_no_list_of_processes_shows(service: Served) -> None:
-    import httpx2
-
-    assert httpx2.get(f"{service.vllm_url}/models").status_code == 401
+    root = service.vllm_url.removesuffix("/v1")
+    for path in ("/v1/models", "/metrics", "/version"):
+        assert httpx2.get(root + path).status_code == 401, path
+    for path in ("/v1/load_lora_adapter", "/adapters", "/invocations", "/tokenize"):
+        assert httpx2.post(root + path, json={}).status_code == 401, path
     lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in service.family]
     assert not any(service.vllm_key.encode() in line for line in lines)
     assert service.vllm_key not in "\n".join(service.said)
