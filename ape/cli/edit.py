@@ -149,7 +149,7 @@ def _request(content: dict[str, Any]) -> PostEditRequest:
 def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     import asyncio
 
-    from ape.cli.talk import error_console, fetch_with_progress
+    from ape.cli.talk import fetch_with_progress, say
     from ape.intake import refuse_unreadable
     from ape.postedit import post_edit
     from serve.open import open_roster
@@ -157,10 +157,9 @@ def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     segment = request.to_segment()
     refuse_unreadable(segment)
     fetch_with_progress(settings)
-    console = error_console()
 
     async def work() -> PostEdit:
-        async with open_roster(settings, tell=lambda text: console.print(text, markup=False)) as engine:
+        async with open_roster(settings, tell=say) as engine:
             return await post_edit(segment, engine, options=request.to_options())
 
     return asyncio.run(work())

@@ -37,7 +37,7 @@ def serve(
 
     One JSON line for each request goes to stdout, everything else to stderr.
     """
-    from ape.cli.talk import error_console, fetch_with_progress
+    from ape.cli.talk import fetch_with_progress, say
     from ape.settings import load_settings
     from serve.door import refuse_open_binding
     from serve.run import run
@@ -55,8 +55,7 @@ def serve(
     _refuse_what_only_vllm_takes(settings, adapter=adapter, vllm_flags=vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
-    console = error_console()
-    run(settings, tell=lambda text: console.print(text, markup=False))
+    run(settings, tell=say)
 
 
 def _refuse_what_only_vllm_takes(

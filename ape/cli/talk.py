@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -30,6 +31,11 @@ STYLES = {Decision.EDITED: "green", Decision.UNCHANGED: "cyan", Decision.REJECTE
 def error_console() -> Console:
     """Where talk and progress go."""
     return Console(stderr=True, highlight=False)
+
+
+def say(line: str) -> None:
+    """A line to stderr as it is: a log line is not to be wrapped, nor its brackets taken for mark-up."""
+    typer.echo(line, err=True)
 
 
 @contextmanager

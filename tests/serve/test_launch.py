@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_the_schedule_covers_every_batch_from_one_on() -> None:
     schedule = SPECULATION["num_speculative_tokens_per_batch_size"]
     assert isinstance(schedule, list)
     assert schedule[0][0] == 1
-    assert all(before[1] + 1 == after[0] for before, after in zip(schedule, schedule[1:], strict=False))
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(schedule))
     assert max(row[2] for row in schedule) == SPECULATION["num_speculative_tokens"]
 
 

@@ -64,8 +64,8 @@ def test_a_process_of_vllm_is_killed_and_the_service_recovers(what: str, mortal:
     assert (again.status_code, again.json()["post_edit"]) == (200, PASSAGE["mt"])
     assert _restarts(mortal) == restarts + 1
     assert any("started again" in line for line in mortal.said)
-    lines = [line["id"] for line in mortal.requests[logged:] if line["path"] == "/v1/post-edit"]
-    assert len(lines) == len(set(lines)) == REQUESTS + 1
+    wait_for(lambda: len(_ids(mortal, logged)) >= REQUESTS + 1)
+    assert len(_ids(mortal, logged)) == len(set(_ids(mortal, logged))) == REQUESTS + 1
     assert not any(is_alive(pid) for pid in before[1:])  # the whole of the old family is gone
 
 
@@ -87,6 +87,10 @@ def test_our_own_process_is_killed_and_nothing_is_left(mortal: Served) -> None:
     print(f"kill -9 of ours: {dict(Counter(type(one).__name__ for one in saw))}")
     assert all(isinstance(one, httpx2.HTTPError) for one in saw)
     wait_for(lambda: not any(is_alive(pid) for pid in family[1:]), seconds=60)
+
+
+def _ids(service: Served, after: int) -> list[str]:
+    return [line["id"] for line in service.requests[after:] if line["path"] == "/v1/post-edit"]
 
 
 def _restarts(service: Served) -> int:

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from prompts import fingerprint
-from tests.vllm.served import Served, served
+from tests.vllm.served import Served, served, wait_for
 from tests.vllm.walk import PASSAGE, walk
 
 
@@ -60,8 +60,11 @@ def test_the_id_of_a_request_is_in_the_log_of_vllm(service: Served) -> None:
     with service.client() as client:
         answer = client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "seen-everywhere"})
     assert answer.headers["x-request-id"] == "seen-everywhere"
-    assert "seen-everywhere" in {line["id"] for line in service.requests}
-    assert any("seen-everywhere." in line for line in service.said if line.startswith("vllm | "))
+    # Both logs come through pipes, a moment later.
+    wait_for(lambda: any(line["id"] == "seen-everywhere" for line in list(service.requests)))
+    wait_for(
+        lambda: any("seen-everywhere." in line for line in list(service.said) if line.startswith("vllm | "))
+    )
 
 
 def test_a_passage_that_does_not_fit_is_told_with_the_numbers(service: Served) -> None:

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+
+from benchmarks.service import Passage
+from benchmarks.vllm import race
+from benchmarks.vllm_ways import Answer, Ask, Side, Texts
+from prompts import Format
+
+
+@asynccontextmanager
+async def told(order: list[str], name: str) -> AsyncIterator[Ask]:
+    order.append(name)
+
+    async def ask(passage: Passage) -> Answer:
+        return Answer(2, (1, len(passage.prompt.text)))
+
+    yield ask
+
+
+def sides() -> tuple[list[str], tuple[Side, Side]]:
+    order: list[str] = []
+    one, other = (Side(partial(told, order, name), lambda: 1.0) for name in "AB")
+    return order, (one, other)
+
+
+@pytest.mark.parametrize("form", ["sep", "chat"])
+async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: Format) -> None:
+    texts, seen = Texts(), set[str]()
+    for _ in range(3):
+        first, second = await texts.draw_twice(20, form, shared=False)
+        assert [len(one.prompt.text) for one in first] == [len(one.prompt.text) for one in second]
+        assert [one.sampling for one in first] == [one.sampling for one in second]
+        seen.update(one.prompt.text for one in first + second)
+    assert len(seen) == 3 * 2 * 20
+
+
+async def test_shared_prompts_are_the_very_same() -> None:
+    first, second = await Texts().draw_twice(3, "sep", shared=True)
+    assert [one.prompt.body for one in first] == [one.prompt.body for one in second]
+
+
+async def test_sides_take_turns_and_there_is_a_claim_for_every_load() -> None:
+    order, pair = sides()
+    claims = await race("A / B", pair, Texts(), {1: (2, 2), 8: (3, 4)}, bound=0.95)
+    assert "".join(order) == "ABBA" + "ABBAABBA"
+    assert [claim.text for claim in claims] == ["A / B, 1 in flight", "A / B, 8 in flight"]
+    assert [len(claim.ratios) for claim in claims] == [2, 4]
+    assert {claim.bound for claim in claims} == {0.95}
+
+
+async def test_drafts_are_compared_token_for_token() -> None:
+    _, pair = sides()
+    (same,) = await race("A / B", pair, Texts(), {2: (5, 2)}, shared=True)
+    assert "10 of 10 drafts the same, token for token" in same.note
+
+
+def test_vllm_asked_for_where_there_is_none_is_an_error_with_the_remedy() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--only", "v"], env={}, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "make bench-vllm" in ended.stderr
