@@ -24,6 +24,10 @@ def test_a_claim_holds_by_its_median(
     assert claim.spread == (measured[0], measured[-1])
 
 
+def test_without_a_bound_there_is_nothing_to_keep_to() -> None:
+    assert Claim("one / other", (0.1, 0.2)).holds
+
+
 def test_sides_take_turns_at_going_first() -> None:
     order: list[str] = []
 

@@ -64,12 +64,15 @@ class Served:
         return [self.process.pid, *descendants(self.process.pid)]
 
     def vllm(self, what: str) -> int:
-        """The process id of vLLM's "api" server, or of its engine "core"."""
+        """The process id of vLLM's "api" server, of its engine "core", or of the "worker" that has the weights."""
+        begins = {
+            "api": "-m vllm.entrypoints.openai.api_server",
+            "core": "VLLM::EngineCore",
+            "worker": "VLLM::Worker",
+        }
         for pid in self.family[1:]:
             words = words_of(pid)
-            is_core = "EngineCore" in words
-            is_api = "vllm.entrypoints.openai.api_server" in words and "serve.minder" not in words
-            if is_core if what == "core" else is_api and not is_core:
+            if begins[what] in words and "minder.py" not in words:
                 return pid
         raise LookupError(what)
 

@@ -108,19 +108,20 @@ def test_a_damaged_adapter_never_reaches_vllm_and_the_others_go_on(service: Serv
 
 
 def test_without_memory_for_one_more_adapter_the_others_go_on(service: Served, adapters: Path) -> None:
-    """The engine core may have no more memory than it has: a real allocation fails, and only that."""
-    core = service.vllm("core")
-    size = int(Path(f"/proc/{core}/statm").read_text().split()[0]) * resource.getpagesize()
-    before = resource.prlimit(core, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
-    try:
-        with service.client() as client:
-            answer = client.post("/v1/models", json={"name": "one-more", "directory": "copier"})
-            assert answer.status_code == 507, answer.text
-            assert "no memory for one more adapter" in answer.json()["detail"]
-            assert client.post("/v1/post-edit", json=PASSAGE | {"model": "copier"}).status_code == 200
-    finally:
-        resource.prlimit(core, resource.RLIMIT_AS, before)
+    """The worker may have no more memory than it has: a real allocation fails, and only that."""
+    worker = service.vllm("worker")
+    size = int(Path(f"/proc/{worker}/statm").read_text().split()[0]) * resource.getpagesize()
+    before = resource.prlimit(worker, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
     with service.client() as client:
+        try:
+            answer = client.post("/v1/models", json={"name": "one-more", "directory": "copier"})
+        finally:
+            resource.prlimit(worker, resource.RLIMIT_AS, before)
+        assert answer.status_code == 507, answer.text
+        assert "no memory for one more adapter" in answer.json()["detail"]
+        for name in ("base", "copier", "rambler"):
+            assert client.post("/v1/post-edit", json=PASSAGE | {"model": name}).status_code == 200
+        assert client.get("/readyz").json()["restarts"] == 0
         assert client.post("/v1/models", json={"name": "one-more", "directory": "copier"}).status_code == 201
         assert client.post("/v1/post-edit", json=PASSAGE | {"model": "one-more"}).status_code == 200
         assert client.delete("/v1/models/one-more").status_code == 204
