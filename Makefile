@@ -4,7 +4,7 @@ BIN := .venv/bin
 VLLM := .venv-vllm
 SOURCES := ape eval prompts serve tests benchmarks
 
-.PHONY: demo test test-vllm check bench lint types clean
+.PHONY: demo test test-vllm check bench bench-vllm lint types clean
 
 demo: .venv/base
 	$(BIN)/ape demo
@@ -28,6 +28,11 @@ types: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
+
+# Some twenty minutes on a quiet machine.
+bench-vllm: .venv/dev $(VLLM)/models/SHA256SUMS
+	APE_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python APE_TEST_VLLM_MODELS=$(CURDIR)/$(VLLM)/models \
+	  $(BIN)/python -m benchmarks --only v
 
 # The constraints are the versions that the tests last passed with; without them a fresh machine would test
 # whatever was released this morning.

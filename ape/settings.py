@@ -113,6 +113,16 @@ class Settings(BaseModel):
             raise ValueError("has a name twice")
         return named
 
+    @field_validator("adapters", "adapter_dirs", "vllm_python", "cache")
+    @classmethod
+    def _at_home(cls, given: Any) -> Any:
+        """A shell leaves the ~ of NAME=~/DIRECTORY as it is."""
+        if isinstance(given, dict):
+            return {name: path.expanduser() for name, path in given.items()}
+        if isinstance(given, tuple):
+            return tuple(path.expanduser() for path in given)
+        return given and given.expanduser()
+
     @field_validator("adapter_dirs", mode="before")
     @classmethod
     def _list(cls, given: object) -> object:

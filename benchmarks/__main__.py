@@ -10,42 +10,66 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import guards, service, startup
+from benchmarks import guards, service, startup, vllm
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "a": service.measure,
     "b": guards.measure,
     "c": startup.measure,
+    "v": vllm.measure,
 }
+QUICK: Mapping[str, Callable[[], list[Claim]]] = {"v": lambda: vllm.measure(vllm.QUICK)}
+# What a benchmark may miss, as a sentence.
+MISSING: Mapping[str, Callable[[], str | None]] = {"v": vllm.missing}
 
 
 def main() -> int:
     """Measure, and print a table or JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=BENCHMARKS, help="a: the service, b: the guards, c: starting up")
+    parser.add_argument(
+        "--only",
+        choices=BENCHMARKS,
+        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="v: see that it runs, in rounds too short to mean much"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     given = parser.parse_args()
     claims = []
     for name in [given.only] if given.only else BENCHMARKS:
+        if name in MISSING and (missing := MISSING[name]()):
+            print(missing, file=sys.stderr, flush=True)
+            if given.only:
+                return 2
+            continue
         print(f"measuring {name} …", file=sys.stderr, flush=True)
-        claims += BENCHMARKS[name]()
+        claims += (QUICK if given.quick and name in QUICK else BENCHMARKS)[name]()
     if given.json:
         print(json.dumps([_as_json(claim) for claim in claims], indent=2))
     else:
-        Console(width=None if sys.stdout.isatty() else 160).print(_as_table(claims))
+        console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+        console.print(_as_table(claims))
+        for setting in dict.fromkeys(claim.setting for claim in claims if claim.setting):
+            console.print(setting, markup=False)
     return 0 if all(claim.holds for claim in claims) else 1
 
 
 def _as_json(claim: Claim) -> dict[str, object]:
     return {
         "claim": claim.text,
-        "bound": f"{claim.direction} {claim.bound:g}",
+        "bound": _bound(claim) or None,
         "ratio": claim.ratio,
         "ratios": claim.ratios,
         "holds": claim.holds,
         "note": claim.note,
+        "setting": claim.setting,
     }
+
+
+def _bound(claim: Claim) -> str:
+    return "" if claim.bound is None else f"{claim.direction} {claim.bound:g}"
 
 
 def _as_table(claims: list[Claim]) -> Table:
@@ -54,10 +78,10 @@ def _as_table(claims: list[Claim]) -> Table:
         low, high = claim.spread
         table.add_row(
             claim.text,
-            f"{claim.direction} {claim.bound:g}",
+            _bound(claim),
             f"{claim.ratio:.2f}",
             f"{low:.2f} to {high:.2f}",
-            "yes" if claim.holds else "NO",
+            "" if claim.bound is None else "yes" if claim.holds else "NO",
             claim.note,
         )
     return table

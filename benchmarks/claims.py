@@ -1,4 +1,4 @@
-"""A claim about speed: a ratio of two sides measured in turn, its bound, and whether it held."""
+"""A claim about speed: a ratio of two sides measured in turn, its bound if it has one, and whether it held."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What we say, and the ratio of every round that was measured."""
+    """What we say, and the ratio of every round that was measured.
+
+    Without a bound it is a number to know, and holds whatever it is. `setting` is what it was measured on.
+    """
 
     text: str
     ratios: tuple[float, ...]
-    bound: float
-    direction: Literal["at least", "at most"]
+    bound: float | None = None
+    direction: Literal["at least", "at most"] = "at least"
     note: str = ""
+    setting: str = ""
 
     @property
     def ratio(self) -> float:
@@ -31,6 +35,8 @@ class Claim:
     @property
     def holds(self) -> bool:
         """Whether the median keeps to the bound."""
+        if self.bound is None:
+            return True
         return self.ratio >= self.bound if self.direction == "at least" else self.ratio <= self.bound
 
 

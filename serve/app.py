@@ -50,13 +50,15 @@ def create_app(
     metrics = Metrics(
         queue=queue,
         engine=lambda: app.state.roster.health(),
-        adapters=lambda: len(app.state.roster.entries),
+        adapters=lambda: app.state.roster.in_service,
     )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with engine as opened:
             roster = opened if isinstance(opened, Roster) else Roster(opened, aliases=settings.aliases)
+            for _ in roster.entries:
+                metrics.adapter("loaded")  # before anybody counted
             roster.on_change = metrics.adapter
             app.state.roster, app.state.desk = roster, Desk(roster, settings, metrics)
             yield

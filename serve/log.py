@@ -6,9 +6,7 @@ A line tells how a request went and never what was in it: names and numbers, no 
 from __future__ import annotations
 
 import json
-import os
 import re
-import sys
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -152,17 +150,3 @@ def _line(name: str, path: str, exchange: Exchange, record: _Record) -> str:
 
 def _cut(value: Value) -> Value:
     return value[:LONGEST_VALUE] if isinstance(value, str) else value
-
-
-def to_stdout(line: str) -> None:
-    """Write the line at once. Where nobody reads it any more the line is lost, and nothing else is.
-
-    Past Python's buffer: what that can't get rid of when a pipe breaks would make the whole process exit as failed.
-    """
-    rest = f"{line}\n".encode()
-    if sys.stdout is None:  # started with stdout closed; its number may since be that of another file
-        return
-    with suppress(OSError, ValueError):
-        number = sys.stdout.fileno()
-        while rest:
-            rest = rest[os.write(number, rest) :]

@@ -9,6 +9,7 @@ from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from ape.adapters.directory import NAME as ADAPTER_NAME
 from ape.engines import Model
 from ape.engines.protocol import DEFAULT
 from ape.settings import Settings
@@ -19,7 +20,7 @@ from serve.openapi import problems
 from serve.roster import Entry, Roster
 from serve.work import read_json
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+NAME = f"^{ADAPTER_NAME}$"
 Name = Annotated[str, Field(pattern=NAME, description="letters, digits, '.', '_' and '-'")]
 NameInPath = Annotated[str, InPath(pattern=NAME)]
 

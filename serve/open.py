@@ -15,7 +15,7 @@ from ape.engines.open import open_engine
 from ape.engines.retry import RetryPolicy
 from ape.errors import AdapterRefused, ApeError
 from ape.settings import Settings
-from serve.launch import Launch
+from serve.launch import RANKS, Launch
 from serve.roster import Roster, Source
 from serve.vllm import Vllm
 from serve.vllm_engine import Listed, Server, Standing, VllmEngine
@@ -53,13 +53,18 @@ async def _started(settings: Settings, tell: Tell) -> AsyncIterator[Roster]:
                 model=model,
                 name=named.name,
                 flags=settings.vllm_flags,
-                ranks=(*(adapter.rank for adapter in adapters), *_ranks_in(settings.adapter_dirs)),
+                ranks=_ranks(adapters, settings),
                 speculate=settings.vllm_speculation,
                 start_seconds=settings.vllm_start_seconds,
             ),
             tell=tell,
             on_up=lambda: roster.restore(),
         )
+        for adapter in adapters:
+            if adapter.rank > vllm.max_lora_rank:
+                raise AdapterRefused(
+                    f"The adapter {adapter.name} has rank {adapter.rank}, and --max-lora-rank is {vllm.max_lora_rank}."
+                )
         async with _engine(vllm, settings) as engine:
             roster = Roster(engine, source=_source(engine, named, settings, copies), tell=tell)
             for adapter in adapters:
@@ -115,13 +120,18 @@ def _read(name: str, place: Path, base: Base, copies: Path | None) -> Adapter:
         raise AdapterRefused(f"The adapter {name} ({place}) can't be served. {error}") from error
 
 
-def _ranks_in(roots: Sequence[Path]) -> list[int]:
-    """Of what may be loaded later. One that can't be read will be refused when it is asked for."""
-    ranks = []
-    for place in adapters_in(roots):
+def _ranks(adapters: Sequence[Adapter], settings: Settings) -> tuple[int, ...]:
+    """Of those that are there from the beginning, and of what may be loaded later as far as it can be.
+
+    One that can't be read, or that no server takes, will be refused when it is asked for.
+    """
+    begun_with = {place.resolve() for place in settings.adapters.values()}
+    ranks = [adapter.rank for adapter in adapters]
+    for place in adapters_in(settings.adapter_dirs):
         with suppress(AdapterRefused):
-            ranks.append(rank_in(place))
-    return ranks
+            if place.resolve() not in begun_with and (rank := rank_in(place)) <= RANKS[-1]:
+                ranks.append(rank)
+    return tuple(ranks)
 
 
 def _seen(listed: Listed) -> Base:
@@ -134,6 +144,6 @@ def _seen(listed: Listed) -> Base:
 def _adopt(listed: Listed, roster: Roster, base: Base, tell: Tell) -> None:
     """Take over an adapter that the server was started with, if it says how it is to be asked."""
     try:
-        roster.add(read_adapter(listed.name, Path(listed.root), base=base))
+        roster.add(read_adapter(listed.name, Path(listed.root), base=base), adopted=True)
     except ApeError as error:
         tell(f"The adapter {listed.name}, which vLLM has loaded, is left out. {error}")

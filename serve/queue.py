@@ -29,8 +29,8 @@ class Queue:
         began = time.monotonic()
         try:
             yield
+            # A running mean, of what a passage took while the others in the house took theirs.
+            shared = (time.monotonic() - began) / self.held
+            self._seconds_each += 0.1 * (shared - self._seconds_each)
         finally:
             self.held -= count
-            # A running mean, of what a passage took while the others in the house took theirs.
-            shared = (time.monotonic() - began) / (self.held + count)
-            self._seconds_each += 0.1 * (shared - self._seconds_each)

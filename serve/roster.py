@@ -7,12 +7,13 @@ be moved and an adapter unloaded under load, and no request fails for it.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from ape.adapters import Adapter, Base, locate, read_adapter, snapshot
 from ape.adapters.directory import check_name
@@ -21,8 +22,7 @@ from ape.engines.protocol import DEFAULT
 from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
 from ape.events import Listener
 from prompts import Prompt
-
-Outcome = Literal["loaded", "refused", "failed", "unloaded"]
+from serve.metrics import AdapterOutcome
 
 
 class Loader(Protocol):
@@ -33,8 +33,16 @@ class Loader(Protocol):
         """The largest rank it has room for, where that is known."""
         ...
 
+    def require_up(self) -> None:
+        """Raise EngineUnavailable where it can't be told of anything at the moment."""
+        ...
+
     async def load(self, name: str, directory: Path) -> None:
         """Make an adapter known under that name."""
+        ...
+
+    async def knows(self, name: str) -> bool:
+        """Whether it has an adapter of that name."""
         ...
 
     async def unload(self, name: str) -> None:
@@ -52,12 +60,13 @@ class Loader(Protocol):
 
 @dataclass(slots=True)
 class Entry:
-    """An adapter in the house, and how many passages are at work with it."""
+    """An adapter in the house, and how many passages are at work with it. `adopted`: the engine had it before us."""
 
     adapter: Adapter
     model: Model
     in_use: int = 0
     leaving: bool = False
+    adopted: bool = False
     failure: str = ""
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -87,12 +96,13 @@ class Roster:
     ) -> None:
         self.engine = engine
         self.aliases = dict(aliases or {})
-        self.on_change: Callable[[Outcome], None] = lambda _: None
+        self.on_change: Callable[[AdapterOutcome], None] = lambda _: None
         self._source = source
         self._unload_seconds = unload_seconds
         self._tell = tell
         self._entries: dict[str, Entry] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._loading: set[str] = set()
         self._restored = False
 
     # An engine, for whoever asks.
@@ -156,32 +166,55 @@ class Roster:
     # Adapters.
 
     @property
+    def in_service(self) -> int:
+        """How many adapters can be asked for."""
+        return sum(not entry.failure and not entry.leaving for entry in self._entries.values())
+
+    @property
     def entries(self) -> tuple[Entry, ...]:
         """The adapters, in the order in which they came."""
         return tuple(self._entries.values())
 
-    def add(self, adapter: Adapter) -> None:
-        """Take an adapter in that the engine will be told of when it is up."""
+    def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
+        """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
         self._refuse_taken(adapter.name)
-        self._entries[adapter.name] = Entry(adapter, Model(adapter.name, format=adapter.format))
+        model = Model(adapter.name, format=adapter.format)
+        self._entries[adapter.name] = Entry(adapter, model, adopted=adopted)
 
     async def restore(self) -> None:
-        """Tell an engine that has just started of all adapters. One that it will not take at first is an error."""
-        window = await self._loader().window()
+        """Tell an engine that has just started of all adapters. One that it will not take at first is an error.
+
+        It is not up yet, so nothing is loaded meanwhile; but an adapter may be unloaded.
+        """
+        window = await self._window()
         for name, entry in list(self._entries.items()):
-            entry.model = replace(entry.model, window=window)
-            try:
-                await self._loader().load(name, entry.adapter.directory)
-            except ApeError as error:
-                self.on_change("failed")
-                if not self._restored:
-                    raise
-                entry.failure = str(error)
-                self._tell(f"The adapter {name} could not be loaded again: {error}")
-            else:
-                entry.failure = ""
-                self.on_change("loaded")
+            entry.model = replace(entry.model, window=window or entry.model.window)
+            if not entry.adopted and self._entries.get(name) is entry:
+                await self._reload(name, entry)
         self._restored = True
+
+    async def _reload(self, name: str, entry: Entry) -> None:
+        try:
+            await self._loader().load(name, entry.adapter.directory)
+            if self._entries.get(name) is not entry:
+                await self._loader().unload(name)
+        except ApeError as error:
+            self.on_change("failed")
+            if not self._restored:
+                raise
+            entry.failure = str(error)
+            self._tell(f"The adapter {name} could not be loaded again: {error}")
+        else:
+            entry.failure = ""
+            self.on_change("loaded")
+
+    async def _window(self) -> int | None:
+        try:
+            return await self._loader().window()
+        except ApeError:
+            if not self._restored:
+                raise
+            return None  # it will be as before
 
     async def load(self, name: str, directory: str | None = None) -> tuple[Entry, bool]:
         """Load an adapter from one of the folders, by its own name unless told; and whether it is a new one.
@@ -192,41 +225,76 @@ class Roster:
 
     async def _load(self, name: str, directory: str) -> tuple[Entry, bool]:
         async with self._locks[name]:
-            try:
-                adapter = await asyncio.to_thread(self._read, name, directory)
-                if (entry := self._entries.get(name)) is not None:
-                    return self._same(entry, adapter), False
+            with self._noted("refused"):
                 self._refuse_taken(name)
-                self._refuse_one_too_many()
-            except ApeError:
-                self.on_change("refused")
-                raise
+                self._refuse_one_too_many(name)
+            self._loading.add(name)
             try:
-                await self._loader().load(name, adapter.directory)
-                window = await self._loader().window()
-            except ApeError:
-                self.on_change("failed")
-                raise
-            self._entries[name] = Entry(adapter, Model(name, window, adapter.format))
-            self.on_change("loaded")
-            self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
-            return self._entries[name], True
+                with self._noted("refused"):
+                    adapter = await asyncio.to_thread(self._read, name, directory)
+                    self._refuse_other_content(adapter)
+                with self._noted("failed"):
+                    return await self._bring_in(adapter)
+            finally:
+                self._loading.discard(name)
+
+    @contextmanager
+    def _noted(self, outcome: AdapterOutcome) -> Iterator[None]:
+        try:
+            yield
+        except ApeError:
+            self.on_change(outcome)
+            raise
+
+    async def _bring_in(self, adapter: Adapter) -> tuple[Entry, bool]:
+        """Have the engine load it, unless it has it; and whether it is new here."""
+        loader, name = self._loader(), adapter.name
+        loader.require_up()
+        entry = self._entries.get(name)
+        if entry is not None:
+            if entry.failure or not await loader.knows(name):
+                await loader.load(name, entry.adapter.directory)
+                entry.failure = ""
+            return entry, False
+        try:
+            window = await loader.window()
+            await loader.load(name, adapter.directory)
+        except ApeError:
+            self._discard(adapter.directory)
+            raise
+        entry = self._entries[name] = Entry(adapter, Model(name, window, adapter.format))
+        self.on_change("loaded")
+        self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
+        return entry, True
 
     def _read(self, name: str, directory: str) -> Adapter:
         source = self._require_source()
         place = locate(directory, source.roots)
-        if source.copies is not None:
-            place = snapshot(place, source.copies)
-        return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+        if source.copies is None:
+            return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+        place = snapshot(place, source.copies)
+        try:
+            return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+        except ApeError:
+            self._discard(place)
+            raise
 
-    def _same(self, entry: Entry, adapter: Adapter) -> Entry:
-        if entry.adapter.revision != adapter.revision:
+    def _discard(self, directory: Path) -> None:
+        """Remove a copy that nobody has any use for; two names may stand for the same one."""
+        in_use = {entry.adapter.directory for entry in self._entries.values()}
+        copies = self._require_source().copies
+        if copies is not None and directory not in in_use and len(self._loading) <= 1:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def _refuse_other_content(self, adapter: Adapter) -> None:
+        entry = self._entries.get(adapter.name)
+        if entry and entry.adapter.revision != adapter.revision:
+            self._discard(adapter.directory)
             raise Conflict(
                 f"{adapter.name} is loaded with other content (revision {entry.adapter.revision}, and there is "
                 f"{adapter.revision} now). Load the new one under another name and move the alias, or unload it first.",
                 field="name",
             )
-        return entry
 
     async def unload(self, name: str) -> None:
         """Unload an adapter once the passages at work with it are finished; new ones no longer get it."""
@@ -243,6 +311,7 @@ class Roster:
             entry.leaving = True
             try:
                 await self._wait_until_idle(entry)
+                self._loader().require_up()
                 await self._loader().unload(name)
             except EngineUnavailable:
                 pass  # it is not up, and will not be told of this adapter when it is
@@ -250,6 +319,7 @@ class Roster:
                 entry.leaving = False
                 raise
             del self._entries[name]
+            self._discard(entry.adapter.directory)
             self.on_change("unloaded")
             self._tell(f"Unloaded the adapter {name}.")
 
@@ -272,8 +342,9 @@ class Roster:
                 f"{name} is the name of the base model or of an alias. Choose another.", field="name"
             )
 
-    def _refuse_one_too_many(self) -> None:
-        if len(self._entries) >= (most := self._require_source().most):
+    def _refuse_one_too_many(self, name: str) -> None:
+        others = (self._entries.keys() | self._loading) - {name}
+        if len(others) >= (most := self._require_source().most):
             raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
 
     def _require_source(self) -> Source:
@@ -291,9 +362,9 @@ class Roster:
     async def point(self, alias: str, model: str) -> None:
         """Let an alias stand for a model from now on; passages under way stay with what they have."""
         check_name(alias)
-        if model in self.aliases or (alias != DEFAULT and model == DEFAULT):
+        if model in self.aliases or model == DEFAULT:
             raise Conflict(f"{model} is an alias itself. Name the model that is meant.", field="model")
-        if alias in {served.name for served in await self.models()}:
+        if alias in {*self._loading, *(served.name for served in await self.models())}:
             raise Conflict(f"{alias} is a model, and can't be an alias too.", field="alias")
         async with self.using(model):
             self.aliases[alias] = model

@@ -3,49 +3,65 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import nullcontext
+import sys
+from contextlib import nullcontext, suppress
 
 import uvicorn
 
 from ape.errors import InputError
 from ape.settings import Settings
 from serve.app import create_app
+from serve.aside import aside
 from serve.door import refuse_open_binding
 from serve.limits import RateLimit
-from serve.log import to_stdout
-from serve.open import open_roster
+from serve.open import Tell, open_roster
 
 
-def run(settings: Settings, *, tell: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread."""
+def run(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread.
+
+    What happens is told on stderr, and a line for each request goes to stdout.
+    """
     refuse_open_binding(settings)
     RateLimit(settings.rate_limit)  # or a slip in it would be told only once the model is loaded
-    with _listen(settings) as listener:
-        asyncio.run(_serve(settings, listener, tell=tell))
-    tell("Stopped.")
+    with (
+        _listen(settings) as listener,
+        aside(sys.stderr) as tell,
+        aside(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log,
+    ):
+        with suppress(asyncio.CancelledError):  # told to stop while the engine was opening
+            asyncio.run(_serve(settings, listener, tell=tell, log=log))
+        tell("Stopped.")
 
 
-async def _serve(settings: Settings, listener: socket.socket, *, tell: Callable[[str], None]) -> None:
-    """Open the engine outside of uvicorn, so that a failure is the error itself and Ctrl-C is heeded meanwhile."""
+async def _serve(settings: Settings, listener: socket.socket, *, tell: Tell, log: Tell) -> None:
+    """Open the engine outside of uvicorn, so that a failure is the error itself and signals are heeded meanwhile."""
     address = _address(listener)
     tell(f"Starting on {address}: opening the engine …")
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
     async with open_roster(settings, tell=tell) as roster:
         config = uvicorn.Config(
-            create_app(settings, nullcontext(roster), log=to_stdout),
-            log_level="critical",
+            create_app(settings, nullcontext(roster), log=log),
+            log_config=None,
             timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
             server_header=False,
+            access_log=False,
             proxy_headers=False,  # any caller on this machine could write what it likes into them
         )
-        # Once it has drained, uvicorn raises the signal that stopped it again: but to stop when told to is success.
+        server = uvicorn.Server(config)
+        # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
+        # again: but to stop when told to is success.
+        loop.remove_signal_handler(signal.SIGTERM)
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, server.handle_exit)
         tell(f"Ready on {address}/v1/post-edit")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        await server.serve(sockets=[listener])
 
 
 def _listen(settings: Settings) -> socket.socket:

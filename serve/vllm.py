@@ -163,6 +163,7 @@ class Vllm:
         with self._hold() as held:
             port = held.getsockname()[1]
             self.url = f"http://{LOOPBACK}:{port}/v1"
+            self.key = secrets.token_urlsafe(32)  # a port that it left may be anybody's
             minded = self._minded = Minded(
                 self.launch.command(port, self._build),
                 self.launch.environment(self.key),
@@ -212,6 +213,8 @@ class Vllm:
                 await self._until_down()
             except Exception as error:  # it must not go unwatched, whatever happens
                 self._is_down(f"vLLM can't be watched: {error!r}.")
+                if self._minded:
+                    await self._minded.stop(at_once=True)
             if time.monotonic() - up_since >= self._patience.steady:
                 wait = self._patience.first_wait
             while self.state is not State.UP:

@@ -14,14 +14,14 @@ import openai
 from ape.engines import Health, Model, Reply, Sampling
 from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy, translate
-from ape.errors import EngineError, EngineUnavailable, NoRoom
+from ape.errors import ApeError, EngineError, EngineUnavailable, NoRoom
 from ape.events import Listener
 from prompts import Prompt
 
 LOAD_SECONDS = 300.0
 LOOK_SECONDS = 0.25
 _MEMORY = re.compile(
-    r"out of memory|can't allocate|cannot allocate|not enough memory|MemoryError|OOM", re.IGNORECASE
+    r"out of memory|can't allocate|cannot allocate|not enough memory|MemoryError|\bOOM\b", re.IGNORECASE
 )
 
 
@@ -108,11 +108,13 @@ class VllmEngine(OpenAIEngine):
         self._reconnect()
         try:
             page = await self._client.get("/models", cast_to=dict[str, Any])
+            self._answers = True
             return [
                 Listed(str(one["id"]), str(one.get("root")), one.get("parent"), one.get("max_model_len"))
                 for one in page["data"]
             ]
         except openai.OpenAIError as error:
+            self._answers = not isinstance(error, openai.APIConnectionError)
             raise translate(error) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise EngineError("vLLM's list of models can't be read. Is the address right?") from error
@@ -124,6 +126,7 @@ class VllmEngine(OpenAIEngine):
     async def count(self, text: str) -> int | None:
         """The exact number of tokens, by vLLM's own tokenizer."""
         body = {"prompt": text, "add_special_tokens": False}
+        self._reconnect()
         try:
             reply = await self._client.post(f"{self._root}/tokenize", body=body, cast_to=dict[str, Any])
         except openai.OpenAIError:
@@ -135,23 +138,15 @@ class VllmEngine(OpenAIEngine):
         """Have vLLM read the adapter, which also proves that it can."""
         body = {"lora_name": name, "lora_path": str(directory)}
         try:
-            await self._tell("load_lora_adapter", body)
-        except openai.APIStatusError as error:
-            said = _said(error)
-            if "already been loaded" in said:  # by a call whose answer was lost
-                await self.unload(name)
+            try:
                 await self._tell("load_lora_adapter", body)
-            elif _MEMORY.search(said):
-                raise NoRoom(
-                    f"vLLM has no memory for one more adapter ({said}). Unload one first; the others go on."
-                ) from error
-            elif error.status_code == 404 and "lora" not in said.lower():
-                raise EngineError(
-                    "That vLLM takes no adapters while it runs. Start it with --enable-lora and "
-                    "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1."
-                ) from error
-            else:
-                raise EngineError(f"vLLM could not load the adapter {name}: {said}") from error
+            except openai.BadRequestError as error:
+                if "already been loaded" not in _said(error):
+                    raise
+                await self.unload(name)  # loaded by a call whose answer was lost
+                await self._tell("load_lora_adapter", body)
+        except openai.APIStatusError as error:
+            raise _not_loaded(name, error) from error
         except openai.OpenAIError as error:
             raise translate(error) from error
 
@@ -202,14 +197,37 @@ class VllmEngine(OpenAIEngine):
         )
 
     def _reconnect(self) -> None:
-        """Each start has a port of its own."""
+        """Each start has a port and a key of its own."""
         if self.url != self.server.url:
             self.url = self.server.url
             self._client.base_url = self.url
+            self._client.api_key = self.server.key
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        self.server.require_up()
+
+    async def knows(self, name: str) -> bool:
+        """Whether vLLM has an adapter of that name."""
+        return any(one.name == name and one.parent is not None for one in await self.listed())
 
     @property
     def _root(self) -> str:
         return self.url.removesuffix("/").removesuffix("/v1")
+
+
+def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:
+    said = _said(error)
+    if _MEMORY.search(said):
+        return NoRoom(
+            f"vLLM has no memory for one more adapter ({said}). Unload one first; the others go on."
+        )
+    if error.status_code == 404 and "lora" not in said.lower():
+        return EngineError(
+            "That vLLM takes no adapters while it runs. Start it with --enable-lora and "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1."
+        )
+    return EngineError(f"vLLM could not load the adapter {name}: {said}")
 
 
 def _said(error: openai.APIStatusError) -> str:

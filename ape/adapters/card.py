@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -63,15 +64,27 @@ class Card(BaseModel):
         return known
 
 
+class _NotJson(ValueError):
+    pass
+
+
+def _refuse_constant(name: str) -> None:
+    raise _NotJson(f"{name} is no number")
+
+
 def read_card(directory: Path) -> Card:
     """The card of an adapter directory."""
     try:
-        return Card.model_validate_json((directory / CARD).read_bytes())
+        return Card.model_validate(
+            json.loads((directory / CARD).read_bytes(), parse_constant=_refuse_constant)
+        )
     except OSError as error:
         raise AdapterRefused(
             f"It has no {CARD}, so nobody knows in which format to ask it. Training writes that file; "
             "for an adapter from elsewhere, `ape models card` does."
         ) from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, _NotJson) as error:
+        raise AdapterRefused(f"Its {CARD} can't be read: it is not JSON ({error}).") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

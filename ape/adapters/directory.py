@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,10 @@ from prompts import Format
 CONFIG = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 _FILES = (CONFIG, WEIGHTS, CARD)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _LORA = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
+# What sets the first weights of a LoRA and nothing else.
+_HARMLESS_BEGINNINGS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")
 # What changes the meaning of an adapter, and what no server does.
 _UNSERVED = {
     "use_dora": "DoRA",
@@ -39,6 +43,7 @@ _UNSERVED = {
     "layer_replication": "replicated layers",
     "alora_invocation_tokens": "activated LoRA",
     "use_qalora": "QALoRA",
+    "use_bdlora": "block-diagonal LoRA",
     "trainable_token_indices": "tokens of its own",
 }
 
@@ -57,7 +62,7 @@ class Adapter:
 
 def check_name(name: str) -> str:
     """A name that can stand in a URL and in a log."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME, name):
         raise AdapterRefused(
             f"{name!r} is no name for an adapter: letters, digits, '.', '_' and '-', at most 64, "
             "a letter or digit first.",
@@ -74,10 +79,11 @@ def locate(given: str, roots: Sequence[Path]) -> Path:
             field="directory",
         )
     for root in roots:
-        place = (root / given).resolve() if "\x00" not in given else root / "-"
-        if place.is_dir() and _within(place, roots):
-            _refuse_links_to_elsewhere(place, roots)
-            return place
+        with suppress(OSError, ValueError, RuntimeError):  # a name too long, a NUL, a loop of links
+            place = (root / given).resolve()
+            if place.is_dir() and _within(place, roots):
+                _refuse_links_to_elsewhere(place, roots)
+                return place
     raise AdapterRefused(
         f"There is no adapter directory {given!r} within those that this service may take adapters from "
         "(a link that leads out of them does not count).",
@@ -157,7 +163,7 @@ def _config(directory: Path) -> dict[str, Any]:
         config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
     except OSError as error:
         raise AdapterRefused(f"It has no {CONFIG}: is {directory.name!r} a PEFT adapter?") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AdapterRefused(f"Its {CONFIG} is not JSON.") from error
     if not isinstance(config, dict) or str(config.get("peft_type")).upper() != "LORA":
         kind = config.get("peft_type") if isinstance(config, dict) else None
@@ -167,6 +173,16 @@ def _config(directory: Path) -> dict[str, Any]:
             raise AdapterRefused(f"It uses {what} ({key}), which vLLM does not serve.")
     if config.get("bias", "none") != "none":
         raise AdapterRefused("It trains biases too (bias), which vLLM does not serve.")
+    begun = config.get("init_lora_weights")
+    if isinstance(begun, str) and begun.lower() not in _HARMLESS_BEGINNINGS:
+        raise AdapterRefused(
+            f"It was begun by {begun} (init_lora_weights), which changes the base too. Convert it to a plain LoRA."
+        )
+    alpha = config.get("lora_alpha")
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not math.isfinite(alpha):
+        raise AdapterRefused(f"Its {CONFIG} states no lora_alpha.")
+    if not config.get("target_modules"):
+        raise AdapterRefused(f"Its {CONFIG} states no target_modules.")
     return config
 
 

@@ -62,7 +62,11 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
             }
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Damaged("its header can't be read") from error
-    end = max((tensor.start + tensor.size for tensor in tensors.values()), default=8 + length)
+    end = 8 + length
+    for tensor in sorted(tensors.values(), key=lambda one: one.start):
+        if tensor.start != end:
+            raise Damaged(f"{tensor.name} does not begin where the one before it ends")
+        end += tensor.size
     if end != size:
         raise Damaged(f"it has {size:,} bytes where its header speaks of {end:,}")
     return tensors
@@ -71,6 +75,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 def _tensor(path: Path, name: str, entry: dict[str, list[int]], base: int) -> Tensor:
     dtype, shape = str(entry["dtype"]), tuple(int(side) for side in entry["shape"])
     begin, end = entry["data_offsets"]
+    if not isinstance(begin, int) or not isinstance(end, int):
+        raise ValueError("offsets")
     count = 1
     for side in shape:
         count *= side

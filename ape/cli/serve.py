@@ -37,7 +37,7 @@ def serve(
 
     One JSON line for each request goes to stdout, everything else to stderr.
     """
-    from ape.cli.talk import fetch_with_progress, say
+    from ape.cli.talk import fetch_with_progress
     from ape.settings import load_settings
     from serve.door import refuse_open_binding
     from serve.run import run
@@ -55,7 +55,7 @@ def serve(
     _refuse_what_only_vllm_takes(settings, adapter=adapter, vllm_flags=vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
-    run(settings, tell=say)
+    run(settings)
 
 
 def _refuse_what_only_vllm_takes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import typer
 from rich.console import Console
@@ -35,7 +35,8 @@ def error_console() -> Console:
 
 def say(line: str) -> None:
     """A line to stderr as it is: a log line is not to be wrapped, nor its brackets taken for mark-up."""
-    typer.echo(line, err=True)
+    with suppress(OSError, ValueError):  # nobody listens any more
+        typer.echo(line, err=True)
 
 
 @contextmanager

@@ -5,12 +5,13 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import count
 
 import pytest
 
 from benchmarks.service import Passage
 from benchmarks.vllm import race
-from benchmarks.vllm_ways import Answer, Ask, Side, Texts
+from benchmarks.vllm_ways import Answer, Ask, Computed, Side, Texts
 from prompts import Format
 
 
@@ -28,7 +29,10 @@ async def told(order: list[str], name: str) -> AsyncIterator[Ask]:
 
 def sides() -> tuple[list[str], tuple[Side, Side]]:
     order: list[str] = []
-    one, other = (Side(partial(told, order, name), lambda: 1.0) for name in "AB")
+    ticks = count(step=3)  # seconds that pass from one look to the next
+    one, other = (
+        Side(partial(told, order, name), lambda: Computed(0.5 * (now := next(ticks)), now)) for name in "AB"
+    )
     return order, (one, other)
 
 
@@ -50,6 +54,11 @@ async def test_sides_take_turns_and_there_is_a_claim_for_every_load() -> None:
     assert [claim.text for claim in claims] == ["A / B, 1 in flight", "A / B, 8 in flight"]
     assert [len(claim.ratios) for claim in claims] == [2, 4]
     assert {claim.bound for claim in claims} == {0.95}
+    # 1.5 s for 2 passages, and for 3.
+    assert [claim.note.rpartition("; ")[2] for claim in claims] == [
+        "of service and client 750 against 750 ms a passage",
+        "of service and client 500 against 500 ms a passage",
+    ]
 
 
 async def test_sides_on_the_same_model_swap_their_prompts_in_the_second_round() -> None:

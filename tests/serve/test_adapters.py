@@ -193,6 +193,13 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
     ),
     "no card": (lambda house: (house.root / "second" / "ape.json").unlink(), {"name": "second"}, 422, "no ape.json"),
     "the base's name": (lambda house: None, {"name": "tiny", "directory": "first"}, 409, "name of the base"),
+    "too long": (lambda house: None, {"name": "x", "directory": "y" * 300}, 422, "no adapter directory"),
+    "a loop of links": (
+        lambda house: (house.root / "loop").symlink_to(house.root / "loop"),
+        {"name": "loop"},
+        422,
+        "no adapter directory",
+    ),
     "default": (lambda house: None, {"name": "default", "directory": "first"}, 409, "Choose another"),
     "memory": (
         lambda house: house.fake.set(load_error="DefaultCPUAllocator: can't allocate memory: you tried to allocate"),
@@ -201,10 +208,10 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
         "no memory for one more adapter",
     ),
     "vLLM will not": (
-        lambda house: house.fake.set(load_error="LoRA rank 8 is odd", load_status=400),
+        lambda house: house.fake.set(load_error="no room for LoRA rank 8 in Bloom", load_status=400),
         {"name": "second"},
         502,
-        "vLLM could not load the adapter second: LoRA rank 8 is odd",
+        "vLLM could not load the adapter second: no room for LoRA rank 8 in Bloom",
     ),
 }  # fmt: skip
 
@@ -316,6 +323,7 @@ def test_an_alias_keeps_its_adapter_and_must_be_moved_first(house: House) -> Non
         ("default", {"model": "tiny", "more": 1}, 422),
         ("tiny", {"model": "first"}, 409),
         ("best", {"model": "default"}, 409),
+        ("default", {"model": "default"}, 409),
         ("a b", {"model": "tiny"}, 422),
     ],
 )
@@ -426,6 +434,96 @@ def test_a_key_has_so_many_passages_a_minute_and_the_next_key_its_own(make_house
     assert 1 <= int(full.headers["retry-after"]) <= 120
     assert house.client.post("/v1/post-edit", json=PASSAGE, headers=two).status_code == 200
     assert house.client.post("/v1/post-edit", json=[PASSAGE] * 4, headers=two).status_code == 413
+
+
+def test_a_failed_adapter_can_be_loaded_again(house: House) -> None:
+    house.load("first")
+    house.client.put("/v1/aliases/default", json={"model": "first"})
+    house.fake.set(load_error="the disk is gone")
+    os.kill(house.fake.life.api, signal.SIGKILL)
+    assert house.ask("tiny").status_code == 200
+    assert house.ask("default").status_code == 503
+    assert house.number("ape_adapters_loaded") == 0
+    house.fake.set()
+    again = house.load("first")
+    assert (again.status_code, again.json()["adapter"]["failure"]) == (200, None)
+    assert house.ask("default").json()["model"] == "first"
+    assert house.number("ape_adapters_loaded") == 1
+
+
+async def test_an_adapter_that_is_changed_during_a_restart_is_the_new_one_afterwards(
+    house: House, until: Until
+) -> None:
+    """What is unloaded while others are loaded again must not come back with its old weights."""
+    for name in ("first", "second", "third"):
+        house.load(name)
+    house.fake.set(answer_delay=0.5)
+    os.kill(house.fake.life.api, signal.SIGKILL)
+    await until(lambda: len(house.fake.lives) == 2)
+    await until(lambda: any("load_lora_adapter" in line for line in house.said))
+    assert house.client.delete("/v1/models/third").status_code == 204
+    write_tensors(house.root / "third" / "adapter_model.safetensors", lora(seed=55))
+    refused = house.load("third")
+    assert refused.status_code in (201, 503)
+    await until(lambda: house.client.get("/readyz").status_code == 200)
+    house.fake.set()
+    assert house.load("third").status_code in (200, 201)
+    told = house.models()["third"]["adapter"]["revision"]
+    arguments, key = house.fake.life.arguments, house.fake.life.environment["VLLM_API_KEY"]
+    url = f"http://127.0.0.1:{arguments[arguments.index('--port') + 1]}/v1/models"
+    listed = httpx2.get(url, headers={"Authorization": f"Bearer {key}"}).json()["data"]
+    assert {model["id"]: model["root"].rpartition("/")[2] for model in listed}["third"] == told
+
+
+async def test_the_limit_of_adapters_holds_for_those_that_come_at_once(make_house: Open) -> None:
+    house = make_house(max_adapters=2)
+    house.fake.set(answer_delay=0.2)
+    async with httpx2.AsyncClient(base_url=house.address, timeout=60) as client:
+        wishes = [{"name": f"copy-{number}", "directory": "first"} for number in range(6)]
+        answers = await asyncio.gather(*(client.post("/v1/models", json=wish) for wish in wishes))
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 507, 507, 507, 507]
+    assert len(house.models()) == 3
+
+
+async def test_a_name_that_is_being_loaded_is_no_alias(house: House, until: Until) -> None:
+    house.fake.set(answer_delay=0.5)
+    async with httpx2.AsyncClient(base_url=house.address, timeout=60) as client:
+        loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
+        await asyncio.sleep(0.2)
+        assert (await client.put("/v1/aliases/first", json={"model": "tiny"})).status_code == 409
+        assert (await loading).status_code == 201
+
+
+def test_copies_go_with_their_adapters(house: House, tmp_path: Path) -> None:
+    (copies,) = [place for place in (tmp_path / "cache" / "adapters").iterdir() if place.is_dir()]
+    house.load("first")
+    house.load("again", "first")
+    corrupt(house.root / "second" / "adapter_model.safetensors")
+    assert house.load("second").status_code == 422
+    assert len(list(copies.iterdir())) == 1
+    house.client.delete("/v1/models/first")
+    assert house.ask("again").status_code == 200
+    assert len(list(copies.iterdir())) == 1
+    house.client.delete("/v1/models/again")
+    assert list(copies.iterdir()) == []
+
+
+def test_a_stray_adapter_does_not_stop_the_start(make_house: Open, tmp_path: Path) -> None:
+    place = make_adapter(tmp_path / "adapters" / "stray", tmp_path / "tiny", config={"r": 1024})
+    make_adapter(tmp_path / "adapters" / "deep", tmp_path / "tiny")
+    deep = "[" * 100_000
+    (tmp_path / "adapters" / "deep" / "adapter_config.json").write_text(deep)
+    house = make_house(adapters={"first": tmp_path / "adapters" / "first"})
+    arguments = house.fake.life.arguments
+    assert arguments[arguments.index("--max-loras") + 1] == "4"
+    assert house.load("stray").status_code == house.load("deep").status_code == 422
+    assert place.exists()
+
+
+def test_without_api_keys_an_admin_key_is_asked_for_plainly(make_house: Open) -> None:
+    house = make_house(admin_keys="boss")
+    assert house.load("first").status_code == 401
+    assert house.ask("tiny").status_code == 200
 
 
 def test_an_engine_without_adapters_says_so(service: httpx2.Client) -> None:

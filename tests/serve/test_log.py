@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -310,39 +307,3 @@ def test_outside_of_a_request_there_is_nothing_to_note() -> None:
 def test_the_log_and_the_answer_name_a_problem_alike(error: Exception, name: str) -> None:
     assert problem_name(error) == name
     assert problem_of(error).type == f"urn:ape:problem:{name}"
-
-
-TALK = """
-import sys
-from serve.log import to_stdout
-for number in range(int(sys.argv[1])):
-    to_stdout('{"line": %d, "é": "%s"}' % (number, "x" * 1000))
-print("went on", file=sys.stderr)
-"""
-
-
-def test_lines_are_there_at_once_and_whole() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TALK, "200"], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert [json.loads(line)["line"] for line in done.stdout.splitlines()] == list(range(200))
-
-
-def test_a_reader_that_leaves_does_not_end_the_process() -> None:
-    reading, writing = os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, "-c", TALK, "2000"], stdout=writing, stderr=subprocess.PIPE, text=True
-    )
-    os.close(writing)
-    assert os.read(reading, 1)
-    os.close(reading)
-    assert process.communicate(timeout=60)[1] == "went on\n"
-    assert process.returncode == 0
-
-
-def test_a_closed_stdout_does_not_end_the_process() -> None:
-    command = f'exec "{sys.executable}" -c "$0" 10 >&-'
-    done = subprocess.run(
-        ["/bin/sh", "-c", command, TALK], stderr=subprocess.PIPE, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "went on\n")

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -141,6 +142,61 @@ def test_a_stream_under_way_is_finished_first(
     assert events[-2:] == ["result", "end"]
     assert service.end() == 0
     assert len(service.said) == len(SAID)
+
+
+@signals
+def test_told_to_stop_as_soon_as_it_is_ready_it_stops(
+    number: signal.Signals, serve: Serve, scripted: ScriptedServer
+) -> None:
+    service = serve("--url", scripted.url)
+    service.stop(number)
+    assert service.end() == 0
+
+
+def test_told_to_stop_while_vllm_starts_it_leaves_nothing(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    from tests.ape.adapters.making import make_base
+    from tests.serve.fake_vllm import Fake
+
+    fake = Fake(tmp_path)
+    fake.set(never_healthy=True)
+    words = command("--port", "0", "--engine", "vllm", "--model", str(make_base(tmp_path / "tiny")))
+    process = subprocess.Popen(
+        words,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment | {"APE_VLLM_PYTHON": str(fake.python), "APE_CACHE": str(tmp_path / "cache")},
+    )
+    assert process.stderr
+    said = process.stderr.readline()
+    deadline = time.monotonic() + 60
+    while not fake.lives:
+        assert time.monotonic() < deadline
+    process.send_signal(signal.SIGTERM)
+    said += process.communicate(timeout=60)[1]
+    assert process.returncode == 0, said
+    assert said.splitlines()[-1] == "Stopped."
+    assert not Path(f"/proc/{fake.life.api}").exists()
+    assert list((tmp_path / "cache" / "adapters").iterdir()) == []
+
+
+def test_without_a_stdout_it_serves_all_the_same(
+    tmp_path: Path, environment: dict[str, str], scripted: ScriptedServer
+) -> None:
+    words = " ".join(command("--port", "0", "--url", scripted.url))
+    with subprocess.Popen(
+        ["sh", "-c", f"exec {words} >&-"], stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+    ) as process:
+        assert process.stderr
+        process.stderr.readline()
+        found = re.search(r"http://[\d.:]+\d", process.stderr.readline())
+        assert found
+        assert httpx2.post(f"{found.group()}/v1/post-edit", json=PASSAGE, timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: ScriptedServer, until: Until) -> None:

@@ -83,14 +83,14 @@ async def test_a_served_adapter_writes_what_peft_writes(
 
 async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
     """Else parity would hold for adapters that change nothing."""
-    questions = asked()[:12]
+    questions = asked()[:8]
     base, copier, rambler = [
         [written.text for written in await ask_vllm(service, name, questions)]
         for name in ("base", "copier", "rambler")
     ]
     given_back = sum(text == question.mt for text, question in zip(copier, questions, strict=True))
-    assert given_back >= 10
-    assert sum(text != other for text, other in zip(rambler, base, strict=True)) >= 10
+    assert given_back >= 6
+    assert sum(text != other for text, other in zip(rambler, base, strict=True)) >= 6
 
 
 def asked() -> list[Asked]:

@@ -87,6 +87,17 @@ REASONS: dict[str, tuple[Spoil, str]] = {
     "DoRA": (lambda d: change_config(d, use_dora=True), "DoRA"),
     "saved modules": (lambda d: change_config(d, modules_to_save=["lm_head"]), "whole modules"),
     "biases": (lambda d: change_config(d, bias="all"), "biases"),
+    "alpha is no number": (lambda d: change_config(d, lora_alpha="nan"), "no lora_alpha"),
+    "no target": (lambda d: change_config(d, target_modules=None), "no target_modules"),
+    "begun by PiSSA": (lambda d: change_config(d, init_lora_weights="pissa"), "changes the base too"),
+    "configuration without an end": (
+        lambda d: (d / "adapter_config.json").write_text("[" * 100_000),
+        "is not JSON",
+    ),
+    "card with NaN": (
+        lambda d: (d / "ape.json").write_text('{"training": {"loss": NaN}}'),
+        "NaN is no number",
+    ),
     "no rank": (lambda d: change_config(d, r=None), "states no rank"),
     "rank is text": (lambda d: change_config(d, r="2"), "states no rank"),
     "rank differs": (lambda d: change_config(d, r=4), "states rank 4, and its weights have rank 2"),
@@ -189,9 +200,7 @@ def test_only_the_given_folders_are_looked_into(base: Path, tmp_path: Path) -> N
         locate("good", roots) == locate(str(root / "good"), roots) == locate("alias", roots) == root / "good"
     )
     assert locate("deep/er", roots) == root / "deep" / "er"
-    for given_name in ("../outside/bad", str(outside / "bad"), "link", "nowhere", "", "good\x00", "/", "."):
-        if given_name in ("", "."):
-            continue
+    for given_name in ("../outside/bad", str(outside / "bad"), "link", "nowhere", "good\x00", "/", "x" * 300):
         with pytest.raises(AdapterRefused, match="no adapter directory"):
             locate(given_name, roots)
     with pytest.raises(AdapterRefused, match="APE_ADAPTER_DIRS"):

@@ -1,0 +1,292 @@
+"""On vLLM, too, the service costs next to nothing; and what adapters cost there, and what speculation and caching save.
+
+What is fair here:
+- One service on one vLLM, started as a user starts it. One side posts passages to the service; the other sends the
+  prompts, rendered beforehand, straight to the same vLLM, with the `openai` client, streamed, with the same sampling.
+- Sides take turns at beginning a round, and get the same sentences in the same order. vLLM remembers prompts, and the
+  second side must not find those of the first. So each sentence bears a number of four digits, in source and MT alike,
+  that no other prompt has. Two such batches make two rounds: in the second one the sides swap them, so that by then
+  each has read and written the same, and found as much that the other had asked before.
+- On against off: two vLLMs that differ by one flag, both up, asked in turn for the same prompts, new ones each round.
+  One that has nothing to do takes a fiftieth of a core.
+- Base against adapter, and one adapter against four: every draft is cut to the same length, so that the work is alike
+  whatever a model would like to say.
+- The load comes from this process. The note tells the ratio of processor time, which neighbours on the machine disturb
+  less than the clock; least of all that of service and client, since vLLM computes while it waits for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import httpx2
+
+from benchmarks.claims import Claim
+from benchmarks.service import Passage
+from benchmarks.vllm_ways import ADAPTER, BASE, Answer, Computed, Server, Side, Texts, straight, through
+from prompts import Format
+from serve.launch import SPECULATION
+from tests.vllm.served import FLAGS, served, write_cards
+
+COPIES = (ADAPTER, "copier-2", "copier-3", "copier-4")
+ALWAYS = {
+    name: value for name, value in SPECULATION.items() if name != "num_speculative_tokens_per_batch_size"
+}
+SPECULATING, ALWAYS_SPECULATING, NOT_SPECULATING = (
+    ("--speculative-config", json.dumps(config, separators=(",", ":")))
+    for config in (SPECULATION, ALWAYS, None)
+)
+NOT_CACHING = ("--no-enable-prefix-caching",)
+# Tokens of a draft where all are to be alike.
+LENGTH = 24
+# How many at once: how many passages a round, and how many rounds; an even number, so that both sides begin as often.
+Loads = Mapping[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is measured of what."""
+
+    service: Loads
+    speculation: Loads
+    speculation_chat: Loads
+    always: Loads
+    adapter: Loads
+    mixed: Loads
+    cache: Loads
+    cache_chat: Loads
+
+
+FULL = Plan(
+    service={1: (3, 8), 8: (16, 4), 32: (32, 4)},
+    speculation={1: (3, 4), 8: (16, 2), 32: (32, 2)},
+    speculation_chat={1: (2, 4), 8: (16, 2)},
+    always={8: (16, 2)},
+    adapter={1: (2, 4), 8: (16, 2)},
+    mixed={8: (16, 2)},
+    cache={8: (16, 2)},
+    cache_chat={1: (2, 4), 8: (16, 2)},
+)
+# To see that all of it runs: the ratios mean little.
+QUICK = Plan(
+    service={1: (1, 2), 8: (8, 2)},
+    speculation={1: (1, 2)},
+    speculation_chat={1: (1, 2)},
+    always={8: (8, 2)},
+    adapter={8: (8, 2)},
+    mixed={8: (8, 2)},
+    cache={8: (8, 2)},
+    cache_chat={8: (8, 2)},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """So many passages a second, their drafts in order, and the processor time of it all."""
+
+    rate: float
+    answers: tuple[Answer, ...]
+    computed: Computed
+
+    @property
+    def written(self) -> int:
+        """The tokens of all drafts."""
+        return sum(answer.length for answer in self.answers)
+
+
+Rounds = Sequence[tuple[Run, Run]]
+
+
+def missing() -> str | None:
+    """What has to be there before this can be measured, as a sentence."""
+    if os.environ.get("APE_VLLM_PYTHON") and os.environ.get("APE_TEST_VLLM_MODELS"):
+        return None
+    return "vLLM is left out: `make bench-vllm` sets up an environment and models for it, and measures it."
+
+
+def measure(plan: Plan = FULL) -> list[Claim]:
+    """Let two sides take turns on each question; four vLLMs in all, at most two at a time."""
+    began, load = time.monotonic(), os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        version, claims = asyncio.run(_measure(Path(folder), plan))
+    setting = (
+        f"vLLM {version}; SmolLM2-135M-Instruct, adapter of rank 8 on all linear layers; {os.cpu_count()} cores, "
+        f"load average {load:.1f} before and {os.getloadavg()[0]:.1f} at the end of "
+        f"{(time.monotonic() - began) / 60:.0f} minutes; vLLM's flags: {' '.join(FLAGS)}; "
+        f"speculation: {SPECULATING[0]} '{SPECULATING[1]}'"
+    )
+    return [replace(claim, setting=setting) for claim in claims]
+
+
+async def _measure(folder: Path, plan: Plan) -> tuple[str, list[Claim]]:
+    texts = Texts()
+    write_cards(_models(), folder / "adapters")
+    async with started(folder, texts, SPECULATING) as usual:
+        version = await _version(usual)
+        # As it is served: the quicker the model is, the more of the service is to be seen.
+        sides = through(usual), straight(usual)
+        claims = await race("through the service / straight to vLLM", sides, texts, plan.service, bound=0.95)
+        async with started(folder, texts, NOT_SPECULATING) as plain:
+            text = "n-gram speculation / none"
+            claims += await _flag(text, (usual, plain), texts, plan.speculation, plan.speculation_chat)
+            claims += await _adapters(plain, texts, plan)
+        async with started(folder, texts, ALWAYS_SPECULATING) as always:
+            text = "speculation in every batch / in those of one or two"
+            claims += await _flag(text, (always, usual), texts, plan.always, {})
+        async with started(folder, texts, (*SPECULATING, *NOT_CACHING)) as forgetful:
+            text = "prefix cache / none"
+            claims += await _flag(text, (usual, forgetful), texts, plan.cache, plan.cache_chat)
+    return version, claims
+
+
+async def _flag(
+    text: str, servers: tuple[Server, Server], texts: Texts, adapter: Loads, base: Loads
+) -> list[Claim]:
+    """On against off, for an adapter's prompts, which have nothing in common, and for the base's, which begin alike."""
+
+    def sides(model: str) -> tuple[Side, Side]:
+        one, other = (straight(server, model, tell_tokens=True) for server in servers)
+        return one, other
+
+    return [
+        *await race(f"{text}, adapter", sides(ADAPTER), texts, adapter, shared=True),
+        *await race(f"{text}, base", sides(BASE), texts, base, form="chat", shared=True),
+    ]
+
+
+async def _adapters(plain: Server, texts: Texts, plan: Plan) -> list[Claim]:
+    """On a vLLM that does not speculate: its luck with that is another for each model."""
+    await _load_copies(plain)
+    base, one, four = (straight(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), COPIES))
+    return [
+        *await race("adapter / base", (one, base), texts, plan.adapter, shared=True),
+        *await race("four adapters mixed / one", (four, one), texts, plan.mixed),
+    ]
+
+
+def _models() -> Path:
+    return Path(os.environ["APE_TEST_VLLM_MODELS"]).resolve()
+
+
+@asynccontextmanager
+async def started(folder: Path, texts: Texts, flags: Sequence[str]) -> AsyncIterator[Server]:
+    """`ape serve --engine vllm` with the adapter for the length of the block."""
+    began, shelf = time.monotonic(), folder / "adapters"
+    with served(
+        _models(),
+        f"--adapter={ADAPTER}={shelf / ADAPTER}",
+        vllm_python=os.environ["APE_VLLM_PYTHON"],
+        adapters=shelf,
+        home=Path(tempfile.mkdtemp(dir=folder)),
+        flags=(*FLAGS, *flags),
+    ) as running:
+        service_pid, *others = running.family
+        server = Server(running.address, running.vllm_url, running.vllm_key, service_pid, tuple(others))
+        _tell(f"vLLM is up after {time.monotonic() - began:.0f} s with {' '.join(flags)}")
+        await run(through(server), await texts.draw(2, "sep"), in_flight=2)
+        await run(straight(server, BASE), await texts.draw(2, "chat"), in_flight=2)
+        yield server
+
+
+async def race(
+    text: str,
+    sides: tuple[Side, Side],
+    texts: Texts,
+    loads: Loads,
+    *,
+    form: Format = "sep",
+    shared: bool = False,
+    bound: float | None = None,
+) -> list[Claim]:
+    """A claim for every number in flight; `shared`: both sides get the same prompts, new ones each round."""
+    claims = []
+    for in_flight, (passages_a_round, times) in loads.items():
+        rounds: list[tuple[Run, Run]] = []
+        batches: tuple[list[Passage], ...] = ()
+        for number in range(times):
+            odd = number % 2 == 1
+            if shared or not odd:
+                batches = await texts.draw_twice(passages_a_round, form, shared=shared)
+            else:
+                batches = batches[::-1]
+            runs: dict[int, Run] = {}
+            for index in (1, 0) if odd else (0, 1):
+                runs[index] = await run(sides[index], batches[index], in_flight=in_flight)
+            rounds.append((runs[0], runs[1]))
+            _tell(
+                f"{text}, {in_flight} in flight, round {number + 1} of {times}: {runs[0].rate / runs[1].rate:.2f}"
+            )
+        ratios = tuple(one.rate / other.rate for one, other in rounds)
+        note = _note(rounds) + (_our_time(rounds) if bound else "")
+        claims.append(Claim(f"{text}, {in_flight} in flight", ratios, bound, note=note))
+    return claims
+
+
+def _note(rounds: Rounds) -> str:
+    one, other = zip(*rounds, strict=True)
+    written = sum(run.written for run in one) / sum(run.written for run in other)
+    computed = sum(run.computed.vllm for run in one) / sum(run.computed.vllm for run in other)
+    note = (
+        f"{median(run.rate for run in one):.2f} against {median(run.rate for run in other):.2f} passages a second; "
+        f"tokens {written:.2f}, processor time of vLLM {computed:.2f}"
+    )
+    drafts = [[answer.tokens for run in side for answer in run.answers] for side in (one, other)]
+    if all(map(all, drafts)):
+        same = sum(first == second for first, second in zip(*drafts, strict=True))
+        note += f"; {same} of {len(drafts[0])} drafts the same, token for token"
+    return note
+
+
+def _our_time(rounds: Rounds) -> str:
+    """What there is besides vLLM, which neighbours disturb least."""
+    one, other = (
+        1000 * sum(run.computed.ours for run in side) / sum(len(run.answers) for run in side)
+        for side in zip(*rounds, strict=True)
+    )
+    return f"; of service and client {one:.0f} against {other:.0f} ms a passage"
+
+
+async def run(side: Side, chosen: Sequence[Passage], *, in_flight: int) -> Run:
+    """Ask for the passages, so many at a time."""
+    waiting = iter(enumerate(chosen))
+    answers: dict[int, Answer] = {}
+    async with side.opened() as ask:
+
+        async def one_after_another() -> None:
+            for index, passage in waiting:
+                answers[index] = await ask(passage)
+
+        began, computed = time.perf_counter(), side.computed()
+        await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
+        rate = len(chosen) / (time.perf_counter() - began)
+        computed = side.computed() - computed
+    return Run(rate, tuple(answers[index] for index in range(len(chosen))), computed)
+
+
+async def _load_copies(server: Server) -> None:
+    """The same adapter again and again: vLLM takes each name for an adapter of its own."""
+    async with httpx2.AsyncClient(base_url=server.service, timeout=600, trust_env=False) as client:
+        for name in COPIES[1:]:
+            response = await client.post("/v1/models", json={"name": name, "directory": ADAPTER})
+            response.raise_for_status()
+
+
+async def _version(server: Server) -> str:
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        headers = {"Authorization": f"Bearer {server.key}"}
+        response = await client.get(server.vllm.removesuffix("/v1") + "/version", headers=headers)
+        return str(response.raise_for_status().json()["version"])
+
+
+def _tell(what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
