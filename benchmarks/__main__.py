@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Callable, Mapping
 
@@ -37,6 +38,8 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     given = parser.parse_args()
+    # As an exception, so that the servers under test are stopped too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     claims = []
     for name in [given.only] if given.only else BENCHMARKS:
         if name in MISSING and (missing := MISSING[name]()):

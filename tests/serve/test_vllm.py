@@ -28,7 +28,10 @@ HASTY = Patience(look=0.1, silence=30, first_wait=0.05, longest_wait=0.2, stop=5
 Until = Callable[..., Awaitable[None]]
 # A service in small: it says when vLLM is up, and when interrupted asks it for something before it stops.
 SERVICE = """
-import asyncio, sys
+import asyncio, signal, sys
+# Whoever runs the tests in the background has these ignored, and we would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 import httpx2
 from serve.launch import Launch
