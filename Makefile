@@ -54,7 +54,7 @@ $(VLLM)/ready: tests/vllm/requirements.txt
 	touch $@
 
 # Written last of all, so it is not there after a build that was broken off. Passive, since threads that spin while they
-# wait take five times as long beside a busy neighbour.
+# wait took three times as long beside busy neighbours.
 $(VLLM)/models/SHA256SUMS: tests/vllm/build.py prompts/sep.py $(VLLM)/ready | .venv/base
 	gguf=$$($(BIN)/ape models pull) && \
 	  OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(VLLM)/bin/python -m tests.vllm.build "$$gguf" $(VLLM)/models

@@ -296,7 +296,7 @@ def _sweep() -> None:
             if time.monotonic() >= spared_until or not _is_tracker(pid):
                 os.kill(pid, signal.SIGKILL)  # only we can reap it, so the pid is still its own
         _reap()
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def _is_tracker(pid: int) -> bool:

