@@ -4,6 +4,7 @@ ApeError
 ├── InputError             the caller can mend it                HTTP 422, exit 2
 │   ├── TooLong            more than a limit or the window       HTTP 413
 │   ├── UnknownModel       no model of that name                 HTTP 404
+│   ├── UnknownJob         no job of that name, or not theirs    HTTP 404
 │   ├── AdapterRefused     an adapter can't be served here       HTTP 422
 │   └── Conflict           it stands against what is there now   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
@@ -57,6 +58,13 @@ class UnknownModel(InputError):
 
     status = 404
     title = "Unknown model"
+
+
+class UnknownJob(InputError):
+    """No job of that name is here, or it is somebody else's: nobody is told which."""
+
+    status = 404
+    title = "Unknown job"
 
 
 class AdapterRefused(InputError):

@@ -1,0 +1,1 @@
+"""Books as files have them: read in a stream, paired with their source, and written back in place."""

@@ -1,0 +1,1 @@
+"""Jobs: whole books at work, kept in a database so that nothing finished is lost and nothing is done twice."""

@@ -1,0 +1,76 @@
+"""A job: one book, one recipe, one owner."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class JobState(StrEnum):
+    """What is wanted of a job, or that it is over."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything besides the two texts that decides a result.
+
+    `revision` is the content hash of the model (and adapter) where it can be known. `prompt` is the fingerprint of the
+    prompt format. `context` is how many earlier paragraphs are shown.
+    """
+
+    model: str
+    revision: str
+    prompt: str
+    source_language: str
+    target_language: str
+    temperature: float = 0.0
+    top_p: float = 0.2
+    seed: int = 1
+    max_attempts: int = 2
+    candidates: int = 1
+    context: int = 2
+    glossary: tuple[tuple[str, str], ...] = ()
+    instructions: str = ""
+
+    def to_json(self) -> str:
+        """In one canonical form."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    def fingerprint(self, source: str, mt: str) -> str:
+        """The name of the result that this recipe gives for a paragraph."""
+        parts = json.dumps([self.to_json(), source, mt], ensure_ascii=False)
+        return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One book under repair. Paths are as given, files are known by the SHA-256 of their content.
+
+    `source` is empty for a bilingual file. `owner` is the hash of the key of whoever began it, and empty on the command
+    line. `note` says why it failed.
+    """
+
+    id: str
+    owner: str
+    name: str
+    source: str
+    source_hash: str
+    mt: str
+    mt_hash: str
+    output: str
+    format: str
+    recipe: Recipe
+    state: JobState
+    created: datetime
+    updated: datetime
+    note: str = ""
+    output_hash: str = ""
