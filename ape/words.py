@@ -15,6 +15,7 @@ _TOKEN = regex.compile(
     r"""
       \s+
     | </?[A-Za-z][^<>\n]{0,200}>                                   # a tag is one token, so a diff never splits it
+    | ⟦/?\d{1,4}/?⟧                                                # so is a mark that stands for one
     | \p{N}+(?:[.,:'’]\p{N}+)*                                     # 3,141.59 · 12:30
     | [\p{Katakana}ー]+
     | [\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*
@@ -62,7 +63,7 @@ def is_word(token: str) -> bool:
     """Whether the token says something: it has a letter or a digit, and is not a tag."""
     if token.isalnum():
         return True
-    return not token.startswith("<") and _WORD.search(token) is not None
+    return not token.startswith(("<", "⟦")) and _WORD.search(token) is not None
 
 
 def words(text: str) -> list[str]:

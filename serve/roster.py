@@ -161,7 +161,16 @@ class Roster:
                 raise UnknownModel(
                     f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
                 ) from None
-            yield model
+            yield replace(model, revision=model.revision or self._base_revision(model.name))
+
+    def _base_revision(self, name: str) -> str:
+        base = self._source.base if self._source else None
+        return (base.fingerprint or "") if base and base.name == name else ""
+
+    def _revision(self, adapter: Adapter) -> str:
+        """An adapter is what it is on its base."""
+        base = self._require_source().base
+        return f"{self._base_revision(base.name)}+{adapter.revision}"
 
     # Adapters.
 
@@ -178,7 +187,7 @@ class Roster:
     def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
         """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
         self._refuse_taken(adapter.name)
-        model = Model(adapter.name, format=adapter.format)
+        model = Model(adapter.name, format=adapter.format, revision=self._revision(adapter))
         self._entries[adapter.name] = Entry(adapter, model, adopted=adopted)
 
     async def restore(self) -> None:
@@ -262,7 +271,7 @@ class Roster:
         except ApeError:
             self._discard(adapter.directory)
             raise
-        entry = self._entries[name] = Entry(adapter, Model(name, window, adapter.format))
+        entry = self._entries[name] = Entry(adapter, Model(name, window, adapter.format, self._revision(adapter)))
         self.on_change("loaded")
         self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
         return entry, True

@@ -45,7 +45,7 @@ def misplaced(text: str, model: str) -> str:
     for mark in there:
         if there.count(mark) > wanted.count(mark):
             return f"The mark {mark} is there more often than it should be."
-    return _unnested(there)
+    return "" if _unnested(wanted) else _unnested(there)
 
 
 def _unnested(there: list[str]) -> str:

@@ -7,14 +7,17 @@ import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import openai
 
 from ape.engines.client import OpenAIEngine
+from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy, translate
 from ape.errors import ModelError
+from ape.models.content import revision_of
 
 SLOTS = 4
 WINDOW = 4096
@@ -40,7 +43,7 @@ async def embedded(
     await asyncio.to_thread(server.start, path, name=name, slots=slots, window=window, threads=threads)
     try:
         async with EmbeddedEngine(
-            server.address, key=server.key, name=name, slots=slots, retry=retry
+            server.address, key=server.key, name=name, revision=revision_of(path), slots=slots, retry=retry
         ) as engine:
             yield engine
     finally:
@@ -68,7 +71,14 @@ class EmbeddedEngine(OpenAIEngine):
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
     def __init__(
-        self, address: str, *, key: str, name: str, slots: int, retry: RetryPolicy | None = None
+        self,
+        address: str,
+        *,
+        key: str,
+        name: str,
+        slots: int,
+        revision: str = "",
+        retry: RetryPolicy | None = None,
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
         super().__init__(
@@ -80,6 +90,12 @@ class EmbeddedEngine(OpenAIEngine):
             retry=retry,
         )
         self._address = address
+        self._revision = revision
+
+    async def models(self) -> tuple[Model, ...]:
+        """The one model, with the revision of its file."""
+        self._known = tuple(replace(model, revision=self._revision) for model in await super().models())
+        return self._known
 
     async def count(self, text: str) -> int | None:
         """The exact number of tokens."""

@@ -44,12 +44,14 @@ class Reply:
 class Model:
     """A model that an engine serves, and the format it is to be asked in.
 
-    `window` is its context length in tokens, where the server tells.
+    `window` is its context length in tokens, where the server tells. `revision` stands for its weights, where we can
+    see them: two models of one name and one revision are the same.
     """
 
     name: str
     window: int | None = None
     format: Format = "chat"
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ where the draft must not be used, `warn` where the evidence is weak. Their numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
+from ape.books.marks import without_marks
 from ape.guards.addition import addition
 from ape.guards.dropped import sentences_dropped
 from ape.guards.edit_rate import edit_rate
@@ -62,7 +64,8 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "edit_rate": edit_rate,
     }
 )
-# What `check` runs on a draft that has words, all of them readable: the first two guards have then spoken.
+# What `check` runs on a draft that has words, all of them readable: the first two guards have then spoken. One looks at
+# the marks of inline mark-up; to the others they are neither words nor numbers, and are not there.
 _OTHERS = tuple(guard for guard in GUARDS.values() if guard not in (empty, garbled))
 
 
@@ -74,6 +77,14 @@ def check(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """
     if draft.text.strip() == segment.mt.strip():
         return ()
-    if findings := empty(segment, draft) or garbled(segment, draft):
+    plain_segment, plain_draft = segment, draft
+    if any("⟦" in text for text in (segment.source, segment.mt, draft.text)):
+        plain_segment = replace(segment, source=without_marks(segment.source), mt=without_marks(segment.mt))
+        plain_draft = replace(draft, text=without_marks(draft.text))
+    if findings := empty(plain_segment, plain_draft) or garbled(plain_segment, plain_draft):
         return tuple(findings)
-    return tuple(finding for guard in _OTHERS for finding in guard(segment, draft))
+    return tuple(
+        finding
+        for guard in _OTHERS
+        for finding in (guard(segment, draft) if guard is placeholders else guard(plain_segment, plain_draft))
+    )

@@ -6,6 +6,7 @@ from collections import Counter
 
 import regex
 
+from ape.books.marks import MARK, misplaced
 from ape.guards.wording import listed, quoted, reject, warn
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
@@ -38,7 +39,17 @@ def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
     """Links, placeholders and tags against the MT's and the source's; tags must also nest as they did."""
     if not (_hints(draft.text) or _hints(segment.mt)):
         return []
-    return _pieces(segment, draft) + _nesting(segment, draft)
+    return _marks(segment, draft) + _pieces(segment, draft) + _nesting(segment, draft)
+
+
+def _marks(segment: Segment, draft: Draft) -> list[Finding]:
+    """The marks of inline mark-up: all of the MT's, each once, since otherwise the draft can't go into the book."""
+    wrong = misplaced(draft.text, segment.mt)
+    return (
+        [reject("placeholders", f"{wrong} The italics, links and notes of the MT are to stay.")]
+        if wrong
+        else []
+    )
 
 
 def _hints(text: str) -> bool:
@@ -65,6 +76,7 @@ def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
 
 def _fixed(text: str) -> Counter[str]:
     fixed = _FIXED_OR_ADDRESS if "@" in text else _FIXED  # to look for addresses takes longest
+    text = MARK.sub(" ", text) if "⟦" in text else text  # these are looked at by themselves
     pieces = Counter(match.group().rstrip(".") for match in fixed.finditer(text))
     pieces.update(match.group() for match in _TAG.finditer(text))
     return pieces
