@@ -8,6 +8,7 @@ ApeError
 │   ├── AdapterRefused     an adapter can't be served here       HTTP 422
 │   └── Conflict           it stands against what is there now   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
+├── StoreError             the jobs' database can't be used      HTTP 503, exit 1
 ├── NoRoom                 no memory for one more adapter        HTTP 507, exit 1
 ├── Busy                   the queue is full                     HTTP 429, exit 1
 └── EngineError            the model server failed               HTTP 502, exit 1, retried
@@ -85,6 +86,13 @@ class ModelError(ApeError):
 
     status = 503
     title = "The model is not available"
+
+
+class StoreError(ApeError):
+    """The database of the jobs is full, locked, read-only, damaged or out of reach."""
+
+    status = 503
+    title = "The job store is not available"
 
 
 class NoRoom(ApeError):

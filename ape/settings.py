@@ -24,6 +24,7 @@ from ape.network import host_of
 PREFIX = "APE_"
 # OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
 OPENAI_HOST = "api.openai.com"
+_PASSWORD = re.compile(r"(?<=:)[^:/@]*(?=@)")
 _KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
 
@@ -53,6 +54,9 @@ class Settings(BaseModel):
     threads: Annotated[
         int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
     ] = None
+    repeatable: Annotated[
+        bool, Field(description="embedded: read every prompt from its first token, for the same answer every time")
+    ] = False
     in_flight: Annotated[
         int | None,
         Field(ge=1, le=1024, description="requests to the model server at once; 8 by url, 64 to vllm"),
@@ -76,6 +80,27 @@ class Settings(BaseModel):
         tuple[Path, ...], Field(description="where adapters may be loaded from at run time, comma-separated")
     ] = ()
     max_adapters: Annotated[int, Field(ge=1, le=1000, description="adapters loaded at once")] = 32
+
+    jobs: Annotated[
+        str | None,
+        Field(description="where books at work are kept: a file, or postgresql://…; the data folder if left out"),
+    ] = None
+    price_in: Annotated[float | None, Field(ge=0, description="cost of a million tokens read, for plans")] = None
+    price_out: Annotated[
+        float | None, Field(ge=0, description="cost of a million tokens written, for plans")
+    ] = None
+    book_lanes: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1024,
+            description="paragraphs of a book in flight; as many as the engine takes if left out, embedded 1",
+        ),
+    ] = None
+    uploads: Annotated[
+        Path | None, Field(description="where the service keeps uploaded books; the data folder if left out")
+    ] = None
+    max_book_bytes: Annotated[int, Field(ge=1024, description="largest upload of books")] = 200_000_000
 
     host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free one")] = 8000
@@ -113,7 +138,7 @@ class Settings(BaseModel):
             raise ValueError("has a name twice")
         return named
 
-    @field_validator("adapters", "adapter_dirs", "vllm_python", "cache")
+    @field_validator("adapters", "adapter_dirs", "vllm_python", "cache", "uploads")
     @classmethod
     def _at_home(cls, given: Any) -> Any:
         """A shell leaves the ~ of NAME=~/DIRECTORY as it is."""
@@ -149,6 +174,16 @@ class Settings(BaseModel):
         if url is not None and not url.startswith(("http://", "https://")):
             raise ValueError("begins with http:// or https://")
         return url.rstrip("/") if url else url
+
+    @property
+    def jobs_url(self) -> str:
+        """Where books at work are kept."""
+        return self.jobs or str(platformdirs.user_data_path("ape", appauthor=False) / "jobs.sqlite")
+
+    @property
+    def uploads_folder(self) -> Path:
+        """Where the service keeps uploaded books."""
+        return self.uploads or platformdirs.user_data_path("ape", appauthor=False) / "uploads"
 
     def shown(self) -> dict[str, str]:
         """All values for a reader, with secrets masked."""
@@ -213,6 +248,8 @@ def _hashed(key: object) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, SecretStr):
         return "********"
+    if isinstance(value, str) and "://" in value:
+        return _PASSWORD.sub("********", value)
     if isinstance(value, dict):
         return ", ".join(f"{name}={one}" for name, one in value.items())
     if isinstance(value, tuple):

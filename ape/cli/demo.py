@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +14,13 @@ from ape.cli.flags import EngineFlag, ModelFlag, UrlFlag
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ape.page import Passage
+    from ape.jobs.row import Planned
     from ape.sample import Sample
     from ape.segment import Segment
     from ape.settings import Settings
+    from ape.verdict import PostEdit
+
+    Done = tuple[Planned, PostEdit]
 
 
 def demo(
@@ -31,70 +35,86 @@ def demo(
     from rich.console import Console
 
     from ape.cli.talk import fetch_with_progress
-    from ape.page import write_page
+    from ape.jobs.row import Row, State
+    from ape.report import write_report
+    from ape.sample import SAMPLES, load_sample
     from ape.settings import load_settings
 
     settings = load_settings(engine=engine, url=url, model=model)
     page.parent.mkdir(parents=True, exist_ok=True)
     fetch_with_progress(settings)
     began = time.monotonic()
-    passages = asyncio.run(_work(settings))
+    samples = [load_sample(name) for name in SAMPLES]
+    done = asyncio.run(_work(settings, samples))
     seconds = time.monotonic() - began
     out = Console(highlight=False)
-    _show_changes(passages, out)
-    _show_table(passages, out)
-    _show_cost(passages, seconds, settings, out)
-    title, facts = "Two sample chapters, post-edited", {"Time": f"{seconds:.0f} s"}
-    write_page(page, passages, title=title, subtitle="Source, machine translation and post-edit", facts=facts)
+    _show_changes(done, out)
+    _show_table(done, out)
+    _show_cost(done, seconds, settings, out)
+    write_report(
+        page,
+        (Row(planned, State.DONE, answer) for planned, answer in done),
+        title="Two sample chapters, post-edited",
+        subtitle="Source, machine translation and post-edit",
+        source_language={i: sample.source_language for i, sample in enumerate(samples)},
+        target_language={i: sample.target_language for i, sample in enumerate(samples)},
+        facts={"Time": f"{seconds:.0f} s"},
+    )
     out.print(f"The page with source, MT and post-edit side by side: {page}")
 
 
-async def _work(settings: Settings) -> list[Passage]:
+async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
     import asyncio
     from collections import Counter
 
     from ape.cli.talk import error_console, passages_progress
     from ape.engines.open import open_engine
-    from ape.page import Passage
     from ape.postedit import post_edit
-    from ape.sample import SAMPLES, load_sample
 
-    console = error_console()
-    samples = [load_sample(name) for name in SAMPLES]
-    todo = [
-        (sample, paragraph.id, segment)
-        for sample in samples
-        for paragraph, segment in zip(sample.paragraphs, sample.segments(), strict=True)
-    ]
+    todo = list(_planned(samples))
     decisions: Counter[str] = Counter()
     async with open_engine(settings) as engine:
-        with passages_progress(console) as bar:
+        with passages_progress(error_console()) as bar:
             task = bar.add_task("post-editing", total=len(todo), so_far="")
 
-            async def one(sample: Sample, name: str, segment: Segment) -> Passage:
+            async def one(planned: Planned, segment: Segment) -> Done:
                 result = await post_edit(segment, engine)
                 decisions[result.decision] += 1
                 so_far = ", ".join(f"{count} {decision}" for decision, count in decisions.items())
                 bar.update(task, advance=1, so_far=so_far)
-                return Passage(name, segment, result, sample.title)
+                return planned, result
 
             return list(await asyncio.gather(*(one(*item) for item in todo)))
 
 
-def _show_changes(passages: list[Passage], out: Console) -> None:
+def _planned(samples: list[Sample]) -> Iterator[tuple[Planned, Segment]]:
+    """The paragraphs of the samples as those of one book, with a chapter each."""
+    from itertools import count
+
+    from ape.jobs.row import Planned
+
+    position = count()
+    for chapter, sample in enumerate(samples):
+        for paragraph, segment in zip(sample.paragraphs, sample.segments(), strict=True):
+            name = f"{sample.name}/{paragraph.id}"
+            place = next(position)
+            yield Planned(name, place, chapter, sample.title, chapter, segment.source, segment.mt), segment
+
+
+def _show_changes(done: list[Done], out: Console) -> None:
     from ape.cli.talk import decision, diff
 
-    for passage in passages:
+    for planned, answer in done:
         out.print()
-        out.print(decision(passage.answer), passage.chapter, passage.heading)
-        out.print(diff(passage.segment.mt, passage.answer, coloured=bool(out.color_system)), soft_wrap=True)
-        for finding in passage.answer.findings:
+        out.print(decision(answer), planned.title, planned.id)
+        out.print(diff(planned.mt, answer, coloured=bool(out.color_system)), soft_wrap=True)
+        for finding in answer.findings:
             out.print(
                 f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False
             )
 
 
-def _show_table(passages: list[Passage], out: Console) -> None:
+def _show_table(done: list[Done], out: Console) -> None:
     from collections import Counter
 
     from rich.table import Table
@@ -104,15 +124,15 @@ def _show_table(passages: list[Passage], out: Console) -> None:
     table = Table(title="Decisions")
     for heading in ("chapter", *Decision, "edits", "refused by"):
         table.add_column(heading)
-    for chapter in dict.fromkeys(passage.chapter for passage in passages):
-        answers = [passage.answer for passage in passages if passage.chapter == chapter]
+    for title in dict.fromkeys(planned.title for planned, _ in done):
+        answers = [answer for planned, answer in done if planned.title == title]
         counts = Counter(answer.decision for answer in answers)
         guards = Counter(
             finding.guard for answer in answers for finding in answer.findings if finding.severity == "reject"
         )
         refused = ", ".join(f"{guard} {count}" for guard, count in guards.most_common(4))
         edits = sum(len(answer.edits) for answer in answers)
-        table.add_row(chapter, *(str(counts[one]) for one in Decision), str(edits), refused)
+        table.add_row(title, *(str(counts[one]) for one in Decision), str(edits), refused)
     out.print()
     out.print(table)
     out.print(
@@ -120,16 +140,16 @@ def _show_table(passages: list[Passage], out: Console) -> None:
     )
 
 
-def _show_cost(passages: list[Passage], seconds: float, settings: Settings, out: Console) -> None:
+def _show_cost(done: list[Done], seconds: float, settings: Settings, out: Console) -> None:
     from ape.verdict import Usage
 
-    usage = sum((passage.answer.usage for passage in passages), Usage())
+    usage = sum((answer.usage for _, answer in done), Usage())
     price = (
         "free: the model ran on this machine"
         if settings.engine == "embedded"
         else f"priced by {settings.url}"
     )
     out.print(
-        f"{len(passages)} passages in {seconds:.0f} s · {usage.prompt_tokens:,} tokens read, "
+        f"{len(done)} passages in {seconds:.0f} s · {usage.prompt_tokens:,} tokens read, "
         f"{usage.completion_tokens:,} written · {price}"
     )

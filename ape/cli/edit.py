@@ -56,7 +56,7 @@ def edit(
     flags = {
         "source_language": source_language and code_of(source_language),
         "target_language": target_language and code_of(target_language),
-        "glossary": _glossary(glossary or []) or None,
+        "glossary": pairs_of(glossary or []) or None,
         "instructions": instructions,
         "temperature": temperature,
         "top_p": top_p,
@@ -120,7 +120,8 @@ def _decoded(content: bytes, name: str) -> str:
         ) from error
 
 
-def _glossary(entries: list[str]) -> dict[str, str]:
+def pairs_of(entries: list[str]) -> dict[str, str]:
+    """A glossary as it is typed, TERM=WORDING by TERM=WORDING."""
     pairs = {}
     for entry in entries:
         term, sign, wording = entry.partition("=")

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from ape.cli import demo, edit, models, serve, settings
+from ape.cli import book, demo, edit, models, serve, settings
 from ape.errors import ApeError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(edit.edit)
+app.add_typer(book.app, name="book", help="Post-edit whole books: plan, edit, look, export.")
 app.command()(serve.serve)
 app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
 app.command()(settings.settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -41,7 +41,7 @@ Stream = AsyncStream[ChatCompletionChunk] | AsyncStream[Completion]
 class OpenAIEngine:
     """A server that speaks the OpenAI dialect, with retries and a limit of requests in flight."""
 
-    extra_body: ClassVar[dict[str, object] | None] = None
+    extra_body: Mapping[str, object] | None = None
     headers: ClassVar[dict[str, str] | None] = None
 
     def __init__(

@@ -46,6 +46,12 @@ async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
     wanted = settings.model or DEFAULT_MODEL
     name = wanted if wanted in CATALOGUE else Path(path).stem
     async with embedded(
-        path, name=name, slots=settings.slots, window=settings.window, threads=settings.threads, retry=retry
+        path,
+        name=name,
+        slots=settings.slots,
+        window=settings.window,
+        threads=settings.threads,
+        retry=retry,
+        repeatable=settings.repeatable,
     ) as engine:
         yield engine

@@ -1,0 +1,314 @@
+"""Align two sequences of paragraphs that say the same in two languages: the best chain of beads, each with a posterior.
+
+A bead is a run of source paragraphs and the run of MT paragraphs that says the same: one and one, merges, splits, or
+one side alone. Viterbi finds the best chain in a wide band around the diagonal; sums over all chains, forwards and
+backwards in a narrow band around the best, tell how much of the probability goes through each of its beads. Time and
+memory grow with the paragraphs times the width of the band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ape.books.likeness import NEVER, Likeness
+from ape.books.profile import Floats, Ints
+
+# Rows whose scores are worked out at once.
+_CHUNK = 128
+# To each side of the diagonal, at first; where the best chain comes near the edge, the band is widened and it is
+# looked for again, as long as there are not too many cells.
+_HALF = 60
+_MOST_CELLS = 30_000_000
+_NARROW = 16
+# A chapter left out, a preface put in: rarely does such a gap begin, but once it has, it goes on.
+_LONG_GAP = float(np.log(1e-3))
+_LONGER = float(np.log(0.98))
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """The source paragraphs from `source` up to `source_end` are the MT's from `mt` up to `mt_end`, this surely.
+
+    `score` is the evidence for it, as a logarithm of odds against chance.
+    """
+
+    source: int
+    source_end: int
+    mt: int
+    mt_end: int
+    confidence: float
+    score: float
+
+    @property
+    def paired(self) -> bool:
+        """Whether it has both sides."""
+        return self.source < self.source_end and self.mt < self.mt_end
+
+
+def align(likeness: Likeness) -> list[Bead]:
+    """The best chain of beads from the first paragraphs to the last."""
+    rows, columns = likeness.shape
+    if not rows or not columns:
+        sides = [(1, 0)] * rows + [(0, 1)] * columns
+        return _beads(sides, [(1.0, 0.0)] * len(sides))
+    chain = _best_chain(likeness)
+    narrow = _around(chain, rows, columns)
+    return _beads(chain, _posteriors(likeness, narrow, chain))
+
+
+def align_near(likeness: Likeness, half: int) -> list[Bead]:
+    """The same where both sides have as many paragraphs and the chain can't be far from the diagonal."""
+    rows, columns = likeness.shape
+    band = _Band(np.arange(rows + 1) - half, 2 * half + 1)
+    chain = _viterbi(likeness, band)[0]
+    return _beads(chain, _posteriors(likeness, band, chain))
+
+
+def _beads(chain: list[Shape], known: list[tuple[float, float]]) -> list[Bead]:
+    beads = []
+    source = mt = 0
+    for (a, b), (confidence, score) in zip(chain, known, strict=True):
+        beads.append(Bead(source, source + a, mt, mt + b, confidence, score))
+        source, mt = source + a, mt + b
+    return beads
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """The columns looked at: in each row so many from `low` on. Some may lie outside of the table."""
+
+    low: Ints
+    width: int
+
+    def columns(self, rows: Ints) -> Ints:
+        return self.low[rows][:, None] + np.arange(self.width)
+
+    def shift(self, row: int, shape: Shape) -> int:
+        """How far to the right a bead's beginning stands from its end, counted from each row's own first column."""
+        return int(self.low[row] - self.low[row - shape[0]]) - shape[1]
+
+
+def _best_chain(likeness: Likeness) -> list[Shape]:
+    """Widen the band until the chain keeps away from its edges."""
+    rows, columns = likeness.shape
+    middle = _diagonal(likeness)
+    half = min(max(_HALF, abs(rows - columns)), max(_HALF, _MOST_CELLS // (2 * rows + 2)))
+    while True:
+        half = min(half, columns + 1)
+        band = _Band(middle - half, 2 * half + 1)
+        chain, nearest = _viterbi(likeness, band)
+        if nearest > half // 4 or half > columns or (rows + 1) * (4 * half + 1) > _MOST_CELLS:
+            return chain
+        half *= 2
+
+
+def _diagonal(likeness: Likeness) -> Ints:
+    """For each row the column where as much of the MT has gone by as of the source."""
+    source = np.concatenate([[0], np.cumsum(likeness.source.sizes + 1)])
+    mt = np.concatenate([[0], np.cumsum(likeness.mt.sizes + 1)])
+    return np.searchsorted(mt / mt[-1], source / source[-1]).astype(np.int64)
+
+
+def _around(chain: list[Shape], rows: int, columns: int) -> _Band:
+    ends = np.cumsum(np.array([(0, 0), *chain]), axis=0)
+    middle = np.interp(np.arange(rows + 1), ends[:, 0], ends[:, 1]).astype(np.int64)
+    # Many MT paragraphs in a row may have no source: such a row needs all of its columns.
+    steps = max(int(np.diff(ends[:, 1]).max(initial=0)), _widest_row(ends))
+    half = _NARROW + steps
+    return _Band(middle - half, 2 * half + 1)
+
+
+def _widest_row(ends: Ints) -> int:
+    _, first, counts = np.unique(ends[:, 0], return_index=True, return_counts=True)
+    return int((ends[first + counts - 1, 1] - ends[first, 1]).max())
+
+
+def _chunks(likeness: Likeness, band: _Band, *, backwards: bool = False) -> Iterator[tuple[int, dict[Shape, Floats]]]:
+    """Row by row from the second on, the scores of all beads that end in it."""
+    rows, _ = likeness.shape
+    shapes = [shape for shape in likeness.model.beads if shape != (0, 1)]
+    starts = range(0, rows + 1, _CHUNK)
+    for start in reversed(starts) if backwards else starts:
+        within = np.arange(start, min(start + _CHUNK, rows + 1))
+        scores = likeness.block(within, band.columns(within), shapes)
+        for row in reversed(within) if backwards else within:
+            yield int(row), {shape: score[row - start] for shape, score in scores.items()}
+
+
+def _shifted(values: Floats, shift: int) -> Floats:
+    """The values so far to the right, with nothing where there were none."""
+    if not shift:
+        return values
+    moved = np.full(len(values), NEVER)
+    if 0 < shift < len(values):
+        moved[:-shift] = values[shift:]
+    elif -len(values) < shift < 0:
+        moved[-shift:] = values[:shift]
+    return moved
+
+
+def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
+    """The best chain in the band, and how near it comes to the band's edges."""
+    rows, columns = likeness.shape
+    shapes = [shape for shape in likeness.model.beads if shape != (0, 1)]
+    alone, gap = _ramps(likeness, band)
+    taken = np.zeros((rows + 1, band.width), dtype=np.int8)
+    opened = np.zeros((rows + 1, band.width), dtype=bool)
+    best: list[Floats] = []
+    skipping = np.full(band.width, NEVER)
+    for row, scores in _chunks(likeness, band):
+        into = np.full((len(shapes) + 1, band.width), NEVER)
+        if row == 0:
+            into[0, -int(band.low[0])] = 0.0
+        else:
+            begun = _shifted(best[-1], band.shift(row, (1, 0))) + _LONG_GAP
+            going = _shifted(skipping, band.shift(row, (1, 0))) + _LONGER
+            opened[row] = begun >= going
+            into[-1] = skipping = np.maximum(begun, going)
+        for place, shape in enumerate(shapes):
+            if shape[0] <= row:
+                into[place] = scores[shape] + _shifted(best[-shape[0]], band.shift(row, shape))
+        reached = into.max(axis=0)
+        short = np.maximum.accumulate(reached - alone) + alone
+        long = _shifted(np.maximum.accumulate(reached - gap) + gap, -1) + _LONG_GAP
+        taken[row] = np.where(long > short, _LONG_MT, np.where(short > reached + 1e-9, _ONE_MT, into.argmax(axis=0)))
+        best = [*best[1 - likeness.model.longest :], _within(np.maximum(short, long), band, row, columns)]
+    return _Trace(taken, opened, shapes, band).chain(rows, columns)
+
+
+# What a row's best step was, besides the place of a bead: MT paragraphs without a source, one or many.
+_ONE_MT, _LONG_MT = -1, -2
+
+
+@dataclass(slots=True)
+class _Trace:
+    """The steps that were taken, to be followed back from the end."""
+
+    taken: npt.NDArray[np.int8]
+    opened: npt.NDArray[np.bool_]
+    shapes: list[Shape]
+    band: _Band
+
+    def chain(self, row: int, column: int) -> tuple[list[Shape], int]:
+        columns = column
+        nearest = self.band.width
+        chain: list[Shape] = []
+        while row or column:
+            nearest = min(nearest, self._to_edge(row, column, columns))
+            steps = self._steps(row, column)
+            chain += steps
+            row, column = row - sum(a for a, _ in steps), column - sum(b for _, b in steps)
+        return chain[::-1], nearest
+
+    def _steps(self, row: int, column: int) -> list[Shape]:
+        step = self._at(row, column)
+        if step == _ONE_MT:
+            return [(0, 1)]
+        if step == _LONG_MT:
+            # It began at the last place to the left that was reached otherwise; such a place may be none, at the edge.
+            length = 1
+            while self._at(row, column - length) in (_ONE_MT, _LONG_MT):
+                length += 1
+            return [(0, 1)] * length
+        if step < len(self.shapes):
+            return [self.shapes[step]]
+        length = 1
+        while not self.opened[row - length + 1, column - int(self.band.low[row - length + 1])]:
+            length += 1
+        return [(1, 0)] * length
+
+    def _at(self, row: int, column: int) -> int:
+        return int(self.taken[row, column - int(self.band.low[row])])
+
+    def _to_edge(self, row: int, column: int, columns: int) -> int:
+        """How far it is to an edge of the band that is no edge of the table."""
+        left = int(self.band.low[row])
+        right = left + self.band.width - 1
+        return min(column - left if left > 0 else columns, right - column if right < columns else columns)
+
+
+def _ramps(likeness: Likeness, band: _Band) -> tuple[Floats, Floats]:
+    """What it costs to go so far to the right past MT paragraphs one by one, and in a long gap."""
+    steps = np.arange(band.width)
+    return float(np.log(likeness.model.beads[0, 1])) * steps, _LONGER * steps
+
+
+def _within(values: Floats, band: _Band, row: int, columns: int) -> Floats:
+    places = band.low[row] + np.arange(band.width)
+    return np.where((places >= 0) & (places <= columns), values, NEVER)
+
+
+def _posteriors(likeness: Likeness, band: _Band, chain: list[Shape]) -> list[tuple[float, float]]:
+    """For each bead of the chain, the share of all chains' probability that goes through it, and its score.
+
+    Gaps are taken as they are: nothing is decided by how sure they are.
+    """
+    rows, columns = likeness.shape
+    forward = _forward(likeness, band)
+    whole = forward[rows, columns - int(band.low[rows])]
+    ramps = _ramps(likeness, band)
+    row, column = rows, columns
+    after: dict[int, Floats] = {}
+    scored: dict[int, dict[Shape, Floats]] = {}
+    skipping = np.full(band.width, NEVER)
+    known: list[tuple[float, float]] = []
+    for at, scores in _chunks(likeness, band, backwards=True):
+        scored[at] = scores
+        total = np.full(band.width, NEVER)
+        if at == rows:
+            total[columns - int(band.low[rows])] = 0.0
+        else:
+            total = _shifted(skipping, -band.shift(at + 1, (1, 0))) + _LONG_GAP
+        for shape in scores:
+            if (end := at + shape[0]) <= rows:
+                total = np.logaddexp(total, _shifted(after[end] + scored[end][shape], -band.shift(end, shape)))
+        after[at] = _within(_spread(total[::-1], ramps)[::-1], band, at, columns)
+        going = _shifted(skipping, -band.shift(at + 1, (1, 0))) + _LONGER if at < rows else skipping
+        skipping = np.logaddexp(after[at], going)
+        for old in (after, scored):
+            old.pop(at + likeness.model.longest, None)  # type: ignore[attr-defined]
+        while len(known) < len(chain) and row == at:
+            a, b = chain[-1 - len(known)]
+            share, score = 1.0, 0.0
+            if a and b:
+                score = float(scores[a, b][column - int(band.low[row])])
+                before = forward[row - a, column - b - int(band.low[row - a])]
+                share = float(np.exp(before + score + after[row][column - int(band.low[row])] - whole))
+                score -= float(np.log(likeness.model.beads[a, b]))
+            known.append((min(share, 1.0), score))
+            row, column = row - a, column - b
+    return known[::-1]
+
+
+def _forward(likeness: Likeness, band: _Band) -> Floats:
+    rows, columns = likeness.shape
+    ramps = _ramps(likeness, band)
+    forward = np.full((rows + 1, band.width), NEVER)
+    skipping = np.full(band.width, NEVER)
+    for row, scores in _chunks(likeness, band):
+        total = np.full(band.width, NEVER)
+        if row == 0:
+            total[-int(band.low[0])] = 0.0
+        else:
+            shift = band.shift(row, (1, 0))
+            begun = _shifted(forward[row - 1], shift) + _LONG_GAP
+            total = skipping = np.logaddexp(begun, _shifted(skipping, shift) + _LONGER)
+        for shape, score in scores.items():
+            if shape[0] <= row:
+                total = np.logaddexp(total, score + _shifted(forward[row - shape[0]], band.shift(row, shape)))
+        forward[row] = _within(_spread(total, ramps), band, row, columns)
+    return forward
+
+
+def _spread(reached: Floats, ramps: tuple[Floats, Floats]) -> Floats:
+    """What is reached within a row by passing MT paragraphs, too."""
+    alone, gap = ramps
+    short = np.logaddexp.accumulate(reached - alone) + alone
+    long = _shifted(np.logaddexp.accumulate(reached - gap) + gap, -1) + _LONG_GAP
+    return np.asarray(np.logaddexp(short, long))

@@ -1,0 +1,58 @@
+"""One source text that became several MT paragraphs: cut it at sentence ends, so that each has its own part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ape import sentences
+from ape.books.align import align
+from ape.books.book import Paragraph
+from ape.books.likeness import Likeness, Model
+from ape.books.marks import without_marks
+from ape.books.profile import Profile, profile
+
+# Where a text has fewer sentences than parts are wanted, it is cut at these.
+_CLAUSE = re.compile(r"(?<=[;:,]\s)|(?<=[—–，；：、])")
+# A very long text is cut into no more pieces than these: neighbours are joined.
+_MOST_PIECES = 60
+_NEVER = 1e-12
+
+
+def divide(source: str, parts: Sequence[str], model: Model) -> list[tuple[str, float]]:
+    """For each MT paragraph its share of the source and how sure that is, or nothing where it can't be cut."""
+    pieces = _pieces(source, len(parts))
+    if len(pieces) < len(parts) or not all(without_marks(part).strip() for part in parts):
+        return []
+    longest = len(pieces) - len(parts) + 1
+    beads = {(run, 1): 1 / longest for run in range(1, longest + 1)} | {(1, 0): _NEVER, (0, 1): _NEVER}
+    likeness = Likeness(_profile(pieces), _profile(parts), replace(model, beads=beads))
+    chain = align(likeness)
+    if [bead.mt_end - bead.mt for bead in chain] != [1] * len(parts) or not all(bead.paired for bead in chain):
+        return []
+    return [("".join(pieces[bead.source : bead.source_end]).strip(), bead.confidence) for bead in chain]
+
+
+def _profile(texts: Sequence[str]) -> Profile:
+    return profile(Paragraph(str(place), 0, "", text) for place, text in enumerate(texts))
+
+
+def _pieces(source: str, wanted: int) -> list[str]:
+    pieces = _filled(sentences.split(source))
+    if len(pieces) < wanted:
+        pieces = _filled([clause for piece in pieces for clause in _CLAUSE.split(piece)])
+    while len(pieces) > _MOST_PIECES:
+        pieces = ["".join(pieces[place : place + 2]) for place in range(0, len(pieces), 2)]
+    return pieces
+
+
+def _filled(pieces: Sequence[str]) -> list[str]:
+    """Without blank pieces: each goes with the one before, or the first with the one after."""
+    filled: list[str] = []
+    for piece in pieces:
+        if filled and not (without_marks(piece).strip() and without_marks(filled[-1]).strip()):
+            filled[-1] += piece
+        else:
+            filled.append(piece)
+    return filled

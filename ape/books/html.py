@@ -1,0 +1,340 @@
+"""HTML, well-formed or not: what its elements mean, and a file of it as a book.
+
+A chapter begins with each h1 and h2. Attributes, scripts and styles are not looked at; preformatted text is shown but
+never edited. Code, ruby and formulas are one mark each, as are line breaks, images and the numbers of footnotes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import BinaryIO
+
+from ape.books.bilingual import Layout, Passage, find_layout
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import find_encoding
+from ape.books.inline import Kind, Rules
+from ape.books.marks import without_marks
+from ape.books.markup import Element, Token, is_well_formed, read_xml
+from ape.books.pieces import refuse_unfit
+from ape.books.soup import read_soup
+from ape.books.splice import Block, cut, splice
+from ape.errors import InputError
+from ape.languages import code_of
+
+HEAD = 4096
+HEADINGS = ("h1", "h2")
+
+_BLOCKS = frozenset(
+    "p h1 h2 h3 h4 h5 h6 li dt dd td th caption figcaption blockquote div section article aside header footer main nav "
+    "address body center details summary legend fieldset form hgroup figure dialog title".split()
+)
+_FRAMES = frozenset(
+    "html head table thead tbody tfoot tr colgroup col ul ol dl menu dir hr optgroup base".split()
+)
+_IGNORED = frozenset(
+    "script style template noscript iframe object canvas audio video map select datalist".split()
+)
+_SKIPPED = {
+    "pre": "preformatted",
+    "xmp": "preformatted",
+    "listing": "preformatted",
+    "textarea": "a form's text",
+}
+_OPAQUE = frozenset("code kbd samp var tt ruby math svg button output".split())
+_ASIDE = frozenset("br wbr img input meta link embed area".split())
+_NOTE_TYPES = frozenset(
+    ["noteref", "doc-noteref", "footnote-ref", "backlink", "doc-backlink", "pagebreak", "doc-pagebreak"]
+)
+_NOTE_NUMBER = re.compile(r"[\[(]?(?:\d{1,4}|[*†‡§¶]{1,3}|[a-z]|[ivxl]{1,6}|↩︎?|[①-⑳])[\])]?")
+
+
+def local(name: str) -> str:
+    """The name of an element without its prefix."""
+    return name.rpartition(":")[2]
+
+
+class HtmlRules(Rules):
+    """What HTML's elements mean. An element we don't know is inline, as in a browser."""
+
+    root = Kind.BLOCK
+
+    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+        """What the element is."""
+        kind = _kind(local(element.name))
+        if element.get("translate") == "no" or "notranslate" in element.get("class").split():
+            return {Kind.INLINE: Kind.OPAQUE, Kind.BLOCK: Kind.SKIPPED, Kind.FRAME: Kind.IGNORED}.get(
+                kind, kind
+            )
+        if kind is Kind.INLINE and _is_note_reference(element):
+            return Kind.ASIDE
+        return kind
+
+    def hides(self, element: Element, inside: Sequence[Token]) -> bool:
+        """A footnote's number: a short sign that is a link, raised or not."""
+        name = local(element.name)
+        if name not in ("sup", "a", "span"):
+            return False
+        text = "".join(token.text for token in inside).strip()
+        if not _NOTE_NUMBER.fullmatch(text):
+            return False
+        elements = [element, *(token.element for token in inside if token.kind == "start" and token.element)]
+        return any(local(one.name) == "a" and "#" in one.get("href") for one in elements)
+
+    def shape(self, path: Sequence[Element]) -> str:
+        """The name of the innermost element that is a block."""
+        names = (local(element.name) for element in reversed(path))
+        return next((name for name in names if _kind(name) in (Kind.BLOCK, Kind.SKIPPED)), "")
+
+    def skip(self, path: Sequence[Element]) -> str:
+        """Why it is not edited."""
+        return next(
+            (_SKIPPED[name] for element in path if (name := local(element.name)) in _SKIPPED),
+            "not to be translated",
+        )
+
+
+def _kind(name: str) -> Kind:
+    if name in _BLOCKS:
+        return Kind.BLOCK
+    if name in _FRAMES:
+        return Kind.FRAME
+    if name in _OPAQUE:
+        return Kind.OPAQUE
+    if name in _ASIDE:
+        return Kind.ASIDE
+    if name in _IGNORED:
+        return Kind.IGNORED
+    return Kind.SKIPPED if name in _SKIPPED else Kind.INLINE
+
+
+def _is_note_reference(element: Element) -> bool:
+    return any(_NOTE_TYPES.intersection(element.get(name).split()) for name in ("epub:type", "role"))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One HTML document: how to open it, and how to read it.
+
+    `encoding` is None for well-formed XML, which says itself; `prefix` begins the ids of its paragraphs.
+    """
+
+    name: str
+    prefix: str
+    opened: Callable[[], BinaryIO]
+    encoding: str | None
+    rules: Rules
+    layout: Layout | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, also those of the source in a bilingual document."""
+        with self.opened() as file:
+            for piece in self._pieces(file):
+                if isinstance(piece, Block):
+                    yield piece
+
+    def passages(self) -> Iterator[Passage]:
+        """What the document has to edit, in order."""
+        blocks = enumerate(self.blocks(), start=1)
+        if self.layout:
+            return self.layout.passages(blocks)
+        return (Passage(number, block, None, block.skip) for number, block in blocks)
+
+    def paragraph(self, passage: Passage, chapter: int, title: str) -> Paragraph:
+        """A passage as a paragraph of the book."""
+        return Paragraph(
+            f"{self.prefix}#{passage.number}",
+            chapter,
+            title,
+            passage.block.text,
+            source=passage.source,
+            shape=passage.block.shape,
+            skip=passage.skip,
+        )
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The document with new texts."""
+        # Which blocks of a bilingual document are the translation shows only a few blocks later.
+        passages = {passage.number: not passage.skip for passage in self.passages()} if self.layout else None
+        numbers = count(1)
+
+        def new_text(block: Block) -> str | None:
+            number = next(numbers)
+            if block.skip or (passages is not None and not passages.get(number)):
+                return None
+            new = text_of(f"{self.prefix}#{number}")
+            if new is not None:
+                refuse_unfit(new, self.paragraph(Passage(number, block, None, ""), 0, ""))
+            return new
+
+        with self.opened() as file:
+            written = splice(self._pieces(file), out, new_text)
+        return written if passages is None else Written(len(passages), written.replaced)
+
+    def _pieces(self, file: BinaryIO) -> Iterator[bytes | Block]:
+        tokens = read_soup(file, self.encoding) if self.encoding else read_xml(file, name=self.name)
+        return cut(tokens, self.rules)
+
+
+@dataclass(frozen=True)
+class HtmlBook:
+    """An HTML file."""
+
+    path: Path
+    document: Document
+    language: str | None
+    source_language: str | None = None
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether the source is in it too."""
+        return self.document.layout is not None
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return "bilingual-html" if self.bilingual else "html"
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All blocks with text, in order."""
+        chapter, title, filled = 0, "", False
+        for passage in self.document.passages():
+            shape = passage.block.shape
+            if shape in HEADINGS:
+                # "Part One" and "Chapter 1" right after it begin one chapter.
+                chapter, filled = chapter + filled, False
+            elif shape != "title":
+                filled = True
+            if shape in HEADINGS or shape == "title":
+                title = without_marks(passage.block.text)
+            yield self.document.paragraph(passage, chapter, title)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The file with new texts."""
+        return self.document.write(out, text_of)
+
+
+def open_html(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> HtmlBook:
+    """Open an HTML file; where it clearly has source and translation side by side, as a bilingual one."""
+    return _open(path, encoding, source_language, target_language, sure=False)
+
+
+def open_bilingual_html(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> HtmlBook:
+    """Open an HTML file that has source and translation paragraph by paragraph."""
+    return _open(path, encoding, source_language, target_language, sure=True)
+
+
+SAMPLE = 600
+
+
+def _open(
+    path: Path, encoding: str | None, source_language: str | None, target_language: str | None, *, sure: bool
+) -> HtmlBook:
+    document = Document(path.name, "", lambda: path.open("rb"), _encoding(path, encoding), HtmlRules())
+    _refuse_unfaithful(document)
+    sample = list(islice(document.blocks(), SAMPLE))
+    stated = stated_language(sample[0].path) if sample else None
+    layout = find_layout(sample, source=source_language, target=target_language, sure=sure)
+    if layout is None:
+        if sure:
+            raise InputError(NOT_BILINGUAL.format(path.name), field="format")
+        return HtmlBook(path, document, stated)
+    document = Document(path.name, "", document.opened, document.encoding, document.rules, layout)
+    return HtmlBook(path, document, layout.target_language or None, layout.source_language or None)
+
+
+NOT_BILINGUAL = (
+    "In {} no source and translation that take turns were found, neither by languages that it states, nor by classes, "
+    "nor by what its paragraphs are written in."
+)
+
+
+def stated_language(path: Sequence[Element]) -> str | None:
+    """The language that the innermost of these elements states."""
+    for element in reversed(path):
+        if language := element.get("xml:lang") or element.get("lang"):
+            return code_of(language)
+    return None
+
+
+def xml_or_soup(opened: Callable[[], BinaryIO], name: str) -> str | None:
+    """How a document that should be XHTML is to be read: None as XML, else as soup in that encoding."""
+    with opened() as file:
+        encoding = _known(_declared(file.read(HEAD)))
+    if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
+        with opened() as file:
+            if is_well_formed(file, name=name):
+                return None
+    return encoding
+
+
+_XML = re.compile(rb"""<\?xml\s|<html[^>]+xmlns""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE)
+_XML_CHARSET = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})""")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+# As browsers do: who writes one of these names means the last one.
+_MEANT = {"ascii": "cp1252", "iso8859-1": "cp1252", "utf-16": "utf-8", "gb2312": "gb18030", "gbk": "gb18030"}
+
+
+def _encoding(path: Path, encoding: str | None) -> str | None:
+    """How to read an HTML file: None as XML, else the encoding it is soup in."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if encoding is None and _XML.search(head):
+        with path.open("rb") as file:
+            if is_well_formed(file, name=path.name):
+                return None
+    if encoding is None:
+        encoding = _declared(head)
+        try:
+            return find_encoding(path, encoding=_known(encoding) if encoding else None).name
+        except InputError:
+            encoding = None
+    return find_encoding(path, encoding=encoding).name
+
+
+def _declared(head: bytes) -> str | None:
+    """The encoding that the beginning of a document names."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    match = _XML_CHARSET.search(head) or _CHARSET.search(head)
+    return match[1].decode("ascii") if match else None
+
+
+def _known(encoding: str | None) -> str:
+    try:
+        name = codecs.lookup(encoding or "utf-8").name
+    except LookupError:
+        return "utf-8"
+    return _MEANT.get(name, name)
+
+
+def _refuse_unfaithful(document: Document) -> None:
+    """Some Asian encodings can spell one text in two ways, and then the file could not be written back as it was."""
+    encoding = document.encoding or "utf-8"
+    if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
+        return
+    with document.opened() as file, document.opened() as same:
+        for token in read_soup(file, encoding).stream:
+            if same.read(len(token.raw)) != token.raw:
+                raise InputError(
+                    f"{document.name} can't be written back byte for byte in {encoding}. Convert it to UTF-8.",
+                    field="encoding",
+                )

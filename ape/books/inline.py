@@ -1,0 +1,386 @@
+"""The text of one block with marks for its inline mark-up, and the way back from an edited text to bytes.
+
+What stands around the whole text is no part of it: leading and trailing space, an element that holds all of it, an
+anchor at its beginning, a footnote's number at its end. Marks stand for the exact bytes of their tags. In an edited
+text the words that stayed keep their bytes, and a character that the block spells as a reference is spelled so again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import Enum, auto
+
+from ape.books.marks import MARK, alone, closing, marks, misplaced, opening
+from ape.books.markup import Element, Token
+from ape.errors import InputError
+
+
+class Kind(Enum):
+    """What an element is to its text."""
+
+    FRAME = auto()  # holds blocks; text directly in it is none of ours (<w:body>, <tu>, <table>)
+    BLOCK = auto()  # text directly in it is a paragraph
+    SKIPPED = auto()  # a block that is shown and counted, but never edited (<pre>)
+    IGNORED = auto()  # nothing in it is looked at (<script>)
+    INLINE = auto()  # a pair of marks around its text (<i>)
+    OPAQUE = auto()  # one mark for all of it, that stands for a word of the text (<code>, <ruby>)
+    ASIDE = (
+        auto()
+    )  # one mark for all of it, that is no word: outside of the text where it begins or ends it (<br/>)
+    HALF = auto()  # all of it is one half of a pair (<bpt>…</bpt>, <sc/>): see `Rules.half`
+
+
+class Rules:
+    """What the elements of a format mean. Subclass it; `kind` must be there."""
+
+    # Whether a run of white space is one space, as in HTML.
+    collapse = True
+    # What text is that stands in no element at all.
+    root = Kind.FRAME
+
+    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+        """What this element is, inside of those. It is not asked for what is inside OPAQUE, ASIDE, HALF or IGNORED."""
+        raise NotImplementedError
+
+    def half(self, element: Element) -> tuple[bool, str]:
+        """For `Kind.HALF`: whether it opens, and what it has in common with its other half."""
+        raise NotImplementedError
+
+    def hides(self, element: Element, inside: Sequence[Token]) -> bool:
+        """Whether an INLINE element is ASIDE after all, by what is in it (<sup><a>1</a></sup>)."""
+        return False
+
+    def shape(self, path: Sequence[Element]) -> str:
+        """The shape of a block inside of these elements: the name of the innermost that is a block."""
+        for index in range(len(path) - 1, -1, -1):
+            if self.kind(path[index], path[:index]) in (Kind.BLOCK, Kind.SKIPPED):
+                return path[index].name
+        return ""
+
+    def skip(self, path: Sequence[Element]) -> str:
+        """For `Kind.SKIPPED`: why it is not edited."""
+        return "not a text to edit"
+
+
+SPACE = " \t\r\n\f"
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of a block: a stretch of "text", the "open" or "close" half of a pair, or what stands "alone"."""
+
+    kind: str
+    tokens: list[Token]
+    pair: int = 0  # the same for the two halves of a pair
+    aside: bool = False
+    half: tuple[bool, str] | None = None
+    number: int = 0
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes."""
+        return joined(self.tokens)
+
+    @property
+    def mark(self) -> str:
+        """Its mark."""
+        return {"open": opening, "close": closing, "alone": alone}[self.kind](self.number)
+
+
+def joined(tokens: Iterable[Token]) -> bytes:
+    """The bytes of tokens."""
+    return b"".join(token.raw for token in tokens)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text with marks, the bytes before and after it, and what each mark stands for."""
+
+    text: str
+    prefix: bytes
+    suffix: bytes
+    raws: dict[str, bytes]
+    segments: dict[str, Segment]  # by the mark before it, "" for the first
+    trouble: str = ""
+
+    def put(self, text: str) -> bytes:
+        """The bytes of the block with this text in it."""
+        if why := misplaced(text, self.text):
+            raise InputError(f"The text can't be put back into the file. {why}")
+        spelling = {char: raw for segment in self.segments.values() for char, raw in segment.references()}
+        out, before, position = [self.prefix], "", 0
+        for match in MARK.finditer(text):
+            out.append(self.segments[before].respelled(text[position : match.start()], spelling=spelling))
+            out.append(self.raws[match.group()])
+            before, position = match.group(), match.end()
+        out.append(self.segments[before].respelled(text[position:], spelling=spelling))
+        return b"".join([*out, self.suffix])
+
+
+def marked(
+    tokens: Sequence[Token], rules: Rules, *, encoding: str, path: Sequence[Element] = (), flat: bool = False
+) -> Marked:
+    """The text of a block by its tokens. `flat` leaves mark-up out: such a text can be read but not put back."""
+    texts_only = (Part("text", [token]) for token in tokens if token.kind == "text")
+    parts = list(texts_only) if flat else _parts(tokens, rules, path)
+    inner, prefix, suffix = _trimmed(parts, encoding)
+    raws: dict[str, bytes] = {}
+    texts: dict[str, list[Token]] = {"": []}
+    before = ""
+    for part in _numbered(inner):
+        if part.kind == "text":
+            texts[before] += part.tokens
+            continue
+        before = part.mark
+        raws[before], texts[before] = part.raw, []
+    segments = {mark: Segment(tokens, encoding, collapse=rules.collapse) for mark, tokens in texts.items()}
+    text = "".join(mark + segment.text for mark, segment in segments.items())
+    trouble = "" if marks(text) == list(raws) else "has marks of ours in it"
+    return Marked(text, prefix, suffix, raws, segments, trouble)
+
+
+def _parts(tokens: Sequence[Token], rules: Rules, around: Sequence[Element]) -> list[Part]:
+    parts: list[Part] = []
+    path = list(around)
+    ends = _ends(tokens)
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.kind == "text":
+            parts.append(Part("text", [token]))
+        elif token.kind == "end":
+            path.pop()
+            parts.append(Part("close", [token], pair=ends[index]))
+        elif token.element:
+            kind = rules.kind(token.element, path)
+            if kind is Kind.INLINE and not rules.hides(token.element, tokens[index + 1 : ends[index]]):
+                parts.append(Part("open", [token], pair=index))
+                path.append(token.element)
+            else:
+                parts.append(
+                    Part("alone", list(tokens[index : ends[index] + 1]), aside=kind is not Kind.OPAQUE)
+                )
+                parts[-1].half = rules.half(token.element) if kind is Kind.HALF else None
+                index = ends[index]
+        else:
+            parts.append(Part("alone", [token], aside=token.kind == "other"))
+        index += 1
+    _pair_halves(parts, first=len(tokens))
+    return _without_empty_pairs(parts)
+
+
+def _ends(tokens: Sequence[Token]) -> dict[int, int]:
+    """For each start tag the place of its end tag, and the other way round."""
+    ends: dict[int, int] = {}
+    begun: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.kind == "start":
+            begun.append(index)
+        elif token.kind == "end":
+            ends[index] = begun.pop()
+            ends[ends[index]] = index
+    return ends
+
+
+def _pair_halves(parts: list[Part], *, first: int) -> None:
+    """Two halves become a pair where they nest properly with everything else; others go on standing alone."""
+    begun: list[Part] = []
+    for index, part in enumerate(parts):
+        if part.kind == "open" or (part.half and part.half[0]):
+            begun.append(part)
+        elif part.kind == "close":
+            while begun.pop().pair != part.pair:
+                pass
+        elif part.half:
+            for other in reversed(begun):
+                if other.kind == "open":
+                    break
+                assert other.half
+                if other.half[1] == part.half[1]:
+                    del begun[begun.index(other) :]
+                    other.kind, part.kind = "open", "close"
+                    other.pair = part.pair = first + index
+                    break
+
+
+def _without_empty_pairs(parts: list[Part]) -> list[Part]:
+    """An element without any text in it stands alone, with all that is in it."""
+    out: list[Part] = []
+    begun: list[int] = []
+    for part in parts:
+        out.append(part)
+        if part.kind == "open":
+            begun.append(len(out) - 1)
+        elif part.kind == "close":
+            start = begun.pop()
+            inside = out[start + 1 : -1]
+            if not any(token.text for other in inside if other.kind == "text" for token in other.tokens):
+                tokens = [token for other in out[start:] for token in other.tokens]
+                out[start:] = [Part("alone", tokens, aside=all(other.aside for other in inside))]
+    return out
+
+
+def _trimmed(parts: list[Part], encoding: str) -> tuple[list[Part], bytes, bytes]:
+    """The parts that are the text, the bytes before them and those after."""
+    first, last = 0, len(parts)
+    prefix, suffix = [], []
+    while first < last:
+        head, tail = parts[first], parts[last - 1]
+        if _is_outside(head):
+            prefix.append(head.raw)
+            first += 1
+        elif _is_outside(tail):
+            suffix.append(tail.raw)
+            last -= 1
+        elif head.kind == "open" and tail.kind == "close" and head.pair == tail.pair:
+            prefix.append(head.raw)
+            suffix.append(tail.raw)
+            first, last = first + 1, last - 1
+        else:
+            break
+    inner = parts[first:last]
+    if inner and inner[0].kind == "text":
+        space, inner[0] = _split(inner[0], _leading(inner[0].tokens[0].text), encoding)
+        prefix.append(space.raw)
+    if inner and inner[-1].kind == "text":
+        text = inner[-1].tokens[-1].text
+        inner[-1], space = _split(inner[-1], len(text.rstrip(SPACE)), encoding)
+        suffix.append(space.raw)
+    return inner, b"".join(prefix), b"".join(reversed(suffix))
+
+
+def _is_outside(part: Part) -> bool:
+    if part.kind != "text":
+        return part.aside
+    return all(token.text.strip(SPACE) == "" and not token.literal for token in part.tokens)
+
+
+def _leading(text: str) -> int:
+    return len(text) - len(text.lstrip(SPACE))
+
+
+def _split(part: Part, place: int, encoding: str) -> tuple[Part, Part]:
+    """A part of a single text token in two; one that is not spelled letter by letter has no space at its ends."""
+    (token,) = part.tokens
+    size = len(token.text[:place].encode(encoding, "surrogateescape"))
+    head = token._replace(text=token.text[:place], raw=token.raw[:size])
+    tail = token._replace(text=token.text[place:], raw=token.raw[size:])
+    return Part("text", [head]), Part("text", [tail])
+
+
+def _numbered(parts: list[Part]) -> Iterator[Part]:
+    """The parts with their numbers; what stands alone side by side is one."""
+    out: list[Part] = []
+    for part in parts:
+        if part.kind == "alone" and out and out[-1].kind == "alone":
+            out[-1].tokens = out[-1].tokens + part.tokens
+        else:
+            out.append(part)
+    numbers: dict[int, int] = {}
+    count = 0
+    for part in out:
+        if part.kind in ("open", "alone"):
+            count += 1
+            part.number = numbers[part.pair] = count
+        elif part.kind == "close":
+            part.number = numbers[part.pair]
+    yield from out
+
+
+# A word with the space after it, or any one character: so few matches are by chance.
+_WORDS = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+ ?|.", re.DOTALL)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+LARGEST_COMPARISON = 500_000
+
+
+def escaped(text: str, encoding: str) -> bytes:
+    """Text as it is written between tags; a character that the encoding does not have is a reference."""
+    text = _NOT_XML.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.encode(encoding, "xmlcharrefreplace")
+
+
+class Segment:
+    """A stretch of text between two marks, and the bytes of each of its characters."""
+
+    def __init__(self, tokens: list[Token], encoding: str, *, collapse: bool) -> None:
+        self.tokens = tokens
+        self.encoding = encoding
+        self.collapse = collapse
+        text = "".join(token.text for token in tokens)
+        self.text = _SPACES.sub(" ", text) if collapse else text
+
+    def references(self) -> Iterator[tuple[str, bytes]]:
+        """Characters that are written as references, each with what is written."""
+        for token in self.tokens:
+            if len(token.text) == 1 and token.raw.startswith("&".encode(self.encoding)) and not token.literal:
+                yield token.text, token.raw
+
+    def respelled(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
+        """The bytes of a new text: those of the old one where it is the same, else as `spelling` has it."""
+        if new == self.text:
+            return joined(self.tokens)
+        chars = self._chars()
+        out: list[bytes] = []
+        for same, old_span, new_span in _changes(self.text, new):
+            if same:
+                out += chars[old_span]
+            else:
+                out += [spelling.get(char) or escaped(char, self.encoding) for char in new[new_span]]
+        return b"".join(out)
+
+    def _chars(self) -> list[bytes]:
+        """The bytes of each character of `text`."""
+        pairs = [pair for token in self.tokens for pair in self._spelled(token)]
+        if not self.collapse:
+            return [raw for _, raw in pairs]
+        out: list[bytes] = []
+        in_space = False
+        for char, raw in pairs:
+            if in_space and char in SPACE:
+                out[-1] += raw
+            else:
+                out.append(raw)
+            in_space = char in SPACE
+        return out
+
+    def _spelled(self, token: Token) -> Iterator[tuple[str, bytes]]:
+        if token.literal or (len(token.text) > 1 and token.raw.startswith("&".encode(self.encoding))):
+            return ((char, escaped(char, self.encoding)) for char in token.text)
+        if len(token.text) == 1:
+            return iter([(token.text, token.raw)])
+        return ((char, char.encode(self.encoding)) for char in token.text)
+
+
+def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
+    """The spans of the new text, in order, with those of the old one that they are or that they replace."""
+    olds, news = _WORDS.findall(old), _WORDS.findall(new)
+    head = _alike(olds, news)
+    tail = _alike(olds[head:][::-1], news[head:][::-1])
+    middle = olds[head : len(olds) - tail], news[head : len(news) - tail]
+    steps: list[tuple[bool, int, int]] = [(True, head, head)]
+    if len(middle[0]) * len(middle[1]) > LARGEST_COMPARISON:
+        steps.append((False, len(middle[0]), len(middle[1])))
+    else:
+        codes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
+        steps += [(tag == "equal", j - i, m - k) for tag, i, j, k, m in codes]
+    steps.append((True, tail, tail))
+    old_word = new_word = old_at = new_at = 0
+    for same, old_words, new_words in steps:
+        old_end = old_at + sum(map(len, olds[old_word : old_word + old_words]))
+        new_end = new_at + sum(map(len, news[new_word : new_word + new_words]))
+        yield same, slice(old_at, old_end), slice(new_at, new_end)
+        old_word, new_word, old_at, new_at = old_word + old_words, new_word + new_words, old_end, new_end
+
+
+def _alike(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many words at the beginning of both are the same."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -1,0 +1,168 @@
+"""JSON lines: one object each, with `source` and `mt` (or `target`, `translation`), or with a `text` alone.
+
+A new text replaces the string it was in and nothing else of the line: not the order of keys, not a space, not
+the way another character is escaped. `id` and `chapter` are taken where they are there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import Encoding, Line, find_encoding, lines
+from ape.books.pieces import Piece, write_pieces
+from ape.books.records import SOURCES, TARGETS, TEXTS, Chapters, Fields, Ids, why_unfit
+from ape.errors import InputError
+
+_SPACE = " \t\n\r"
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of an object, and where in the line it stands."""
+
+    value: Any  # whatever JSON can say
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlBook:
+    """A file of JSON lines."""
+
+    path: Path
+    encoding: Encoding
+    fields: Fields
+    language: str | None = None
+    source_language: str | None = None
+    format: str = "jsonl"
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether its lines have a source."""
+        return self.fields.source is not None
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, one a line."""
+        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        return write_pieces(self._pieces(), out, text_of)
+
+    def _pieces(self) -> Iterator[Piece]:
+        ids, chapters = Ids(), Chapters()
+        for number, line in enumerate(lines(self.path, self.encoding), start=1):
+            if not line.text.strip():
+                yield Piece(line.raw)
+                continue
+            place = f"Line {number} of {self.path.name}"
+            values = _values(line.text, place)
+            if "chapter" in values:
+                chapters.enter(_name(values["chapter"].value))
+            wanted = _name(values["id"].value) if "id" in values else ""
+            paragraph = self._paragraph(values, ids.unique(wanted or f"line{number}"), chapters, place)
+            target = values.get(self.fields.target)
+            yield Piece(line.raw, paragraph, _Slot(line, target, self.encoding).render if target else None)
+
+    def _paragraph(self, values: dict[str, _Value], id: str, chapters: Chapters, place: str) -> Paragraph:  # noqa: A002
+        text = _text(values, self.fields.target, place)
+        source = _text(values, self.fields.source, place) if self.fields.source else None
+        skip = why_unfit(source, text, bilingual=self.bilingual)
+        return Paragraph(id, chapters.number, chapters.title, text, source=source, skip=skip)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    line: Line
+    target: _Value
+    encoding: Encoding
+
+    def render(self, new: str) -> bytes:
+        text = self.line.text
+        # A line that spells everything in ASCII goes on doing so, and so does one whose encoding can't do better.
+        plain = text.isascii() or not self.encoding.holds(new)
+        token = json.dumps(new, ensure_ascii=plain)
+        whole = text[: self.target.start] + token + text[self.target.end :] + self.line.end
+        return self.encoding.encode(whole, place="A line")
+
+
+def _name(value: object) -> str:
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _text(values: dict[str, _Value], name: str, place: str) -> str:
+    value = values[name].value if name in values else None
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InputError(f"{place}: {name!r} is not a text but {str(value)[:40]!r}.", field=name)
+    return value
+
+
+def _values(text: str, place: str) -> dict[str, _Value]:
+    """The members of the object on a line. Of two with one name the last counts, as everywhere in Python."""
+    try:
+        return dict(_members(text))
+    except (ValueError, RecursionError) as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+        raise InputError(f"{place} is not a JSON object: {why}.", field="line") from error
+
+
+def _members(text: str) -> Iterator[tuple[str, _Value]]:
+    at = _expect(text, _skip(text, 0), "{")
+    if text[at : at + 1] == "}":
+        return
+    while True:
+        _expect(text, at, '"')
+        key, at = _DECODER.raw_decode(text, at)
+        at = _expect(text, _skip(text, at), ":")
+        value, end = _DECODER.raw_decode(text, at)
+        yield key, _Value(value, at, end)
+        at = _skip(text, end)
+        if text[at : at + 1] == "}":
+            break
+        at = _expect(text, at, ",")
+    if _skip(text, at + 1) < len(text):
+        raise json.JSONDecodeError("something follows its end", text, at)
+
+
+def _expect(text: str, at: int, char: str) -> int:
+    if text[at : at + 1] != char:
+        raise json.JSONDecodeError(f"{char} is missing at column {at + 1}", text, at)
+    return _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def open_jsonl(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> JsonlBook:
+    """Open a file of JSON lines; its first line shows what the fields are called."""
+    found = find_encoding(path, encoding=encoding)
+    for number, line in enumerate(lines(path, found), start=1):
+        if line.text.strip():
+            names = list(_values(line.text, f"Line {number} of {path.name}"))
+            fields = Fields.among(names)
+            if fields is None:
+                raise InputError(
+                    f"{path.name} has the keys {', '.join(names)[:200]!r}, and none says what the text is. One of "
+                    f"{', '.join(TARGETS)} is needed, with {' or '.join(SOURCES)} beside it; or {TEXTS[0]} alone.",
+                    field="mt",
+                )
+            return JsonlBook(path, found, fields, target_language, source_language)
+    raise InputError(f"{path.name} is empty.", field="mt")

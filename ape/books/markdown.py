@@ -1,0 +1,279 @@
+"""Markdown: the text of paragraphs, headings, list items, quotes and table cells; all else stays as it is.
+
+markdown-it-py says which lines are what. It reads one stretch of the file at a time, cut where a new block begins for
+certain, with the link definitions of the whole file known beforehand. Front matter, code, HTML blocks, link
+definitions and the frames of tables pass through untouched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
+from markdown_it.token import Token
+
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import Encoding, Line, find_encoding, lines
+from ape.books.markdown_inline import Inline, is_heading_line, is_paragraph, parser, read_inline, spelled
+from ape.books.marks import MARK, without_marks
+from ape.books.pieces import Piece, why_skipped, write_pieces
+from ape.books.wrapping import width
+from ape.errors import InputError
+
+# How many characters are read at a time: some pages.
+_STRETCH = 1 << 14
+_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,999})\]:")
+_FOOTNOTE_START = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
+_LONGEST_FRONT_MATTER = 1000
+_UNCLEAR = "its place in the file is not clear"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownBook:
+    """A Markdown file."""
+
+    path: Path
+    encoding: Encoding
+    references: dict[str, dict[str, str]]
+    language: str | None = None
+    source_language: str | None = None
+    format: str = "markdown"
+    bilingual: bool = False
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, in order."""
+        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        return write_pieces(self._pieces(), out, text_of)
+
+    def _pieces(self) -> Iterator[Piece]:
+        reader = _Reader(self.encoding, self.references)
+        front, rest = _front_matter(lines(self.path, self.encoding))
+        yield Piece(_raw(front))
+        for stretch in reader.stretches(rest):
+            yield from reader.pieces(stretch)
+
+
+def open_markdown(path: Path, *, encoding: str | None = None, language: str | None = None) -> MarkdownBook:
+    """Open a Markdown file, and find out what its links refer to."""
+    found = find_encoding(path, encoding=encoding)
+    references = {}
+    for line in lines(path, found):
+        if match := _DEFINITION.match(line.text):
+            references[normalizeReference(match[1])] = {"href": "", "title": ""}
+    return MarkdownBook(path, found, references, language)
+
+
+def _raw(some: Sequence[Line]) -> bytes:
+    return b"".join(line.raw for line in some)
+
+
+def _front_matter(all_lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+    """The lines of YAML or TOML that the file begins with, and the rest."""
+    held: list[Line] = []
+    ends: tuple[str, ...] = ()
+    for line in all_lines:
+        held.append(line)
+        text = line.text.rstrip()
+        if len(held) == 1:
+            ends = {"---": ("---", "..."), "+++": ("+++",)}.get(text, ())
+        elif text in ends:
+            return held, all_lines
+        if not ends or len(held) > _LONGEST_FRONT_MATTER:
+            break
+    return [], _chain(held, all_lines)
+
+
+def _chain(held: list[Line], rest: Iterator[Line]) -> Iterator[Line]:
+    yield from held
+    yield from rest
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through the file once; knows the chapter and counts the paragraphs."""
+
+    encoding: Encoding
+    references: dict[str, dict[str, str]]
+    markdown: MarkdownIt = field(default_factory=parser)
+    number: int = 0
+    chapter: int = 0
+    title: str = ""
+
+    def env(self) -> dict[str, Any]:  # what the library asks for
+        return {"references": self.references}
+
+    def tokens(self, some: Sequence[Line]) -> list[Token]:
+        return self.markdown.parse("\n".join(line.text for line in some), self.env())
+
+    def stretches(self, all_lines: Iterator[Line]) -> Iterator[list[Line]]:
+        """The file in parts, each of which can be read without the others."""
+        held: list[Line] = []
+        size, enough = 0, _STRETCH
+        for line in all_lines:
+            if size >= enough and held and not held[-1].text.strip() and line.text[:1].strip():
+                if self._begins_here(held, line):
+                    yield held
+                    held, size, enough = [], 0, _STRETCH
+                else:
+                    enough = size + _STRETCH
+            held.append(line)
+            size += len(line.text) + 1
+        yield held
+
+    def _begins_here(self, held: list[Line], line: Line) -> bool:
+        """Whether a block begins with this line that is in no other; a line of code, for one, is in its fence."""
+        starts = ("paragraph_open", "heading_open")
+        return any(
+            token.map and token.map[0] == len(held) and token.level == 0 and token.type in starts
+            for token in self.tokens([*held, line])
+        )
+
+    def pieces(self, stretch: list[Line]) -> Iterator[Piece]:
+        done = 0
+        tokens = self.tokens(stretch)
+        cells: list[Token] = []
+        for before, token in pairwise(tokens):
+            if token.type != "inline" or not token.map:
+                continue
+            first = token.map[0]
+            if before.tag in ("th", "td"):
+                if cells and cells[0].map != token.map:
+                    yield from self._row(stretch, cells, done)
+                    done, cells = _end_of(cells), []
+                cells.append(token)
+                token.info = before.tag
+                continue
+            if cells:
+                yield from self._row(stretch, cells, done)
+                done, cells = _end_of(cells), []
+            yield Piece(_raw(stretch[done:first]))
+            place = _Place.find(self, stretch[first:], token, before)
+            done = first + len(place.lines)
+            yield self._piece(place)
+        if cells:
+            yield from self._row(stretch, cells, done)
+            done = _end_of(cells)
+        yield Piece(_raw(stretch[done:]))
+
+    def _piece(self, place: _Place) -> Piece:
+        text = without_marks(place.inline.text)
+        if place.shape in ("h1", "h2"):
+            self.chapter += self.number > 0
+            self.title = " ".join(text.split())
+        skip = "" if place.clear else _UNCLEAR
+        skip = skip or ("has marks of ours in it" if place.strange() else why_skipped(text))
+        self.number += 1
+        paragraph = Paragraph(
+            place.id, self.chapter, self.title, place.inline.text, shape=place.shape, skip=skip
+        )
+        return Piece(_raw(place.lines), paragraph, place.render)
+
+    def _row(self, stretch: list[Line], cells: list[Token], done: int) -> Iterator[Piece]:
+        """A row of a table: its cells, and what stands between them."""
+        assert cells[0].map
+        at = cells[0].map[0]
+        yield Piece(_raw(stretch[done:at]))
+        line = stretch[at]
+        pieces, position = [], 0
+        for cell in cells:
+            written = cell.content.replace("|", "\\|")
+            start = line.text.find(written, position)
+            if not written or start < 0:
+                continue
+            inline = read_inline(self.markdown, cell.content, self.env())
+            part = line.text[start : start + len(written)]
+            raw = self.encoding.encode(part, place="")
+            slot = Line(part, "", raw)
+            pieces.append(Piece(self.encoding.encode(line.text[position:start], place="")))
+            pieces.append(self._piece(_Place(self, [slot], [("", part, "")], inline, cell.info)))
+            position = start + len(written)
+        pieces.append(Piece(self.encoding.encode(line.text[position:] + line.end, place="")))
+        # Some encodings can spell a line in two ways; then it stays whole.
+        yield from pieces if b"".join(piece.raw for piece in pieces) == line.raw else [Piece(line.raw)]
+
+
+def _end_of(cells: list[Token]) -> int:
+    assert cells[0].map
+    return cells[0].map[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The lines of one block: of each, what stands before its text, the text, and what stands after."""
+
+    reader: _Reader
+    lines: list[Line]
+    parts: list[tuple[str, str, str]]
+    inline: Inline
+    shape: str
+    id: str = ""
+    clear: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"p{self.reader.number + 1}")
+
+    @classmethod
+    def find(cls, reader: _Reader, following: list[Line], token: Token, before: Token) -> _Place:
+        contents = [text.lstrip(" \t") for text in token.content.split("\n")]
+        held = following[: len(contents)]
+        after = len(before.markup) if before.markup.startswith("#") else 0
+        found = [_split(line.text, text, after) for line, text in zip(held, contents, strict=False)]
+        clear = all(part is not None for part in found) and len(held) == len(contents)
+        parts = [part or ("", line.text, "") for part, line in zip(found, held, strict=True)]
+        if match := _FOOTNOTE_START.match(parts[0][1]):
+            head, text, tail = parts[0]
+            parts[0] = head + match.group(), text[match.end() :], tail
+        inline = read_inline(reader.markdown, "\n".join(text for _, text, _ in parts), reader.env())
+        shape = "li" if before.hidden else before.tag
+        return cls(reader, held, parts, inline, shape, clear=clear)
+
+    def strange(self) -> bool:
+        """Whether the file itself has something that looks like our marks."""
+        return any(MARK.search(text) for _, text, _ in self.parts)
+
+    def render(self, new: str) -> bytes:
+        reader = self.reader
+        markdown, env = reader.markdown, reader.env()
+        single = self.shape in ("td", "th") or (self.shape.startswith("h") and len(self.lines) == 1)
+        columns = 0 if single or len(self.lines) == 1 else max(width(text) for _, text, _ in self.parts)
+        if self.shape in ("td", "th"):
+            made = spelled(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
+            made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
+        else:
+            check = is_heading_line if single else is_paragraph
+            made = spelled(
+                markdown, self.inline, new, env=env, columns=columns, fits=lambda some: check(markdown, some)
+            )
+        if made is None:
+            raise InputError(
+                f"Paragraph {self.id} can't be written as Markdown: {new[:60]!r}.", field=self.id
+            )
+        return reader.encoding.encode(self._framed(made), place=f"Paragraph {self.id}")
+
+    def _framed(self, made: list[str]) -> str:
+        """The new lines, with what stood before and after the old ones."""
+        head, tail = self.parts[0][0], self.parts[-1][2]
+        other = self.parts[1][0] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", head)
+        end = self.lines[0].end or "\n"
+        whole = head + made[0] + "".join(end + other + text for text in made[1:])
+        return whole + tail + self.lines[-1].end
+
+
+def _split(line: str, text: str, after: int) -> tuple[str, str, str] | None:
+    """A line cut into what stands before a text, the text, and the rest; `after` so many `#`."""
+    if after:
+        start = line.find(text, line.index("#") + after)
+    else:
+        trimmed = line if line.endswith(text) else line.rstrip()
+        start = len(trimmed) - len(text) if trimmed.endswith(text) else -1
+    return (line[:start], text, line[start + len(text) :]) if start >= 0 else None

@@ -1,0 +1,355 @@
+"""The inside of a Markdown paragraph: its text with marks for emphasis, links and code, and the way back.
+
+markdown-it-py knows what is mark-up but not where it stands. So each of its inline rules is watched as it runs, and
+what it consumed is noted. On the way back a text is escaped as little as will do: what was made is read again, and only
+where it does not say what it should, more is escaped, and at last emphasis is spelled as HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block.state_block import StateBlock
+from markdown_it.rules_inline.state_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from ape.books.marks import MARK, alone, closing, marks, opening
+from ape.books.wrapping import joint, wrapped
+
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)[^>]*?(?P<alone>/?)>")
+_VOID = frozenset("br img hr wbr input".split())
+_HTML = {"em": "em", "strong": "strong", "s": "del"}
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&~|]")
+_LINE_START = re.compile(r"^(?:(?=[#+=>:-])|(\d+)(?=[.)]))")
+# Stands for a space that no line may be broken at.
+_FIXED = "\ue000"
+
+_Kind = Literal["open", "close", "alone", "char"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A stretch of the source that is not plain text: `what` is the tag of mark-up, or the text that it stands for."""
+
+    start: int
+    end: int
+    kind: _Kind
+    what: str
+    pair: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Text, or the half of a pair, or what stands alone. `raw` is how it stands in the file."""
+
+    kind: Literal["text", "open", "close", "alone"]
+    text: str = ""
+    raw: str = ""
+    tag: str = ""
+    pair: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A text with marks, what stands before and after it, and the mark-up by its mark."""
+
+    text: str
+    prefix: str
+    suffix: str
+    marks: dict[str, _Part]
+
+
+def parser() -> MarkdownIt:
+    """CommonMark with tables and strikethrough, its inline rules watched; `[^1]:` opens a footnote, not a link."""
+    markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    markdown.inline.ruler2.disable("fragments_join")
+    for rule in markdown.inline.ruler.__rules__:
+        rule.fn = _watched(rule.name, rule.fn)
+    markdown.inline.ruler.__cache__ = None
+    for block_rule in markdown.block.ruler.__rules__:
+        if block_rule.name == "reference":
+            block_rule.fn = _without_footnotes(block_rule.fn)
+    markdown.block.ruler.__cache__ = None
+    return markdown
+
+
+class _State(StateInline):
+    """The library's state, and what its rules consumed."""
+
+    def __init__(self, src: str, markdown: MarkdownIt, env: EnvType) -> None:
+        super().__init__(src, markdown, env, [])
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.found: list[_Found] = []
+
+
+_Rule = Callable[[StateInline, bool], bool]
+_BlockRule = Callable[[StateBlock, int, int, bool], bool]
+
+
+def _watched(name: str, rule: _Rule) -> _Rule:
+    def watch(state: StateInline, silent: bool) -> bool:
+        start, count = state.pos, len(state.tokens)
+        done = rule(state, silent)
+        if done and not silent and isinstance(state, _State):
+            _note(state, name, start, state.tokens[count:])
+        return done
+
+    return watch
+
+
+def _without_footnotes(rule: _BlockRule) -> _BlockRule:
+    def refer(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        at = state.bMarks[start] + state.tShift[start]
+        return not state.src.startswith("[^", at) and rule(state, start, end, silent)
+
+    return refer
+
+
+def _note(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None:
+    end = state.pos
+    last = tokens[-1] if tokens else None
+    if name in ("emphasis", "strikethrough"):
+        at = end
+        for token in reversed(tokens):
+            if at == start:
+                break
+            state.spans[id(token)] = at - len(token.content), at
+            at -= len(token.content)
+    elif name == "link":
+        label_end = state.md.helpers.parseLinkLabel(state, start, True)
+        state.found.append(_Found(start, start + 1, "open", "a", -1 - start))
+        state.found.append(_Found(label_end, end, "close", "a", -1 - start))
+    elif name in ("image", "autolink", "html_inline"):
+        state.found = [found for found in state.found if found.start < start]
+        state.found.append(_Found(start, end, "alone", name))
+    elif last and last.type in ("code_inline", "hardbreak"):
+        if name == "newline":
+            start -= len(state.src[:start]) - len(state.src[:start].rstrip(" "))
+        state.found.append(_Found(start, end, "alone", last.type))
+    elif last and last.type == "softbreak":
+        space = len(state.src[:start]) - len(state.src[:start].rstrip(" "))
+        state.found.append(_Found(start - space, end, "char", "\n"))
+    elif last and last.type == "text_special":
+        state.found.append(_Found(start, end, "char", last.content))
+
+
+def read_inline(markdown: MarkdownIt, source: str, env: EnvType) -> Inline:
+    """What a paragraph says. Its lines are to be given without what stands before them in the file."""
+    state = _State(source, markdown, env)
+    markdown.inline.tokenize(state)
+    for rule in markdown.inline.ruler2.getRules(""):
+        rule(state)
+    found = [*state.found, *_emphasis(state)]
+    parts = _nested(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
+    return _marked(parts)
+
+
+def _emphasis(state: _State) -> Iterator[_Found]:
+    begun: list[int] = []
+    tokens = sorted(
+        (token for token in state.tokens if token.tag in _HTML and id(token) in state.spans),
+        key=lambda token: state.spans[id(token)],
+    )
+    for token in tokens:
+        start, end = state.spans[id(token)]
+        if token.nesting > 0:
+            # Of the two characters that open, the library makes the second one the tag; of those that close, the first.
+            start -= token.tag == "strong"
+            begun.append(start)
+            yield _Found(start, end, "open", token.tag, 1 + start)
+        elif begun:
+            yield _Found(start, end + (token.tag == "strong"), "close", token.tag, 1 + begun.pop())
+
+
+def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
+    at = 0
+    for item in found:
+        if item.start < at:
+            continue
+        yield from _texts(source[at : item.start])
+        raw = source[item.start : item.end]
+        if item.kind == "char":
+            glue = joint(source[: item.start].rpartition("\n")[2], source[item.end :])
+            yield _Part("text", glue if item.what == "\n" else item.what)
+        elif item.kind != "alone":
+            if item.kind == "close" and raw in ("]", "][]"):
+                # The text of such a link is the name of what it refers to, and must not be once it is edited.
+                raw = f"][{source[-item.pair : item.start]}]"
+            yield _Part(item.kind, raw=raw, tag=item.what, pair=item.pair)
+        else:
+            yield _Part("alone", raw=raw, tag=item.what)
+        at = item.end
+    yield from _texts(source[at:])
+
+
+def _texts(text: str) -> Iterator[_Part]:
+    """Plain text, and the references to footnotes in it."""
+    at = 0
+    for match in _FOOTNOTE.finditer(text):
+        yield _Part("text", text[at : match.start()])
+        yield _Part("alone", raw=match.group(), tag="footnote")
+        at = match.end()
+    yield _Part("text", text[at:])
+
+
+def _nested(parts: list[_Part]) -> list[_Part]:
+    """HTML tags that belong together become pairs, where they nest properly with all other mark-up."""
+    begun: list[int] = []
+    for index, part in enumerate(parts):
+        tag = _TAG.fullmatch(part.raw) if part.tag == "html_inline" else None
+        if part.kind == "open" or (
+            tag and not tag["close"] and not tag["alone"] and tag["name"].lower() not in _VOID
+        ):
+            begun.append(index)
+        elif part.kind == "close":
+            while begun and parts[begun.pop()].pair != part.pair:
+                pass
+        elif tag and tag["close"]:
+            for place in reversed(begun):
+                if parts[place].kind == "open":
+                    break
+                other = _TAG.fullmatch(parts[place].raw)
+                if other and other["name"].lower() == tag["name"].lower():
+                    del begun[begun.index(place) :]
+                    pair = 1_000_000 + place
+                    parts[place] = replace(parts[place], kind="open", pair=pair)
+                    parts[index] = replace(part, kind="close", pair=pair)
+                    break
+    return parts
+
+
+def _marked(parts: list[_Part]) -> Inline:
+    prefix, suffix = "", ""
+    parts = [part for part in parts if part.kind != "text" or part.text]
+    while parts:
+        head, tail = parts[0], parts[-1]
+        if _is_outside(head):
+            prefix += parts.pop(0).raw or head.text
+        elif _is_outside(tail):
+            suffix = (parts.pop().raw or tail.text) + suffix
+        elif head.kind == "open" and tail.kind == "close" and head.pair == tail.pair:
+            prefix, suffix = prefix + head.raw, tail.raw + suffix
+            parts = parts[1:-1]
+        elif head.kind == "text" and head.text != head.text.lstrip():
+            parts[0] = replace(head, text=head.text.lstrip())
+            prefix += head.text[: len(head.text) - len(parts[0].text)]
+        elif tail.kind == "text" and tail.text != tail.text.rstrip():
+            parts[-1] = replace(tail, text=tail.text.rstrip())
+            suffix = tail.text[len(parts[-1].text) :] + suffix
+        else:
+            break
+    numbers: dict[int, int] = {}
+    named: dict[str, _Part] = {}
+    text = ""
+    for part in parts:
+        if part.kind == "text":
+            text += part.text
+            continue
+        if part.kind != "close":
+            count = len([mark for mark in named if "/" not in mark[:2]]) + 1
+            numbers[part.pair] = count
+        name = {"open": opening, "close": closing, "alone": alone}[part.kind](
+            count if part.kind == "alone" else numbers[part.pair]
+        )
+        named[name] = part
+        text += name
+    return Inline(text, prefix, suffix, named)
+
+
+def _is_outside(part: _Part) -> bool:
+    if part.kind == "text":
+        return not part.text.strip()
+    return part.kind == "alone" and part.tag not in ("code_inline", "autolink")
+
+
+def spelled(
+    markdown: MarkdownIt,
+    inline: Inline,
+    new: str,
+    *,
+    env: EnvType,
+    columns: int = 0,
+    fits: Callable[[Sequence[str]], bool],
+) -> list[str] | None:
+    """The lines of a paragraph that says `new` in place of what it said, or None where there is no way to write that.
+
+    They are wrapped to so many columns, where there are any. `fits` says whether lines would be read as one block.
+    """
+    for careful, html in ((False, False), (True, False), (True, True)):
+        lines = list(_lines(inline, new, columns, careful=careful, html=html))
+        if fits(lines):
+            read = read_inline(markdown, "\n".join(lines), env)
+            if _same(read, inline, new, html=html):
+                return lines
+    return None
+
+
+def _same(read: Inline, inline: Inline, new: str, *, html: bool) -> bool:
+    renumbered, raws = _in_order(new, inline)
+    if _squeezed(read.text) != _squeezed(renumbered) or _squeezed(read.prefix) != _squeezed(inline.prefix):
+        return False
+    return html or [_squeezed(part.raw) for part in read.marks.values()] == raws
+
+
+def _in_order(new: str, inline: Inline) -> tuple[str, list[str]]:
+    """The text with its marks numbered anew in the order in which they open, and their mark-up in that order."""
+    numbers: dict[str, str] = {}
+
+    def renumber(match: re.Match[str]) -> str:
+        number = numbers.setdefault(match["number"], str(len(numbers) + 1))
+        return f"⟦{match['close']}{number}{match['alone']}⟧"
+
+    return MARK.sub(renumber, new), [_squeezed(inline.marks[mark].raw) for mark in marks(new)]
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _lines(inline: Inline, new: str, columns: int, *, careful: bool, html: bool) -> Iterator[str]:
+    whole = inline.prefix.replace(" ", _FIXED)
+    at = 0
+    for match in MARK.finditer(new):
+        whole += _escaped(new[at : match.start()], careful=careful)
+        whole += _raw(inline.marks[match.group()], html=html)
+        at = match.end()
+    whole += _escaped(new[at:], careful=careful) + inline.suffix.replace(" ", _FIXED)
+    for part in whole.split("\n"):
+        for line in wrapped(part, columns) if columns else [part]:
+            # Whatever begins a line could begin a list or a heading.
+            mended = _LINE_START.sub(lambda match: f"{match[1] or ''}\\", line) if careful else line
+            yield mended.replace(_FIXED, " ")
+
+
+def _raw(part: _Part, *, html: bool) -> str:
+    if html and part.tag in _HTML:
+        return f"<{'/' * (part.kind == 'close')}{_HTML[part.tag]}>"
+    return part.raw.replace(" ", _FIXED)
+
+
+def _escaped(text: str, *, careful: bool) -> str:
+    text = re.sub(r"[\r\n]+", " ", text)
+    return _SPECIAL.sub(r"\\\g<0>", text) if careful else text
+
+
+def is_paragraph(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
+    """Whether these lines are one paragraph, and nothing else."""
+    tokens = markdown.parse("\n".join(lines))
+    return [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+
+
+def is_heading_line(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
+    """Whether this line can stand after a `#`."""
+    tokens = markdown.parse("# " + "\n".join(lines))
+    kinds = [token.type for token in tokens]
+    return kinds == ["heading_open", "inline", "heading_close"] and tokens[1].content == lines[0].strip()
+
+
+__all__ = ["Inline", "is_heading_line", "is_paragraph", "parser", "read_inline", "spelled"]

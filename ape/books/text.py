@@ -1,0 +1,247 @@
+"""Plain text: paragraphs between blank lines, or one on each line, as the file itself shows.
+
+One look through the file decides, and the same file is always read the same way:
+- Lines are *wrapped* where most of them end because the next word would not have fitted, and few of those with a
+  sentence. Then a blank line ends a paragraph. In a file with hardly any blank lines an indented line begins one, or
+  else a short line ends one.
+- Short lines in small groups that are not wrapped are verse: a group is a paragraph and keeps its line ends.
+- Else every line is a paragraph.
+
+An edited paragraph is wrapped again to the width it had; all others stay byte for byte as they were.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import Encoding, Line, find_encoding, lines
+from ape.books.headings import is_heading
+from ape.books.pieces import Piece, why_skipped, write_pieces
+from ape.books.wrapping import needed, unwrapped, width, wrapped
+
+# Nobody wraps wider than this; what is longer is counted as this long.
+_WIDEST = 160
+_NARROWEST = 20
+_BEYOND = 400
+# The share of line ends that has to be explained by wrapping.
+_MOST = 0.6
+# A word this much short of the margin still counts as one that did not fit: wrapping is not always greedy.
+_NEARLY = 0.9
+# Where this share of full lines ends as sentences do, they are paragraphs that happen to be of one length.
+_SENTENCES = 0.5
+_SENTENCE_ENDS = (*".!?…:;\"'”’»›)]。！？；：」』）】", "--", "—")
+_VERSE_WIDTH = 72
+_VERSE_LINES = 20
+# More lines than this between blank lines, on the average, and the blank lines don't make the paragraphs.
+_ENDLESS = 60
+
+
+class Break(StrEnum):
+    """What separates paragraphs."""
+
+    LINE = "line"
+    BLANK = "blank line"
+    INDENT = "indented line"
+    SHORT = "short line"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is laid out; `columns` is the width of its wrapped lines, 0 where they are not wrapped."""
+
+    separator: Break
+    columns: int = 0
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What one look through the file counts. It stays small, however long the file."""
+
+    widths: Counter[int] = field(default_factory=Counter)
+    inner: Counter[int] = field(default_factory=Counter)
+    needs: Counter[int] = field(default_factory=Counter)
+    blocks: int = 0
+    indents: int = 0
+    sentences: Counter[int] = field(default_factory=Counter)
+
+    def count(self, all_lines: Iterable[Line]) -> _Survey:
+        previous = ""
+        for line in all_lines:
+            text = line.text.rstrip()
+            if text:
+                self.widths[min(width(text), _BEYOND)] += 1
+                if previous:
+                    self.inner[min(width(previous), _BEYOND)] += 1
+                    need = min(needed(previous, text.lstrip()), _BEYOND)
+                    self.needs[need] += 1
+                    self.sentences[need] += previous.endswith(_SENTENCE_ENDS)
+                    self.indents += _indented(text) and not _indented(previous)
+                else:
+                    self.blocks += 1
+            previous = text
+        return self
+
+    def layout(self) -> Layout:
+        columns = _quantile(self.inner, 0.99)
+        full = _above(self.needs, columns * _NEARLY)
+        sentences = _above(self.sentences, columns * _NEARLY)
+        mean = self.widths.total() / max(1, self.blocks)
+        explained = full >= _MOST * self.needs.total() and sentences <= _SENTENCES * full
+        if _NARROWEST <= columns <= _WIDEST and explained:
+            if self.indents > self.blocks:
+                return Layout(Break.INDENT, columns)
+            return Layout(Break.SHORT if mean > _ENDLESS else Break.BLANK, columns)
+        grouped = self.blocks > 1 and 2 <= mean <= _VERSE_LINES
+        verse = grouped and _quantile(self.widths, 0.95) <= _VERSE_WIDTH
+        return Layout(Break.BLANK if verse else Break.LINE)
+
+
+def _quantile(counts: Counter[int], share: float) -> int:
+    rest = counts.total() * share
+    for value in sorted(counts):
+        rest -= counts[value]
+        if rest <= 0:
+            return value
+    return 0
+
+
+def _above(counts: Counter[int], limit: float) -> int:
+    return sum(count for value, count in counts.items() if value > limit)
+
+
+def _indented(text: str) -> bool:
+    return text.startswith(("  ", "\t", "\u3000", "\u00a0"))
+
+
+@dataclass(frozen=True, slots=True)
+class TextBook:
+    """A plain text file."""
+
+    path: Path
+    encoding: Encoding
+    layout: Layout
+    format: str = "txt"
+    bilingual: bool = False
+    language: str | None = None
+    source_language: str | None = None
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, in order."""
+        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        return write_pieces(self._pieces(), out, text_of)
+
+    def _pieces(self) -> Iterator[Piece]:
+        number, chapter, title = 0, 0, ""
+        for block in self._blocks():
+            if not block[0].text.strip():
+                yield Piece(b"".join(line.raw for line in block))
+                continue
+            place = _Place(block, self.layout, self.encoding, f"p{number + 1}")
+            text = place.text()
+            heading = is_heading(text)
+            if heading:
+                chapter, title = chapter + (number > 0), " ".join(text.split())
+            number += 1
+            shape = "h1" if heading else "p"
+            paragraph = Paragraph(place.id, chapter, title, text, shape=shape, skip=why_skipped(text))
+            yield Piece(b"".join(line.raw for line in block), paragraph, place.render)
+
+    def _blocks(self) -> Iterator[list[Line]]:
+        """The lines of each paragraph, and blank lines by themselves."""
+        block: list[Line] = []
+        for line in lines(self.path, self.encoding):
+            if block and self._parts(block[-1].text, line.text):
+                yield block
+                block = []
+            block.append(line)
+        if block:
+            yield block
+
+    def _parts(self, before: str, after: str) -> bool:
+        """Whether a paragraph ends between these two lines."""
+        if not before.strip() or not after.strip() or self.layout.separator is Break.LINE:
+            return True
+        if is_heading(before) and not is_heading(f"{before}\n{after}"):
+            return True
+        if self.layout.separator is Break.INDENT:
+            return _indented(after) and not _indented(before)
+        if self.layout.separator is Break.SHORT:
+            return not _full(before, after, self.layout.columns)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The lines of one paragraph, and how it looks there."""
+
+    lines: list[Line]
+    layout: Layout
+    encoding: Encoding
+    id: str
+
+    def text(self) -> str:
+        """What it says: wrapped lines in one, the lines of a verse apart."""
+        texts = [line.text.strip() for line in self.lines]
+        return "\n".join(texts) if self._verse() else unwrapped(texts)
+
+    def render(self, new: str) -> bytes:
+        first, last = self.lines[0], self.lines[-1]
+        start = _indent(first.text)
+        if self.layout.separator is Break.LINE:
+            trail = first.text[len(first.text.rstrip()) :]
+            return self._encoded(start + " ".join(new.split()) + trail + first.end)
+        if self._verse():
+            texts = [text.strip() for text in new.split("\n") if text.strip()]
+            indents = [_indent(line.text) for line in self.lines]
+            indents += indents[-1:] * (len(texts) - len(indents))
+        else:
+            other = _indent(self.lines[1].text) if len(self.lines) > 1 else ""
+            columns = self._columns()
+            joined = unwrapped(new.split("\n"))
+            texts = list(wrapped(joined, columns, first=width(start), other=width(other)))
+            indents = [start, *[other] * (len(texts) - 1)]
+        end = first.end or "\n"
+        whole = end.join(indent + text for indent, text in zip(indents, texts, strict=False))
+        return self._encoded(whole + last.end)
+
+    def _verse(self) -> bool:
+        """Whether its line ends mean something: fewer than half of them are due to the margin."""
+        if len(self.lines) < 2 or self.layout.separator is Break.SHORT:
+            return False
+        ends = zip(self.lines, self.lines[1:], strict=False)
+        full = sum(_full(line.text, following.text, self.layout.columns) for line, following in ends)
+        return not self.layout.columns or 2 * full < len(self.lines) - 1
+
+    def _columns(self) -> int:
+        """The width it had: the file's, unless the paragraph is plainly set narrower or wider."""
+        widest = max(width(line.text.rstrip()) for line in self.lines)
+        usual = self.layout.columns
+        return usual if len(self.lines) == 1 or 0.8 * usual <= widest <= usual else widest
+
+    def _encoded(self, text: str) -> bytes:
+        return self.encoding.encode(text, place=f"Paragraph {self.id}")
+
+
+def _full(line: str, following: str, columns: int) -> bool:
+    return needed(line.rstrip(), following.strip()) > columns * _NEARLY
+
+
+def _indent(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def open_text(path: Path, *, encoding: str | None = None, language: str | None = None) -> TextBook:
+    """Look through a plain text file and open it."""
+    found = find_encoding(path, encoding=encoding)
+    layout = _Survey().count(lines(path, found)).layout()
+    return TextBook(path, found, layout, language=language)

@@ -1,0 +1,213 @@
+"""Tab-separated tables: two columns, source and MT, or a first line that names them.
+
+Quotes mean nothing in such a file, and dialogue is full of them. Only where every field that begins with one is quoted
+by the rules of CSV, and some field shows it by a doubled quote or by a tab or line end inside, the file is read so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import Encoding, find_encoding, lines
+from ape.books.pieces import Piece, write_pieces
+from ape.books.records import Chapters, Fields, Ids, why_unfit
+from ape.errors import InputError
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+# A quote that is still open after so many lines was none.
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A row: the fields as they stand in the file, quotes and all, and the bytes and line end of the whole."""
+
+    number: int
+    cells: list[str]
+    end: str
+    raw: bytes
+
+
+class _Malformed(Exception):
+    """It is not quoted by the rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class TsvBook:
+    """A tab-separated file; the numbers are those of its columns."""
+
+    path: Path
+    encoding: Encoding
+    names: tuple[str, ...]
+    fields: Fields
+    headed: bool
+    quoted: bool
+    language: str | None = None
+    source_language: str | None = None
+    format: str = "tsv"
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether it has a column with the source."""
+        return self.fields.source is not None
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, one a row."""
+        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        return write_pieces(self._pieces(), out, text_of)
+
+    def _pieces(self) -> Iterator[Piece]:
+        ids, chapters, headed = Ids(), Chapters(), self.headed
+        for record in _records(self.path, self.encoding, quoted=self.quoted):
+            if headed or record.cells == [""]:
+                headed = headed and record.cells == [""]
+                yield Piece(record.raw)
+                continue
+            values = self._values(record)
+            if "chapter" in values:
+                chapters.enter(values["chapter"])
+            source = values[self.fields.source] if self.fields.source else None
+            text = values[self.fields.target]
+            paragraph = Paragraph(
+                ids.unique(values.get("id") or f"line{record.number}"),
+                chapters.number,
+                chapters.title,
+                text,
+                source=source,
+                skip=why_unfit(source, text, bilingual=self.bilingual),
+            )
+            yield Piece(record.raw, paragraph, _Slot(record, self).render)
+
+    def _values(self, record: _Record) -> dict[str, str]:
+        if len(record.cells) != len(self.names):
+            raise InputError(
+                f"Line {record.number} of {self.path.name} has {len(record.cells)} columns, and the first line has "
+                f"{len(self.names)}. Columns are separated by one tab each.",
+                field="line",
+            )
+        cells = map(_unquoted, record.cells) if self.quoted else record.cells
+        return dict(zip(self.names, cells, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    record: _Record
+    book: TsvBook
+
+    def render(self, new: str) -> bytes:
+        cells = list(self.record.cells)
+        column = self.book.names.index(self.book.fields.target)
+        if not self.book.quoted:
+            cells[column] = re.sub(r"[\t\r\n]+", " ", new)
+        elif cells[column].startswith('"') or re.search(r'[\t\r\n]|^"', new):
+            cells[column] = '"' + new.replace('"', '""') + '"'
+        else:
+            cells[column] = new
+        whole = "\t".join(cells) + self.record.end
+        return self.book.encoding.encode(whole, place=f"Line {self.record.number}")
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+
+
+def _records(path: Path, encoding: Encoding, *, quoted: bool) -> Iterator[_Record]:
+    if not quoted:
+        for number, line in enumerate(lines(path, encoding), start=1):
+            yield _Record(number, line.text.split("\t"), line.end, line.raw)
+        return
+    try:
+        yield from _quoted_records(path, encoding)
+    except _Malformed as error:
+        raise InputError(f"{path.name}: {error}", field="line") from error
+
+
+def _quoted_records(path: Path, encoding: Encoding) -> Iterator[_Record]:
+    text, raw, first, count = "", b"", 0, 0
+    for number, line in enumerate(lines(path, encoding), start=1):
+        first, count = (first, count + 1) if raw else (number, 1)
+        text, raw = text + line.text, raw + line.raw
+        cells = _cells(text, first)
+        if cells is not None:
+            yield _Record(first, cells, line.end, raw)
+            text, raw = "", b""
+        elif count > _LONGEST:
+            break
+        else:
+            text += line.end
+    if raw:
+        raise _Malformed(f"the quote that line {first} opens is never closed.")
+
+
+def _cells(text: str, number: int) -> list[str] | None:
+    """The fields of a row, or None where a quoted one goes on in the next line."""
+    cells, at = [], 0
+    while True:
+        if text.startswith('"', at):
+            match = _QUOTED.match(text, at)
+            if match is None:
+                return None
+            end = match.end()
+            if end < len(text) and text[end] != "\t":
+                raise _Malformed(f"line {number} has a quote in the middle of a quoted column.")
+        else:
+            end = text.find("\t", at)
+            end = len(text) if end < 0 else end
+        cells.append(text[at:end])
+        if end == len(text):
+            return cells
+        at = end + 1
+
+
+def _is_quoted(path: Path, encoding: Encoding) -> bool:
+    evidence, everything, some = False, True, False
+    try:
+        for record in _quoted_records(path, encoding):
+            for cell in record.cells:
+                if cell.startswith('"'):
+                    some = True
+                    evidence = evidence or any(sign in cell[1:-1] for sign in ('"', "\t", "\n", "\r"))
+                elif cell:
+                    everything = False
+    except _Malformed:
+        return False
+    return evidence or (some and everything)
+
+
+def open_tsv(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> TsvBook:
+    """Open a tab-separated file."""
+    found = find_encoding(path, encoding=encoding)
+    quoted = _is_quoted(path, found)
+    records = _records(path, found, quoted=quoted)
+    first = next((record for record in records if record.cells != [""]), None)
+    if first is None:
+        raise InputError(f"{path.name} is empty.", field="mt")
+    cells = [_unquoted(cell) if quoted else cell for cell in first.cells]
+    names = tuple(cell.strip().lower() for cell in cells)
+    fields = Fields.among(names)
+    # A table of two columns whose first row happens to have the one word "text" in it is no table with a header.
+    if fields and len(set(names)) == len(names) and (fields.source or len(names) != 2 or "id" in names):
+        return TsvBook(path, found, names, fields, True, quoted, target_language, source_language)
+    if len(names) == 2:
+        fields = Fields("mt", "source")
+        return TsvBook(path, found, ("source", "mt"), fields, False, quoted, target_language, source_language)
+    raise InputError(
+        f"{path.name} has {len(names)} column{'s' * (len(names) != 1)} and no first line that names them. Give it "
+        "two, source and MT, or a first line with the names source and mt among others.",
+        field="mt",
+    )

@@ -1,0 +1,319 @@
+"""`ape book`: post-edit a whole book, look at it, and put it back into its file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, TargetLanguageFlag, UrlFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from ape.jobs.begin import Files
+    from ape.jobs.job import Job, Recipe
+    from ape.jobs.store import Store
+    from ape.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
+
+SourceArgument = Annotated[
+    Path, typer.Argument(metavar="SRC", help="The book in its own language, or one bilingual file.")
+]
+MtArgument = Annotated[
+    Path | None, typer.Argument(metavar="[MT]", help="Its machine translation; not with a bilingual file.")
+]
+JobArgument = Annotated[
+    str, typer.Argument(metavar="JOB", help="A job's id, or the output file that it is to write.")
+]
+EncodingFlag = Annotated[
+    str | None, typer.Option("--encoding", help="Encoding of the files, e.g. gb18030; found out if left out.")
+]
+FormatFlag = Annotated[
+    str | None,
+    typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; by the file if left out."),
+]
+ContextFlag = Annotated[
+    int, typer.Option("--context", min=0, max=8, help="Earlier paragraphs that the model is shown.")
+]
+MaxAttemptsFlag = Annotated[
+    int, typer.Option("--max-attempts", min=1, max=8, help="Drafts of a paragraph before its MT is kept.")
+]
+
+
+class ExportFormat(StrEnum):
+    """What a job can be written as; `book` is the format it came in."""
+
+    BOOK = "book"
+    JSONL = "jsonl"
+    TSV = "tsv"
+    TXT = "txt"
+    TMX = "tmx"
+    XLIFF = "xliff"
+
+
+@app.command()
+def plan(
+    source: SourceArgument,
+    mt: MtArgument = None,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    encoding: EncodingFlag = None,
+    format: FormatFlag = None,
+    context: ContextFlag = 2,
+    max_attempts: MaxAttemptsFlag = 2,
+    engine: EngineFlag = None,
+    url: UrlFlag = None,
+    model: ModelFlag = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Show what editing a book would mean, before anything is spent: chapters, pairs, tokens, time and cost."""
+    from ape.cli.book_plan import make_plan, show_plan
+    from ape.jobs.begin import open_files
+    from ape.settings import load_settings
+
+    settings = load_settings(engine=engine, url=url, model=model)
+    opened = open_files(
+        _files(source, mt, encoding, format), source_language=source_language, target_language=target_language
+    )
+    made = make_plan(opened, settings, context=context, max_attempts=max_attempts)
+    if json_output:
+        typer.echo(made.to_json())
+    else:
+        show_plan(made, settings)
+
+
+@app.command()
+def edit(
+    source: SourceArgument,
+    mt: MtArgument = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write, in the format of the MT.")
+    ] = ...,  # type: ignore[assignment]
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    encoding: EncodingFlag = None,
+    format: FormatFlag = None,
+    glossary: Annotated[
+        list[str] | None, typer.Option("--glossary", help="TERM=WORDING, as often as needed.")
+    ] = None,
+    instructions: Annotated[
+        str, typer.Option("--instructions", help="Wishes as to style, for every paragraph.")
+    ] = "",
+    context: ContextFlag = 2,
+    temperature: Annotated[float, typer.Option("--temperature", min=0.0, max=2.0)] = 0.0,
+    top_p: Annotated[float, typer.Option("--top-p", min=0.01, max=1.0)] = 0.2,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    max_attempts: MaxAttemptsFlag = 2,
+    candidates: Annotated[int, typer.Option("-n", min=1, max=8, help="Drafts drawn at once.")] = 1,
+    lanes: Annotated[
+        int | None,
+        typer.Option("--lanes", min=1, help="Paragraphs in flight; as the engine takes if left out."),
+    ] = None,
+    failures: Annotated[
+        int, typer.Option("--failures", min=1, help="So often a paragraph may fail before it is given up.")
+    ] = 3,
+    redo: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--redo", help="Do again: `quarantined`, `rejected`, or a paragraph's id; several times."
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Do it all under new settings.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an output that is not ours.")
+    ] = False,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the report there as well.")] = None,
+    engine: EngineFlag = None,
+    url: UrlFlag = None,
+    model: ModelFlag = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Post-edit a whole book into OUT. The same command again goes on where it stopped.
+
+    Exit code 0: finished. 3: finished, and some paragraphs need you (quarantined, or with source text left in them).
+    """
+    from ape.cli.book_edit import Wanted, edit_book
+    from ape.cli.edit import pairs_of
+    from ape.jobs.job import Recipe
+    from ape.settings import load_settings
+
+    wishes = Recipe(
+        model="",
+        revision="",
+        prompt="",
+        source_language="",
+        target_language="",
+        temperature=temperature,
+        top_p=top_p,
+        seed=seed,
+        max_attempts=max_attempts,
+        candidates=candidates,
+        context=context,
+        glossary=tuple(sorted(pairs_of(glossary or []).items())),
+        instructions=instructions,
+    )
+    raise typer.Exit(
+        edit_book(
+            Wanted(
+                files=_files(source, mt, encoding, format),
+                output=output,
+                source_language=source_language,
+                target_language=target_language,
+                wishes=wishes,
+                lanes=lanes,
+                failures=failures,
+                redo=tuple(redo or ()),
+                again=again,
+                overwrite=overwrite,
+                report=report,
+            ),
+            load_settings(engine=engine, url=url, model=model),
+            json_output=json_output,
+        )
+    )
+
+
+@app.command()
+def work(
+    job: JobArgument,
+    lanes: Annotated[int | None, typer.Option("--lanes", min=1, help="Paragraphs in flight.")] = None,
+    failures: Annotated[int, typer.Option("--failures", min=1)] = 3,
+    engine: EngineFlag = None,
+    url: UrlFlag = None,
+    model: ModelFlag = None,
+) -> None:
+    """Help with a job that was begun elsewhere: needs the store alone, not the files."""
+    from ape.cli.book_edit import help_with
+    from ape.settings import load_settings
+
+    settings = load_settings(engine=engine, url=url, model=model)
+    with _store(settings) as store:
+        raise typer.Exit(help_with(store, _find(store, job), settings, lanes=lanes, failures=failures))
+
+
+@app.command()
+def status(
+    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="One job; all if left out.")] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Show how jobs stand: all of them, or one chapter by chapter."""
+    from ape.cli.book_show import show_job, show_jobs
+
+    with _store() as store:
+        if job is None:
+            show_jobs(store, json_output=json_output)
+        else:
+            show_job(store, _find(store, job), json_output=json_output)
+
+
+@app.command()
+def report(
+    job: JobArgument,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="OUT.html if left out.")] = None,
+) -> None:
+    """Write a page with the book side by side, its changes, and the numbers."""
+    from ape.cli.book_show import write_job_report
+
+    with _store() as store:
+        found = _find(store, job)
+        place = output or Path(f"{found.output or found.name}.html")
+        write_job_report(store, found, place)
+    typer.echo(place)
+
+
+@app.command()
+def export(
+    job: JobArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")],
+    format: Annotated[
+        ExportFormat, typer.Option("--format", help="`book` is the format it came in.")
+    ] = ExportFormat.BOOK,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+) -> None:
+    """Write what is done so far: as the book itself, or as JSONL, TSV, TXT, TMX or XLIFF."""
+    from ape.cli.book_show import export_job
+
+    with _store() as store:
+        export_job(store, _find(store, job), output, format=format.value, overwrite=overwrite)
+
+
+@app.command()
+def pause(job: JobArgument) -> None:
+    """Stop the workers of a job after what they have in hand; `ape book edit` goes on with it."""
+    _set_state(job, "paused")
+
+
+@app.command()
+def cancel(job: JobArgument) -> None:
+    """Stop the workers of a job for good; what is done stays, and can be exported."""
+    _set_state(job, "cancelled")
+
+
+@app.command()
+def redo(
+    job: JobArgument,
+    paragraphs: Annotated[list[str] | None, typer.Argument(metavar="[PARAGRAPH]…", help="Ids.")] = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="All whose drafts were refused.")] = False,
+    quarantined: Annotated[bool, typer.Option("--quarantined", help="All that failed.")] = False,
+) -> None:
+    """Have paragraphs done again by the next `ape book edit`."""
+    if not (paragraphs or rejected or quarantined):
+        raise InputError("Say what is to be done again: paragraph ids, --rejected or --quarantined.")
+    from ape.jobs.job import JobState
+
+    with _store() as store:
+        found = _find(store, job)
+        count = store.redo(
+            found.id, paragraphs=tuple(paragraphs or ()), rejected=rejected, quarantined=quarantined
+        )
+        if count:
+            store.update(found.id, state=JobState.RUNNING)
+    typer.echo(f"{count} paragraph{'s' * (count != 1)} will be done again by the next `ape book edit`.")
+
+
+@app.command()
+def remove(job: JobArgument) -> None:
+    """Forget a job and all its results. The files stay."""
+    with _store() as store:
+        found = _find(store, job)
+        store.remove(found.id)
+    typer.echo(f"Forgot {found.id} ({found.name}).")
+
+
+def _files(source: Path, mt: Path | None, encoding: str | None, format: str | None) -> Files:
+    from ape.jobs.begin import Files
+
+    return Files(source if mt else None, mt or source, encoding, format)
+
+
+def _store(settings: Settings | None = None) -> Store:
+    from ape.cli.book_edit import open_store
+    from ape.settings import load_settings
+
+    return open_store(settings or load_settings())
+
+
+def _find(store: Store, name: str) -> Job:
+    """By id, by the beginning of one, or by the output file."""
+    jobs = store.jobs(owner="")
+    path = str(Path(name).resolve())
+    found = [job for job in jobs if job.id == name or job.output == path]
+    found = found or [job for job in jobs if len(name) >= 4 and job.id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    from ape.errors import UnknownJob
+
+    if found:
+        raise UnknownJob(f"{name!r} may be {' or '.join(job.id for job in found)}. Say more of the id.")
+    raise UnknownJob(f"No job is called {name!r}. `ape book status` lists them.")
+
+
+def _set_state(name: str, state: str) -> None:
+    from ape.jobs.job import JobState
+
+    with _store() as store:
+        job = store.update(_find(store, name).id, state=JobState(state))
+    typer.echo(f"{job.id} ({job.name}) is {job.state}.")

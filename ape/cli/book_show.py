@@ -1,0 +1,227 @@
+"""How a job is shown: at its end, in `ape book status`, as a report, and as other formats."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ape.cli.talk import say
+from ape.errors import Conflict
+from ape.jobs.counts import Counts
+from ape.jobs.job import Job
+from ape.jobs.output import Output, write_output, write_whole
+from ape.jobs.row import State
+from ape.jobs.store import Store
+
+NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What became of a book, in numbers that add up."""
+
+    job: Job
+    output: Output
+    counts: Counts
+    skipped: dict[str, int]
+    quarantined: dict[str, str]
+    seconds: float
+
+    @property
+    def needs_you(self) -> bool:
+        """Whether there is something in the book that a person has to see to."""
+        return bool(self.counts.quarantined or self.output.left_over_count)
+
+    def to_json(self) -> str:
+        """For machines."""
+        counts = self.counts
+        return json.dumps(
+            {
+                "job": self.job.id,
+                "output": str(self.output.path),
+                "paragraphs_in": counts.total,
+                "paragraphs_out": self.output.paragraphs,
+                "edited": counts.edited,
+                "unchanged": counts.unchanged,
+                "rejected": counts.rejected,
+                "skipped": self.skipped,
+                "quarantined": self.quarantined,
+                "left_over": [asdict(one) for one in self.output.left_over],
+                "left_over_count": self.output.left_over_count,
+                "usage": asdict(counts.usage),
+                "seconds": round(self.seconds, 3),
+                "needs_you": self.needs_you,
+            },
+            ensure_ascii=False,
+            indent=2,
+        )
+
+
+def summary_of(store: Store, job: Job, *, seconds: float) -> Summary:
+    """All that is to be told of a finished job."""
+    counts = store.counts(job.id)
+    skipped: Counter[str] = Counter()
+    quarantined: dict[str, str] = {}
+    if counts.skipped:
+        skipped.update(_kind(row.reason) for row in store.rows(job.id, state=State.SKIPPED))
+    if counts.quarantined:
+        quarantined = {row.planned.id: row.reason for row in store.rows(job.id, state=State.QUARANTINED)}
+    return Summary(job, Output.from_json(job.outcome), counts, dict(skipped), quarantined, seconds)
+
+
+def _kind(reason: str) -> str:
+    """A reason without its numbers, so that like ones are counted together."""
+    return reason.partition(" (")[0]
+
+
+def show_summary(summary: Summary, *, json_output: bool) -> None:
+    """The end of `ape book edit`: results on stdout, what a person has to see to on stderr."""
+    if json_output:
+        typer.echo(summary.to_json())
+    counts, output = summary.counts, summary.output
+    if not json_output:
+        typer.echo(
+            f"{output.path}: {counts.total:,} paragraphs in, {output.paragraphs:,} out · {counts.edited:,} edited, "
+            f"{counts.unchanged:,} unchanged, {counts.rejected:,} rejected, {counts.quarantined:,} quarantined, "
+            f"{counts.skipped:,} left as they were"
+        )
+        usage = counts.usage
+        typer.echo(
+            f"{summary.seconds:.0f} s · {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written · "
+            f"job {summary.job.id} · ape book report {summary.job.id}"
+        )
+    for reason, count in summary.skipped.items():
+        say(f"Left as they were: {count:,} ({reason}).")
+    _tell("Quarantined, the MT stays", list(summary.quarantined.items()), counts.quarantined)
+    _tell(
+        "Source text is left in the book",
+        [(one.id, one.message) for one in output.left_over],
+        output.left_over_count,
+    )
+    if summary.quarantined:
+        say("To try these again: the same command with --redo quarantined.")
+
+
+def _tell(what: str, named: list[tuple[str, str]], count: int) -> None:
+    if not count:
+        return
+    say(f"{what}: {count:,}")
+    for name, reason in named[:NAMED]:
+        say(f"  {name}: {reason}")
+    if count > NAMED:
+        say(f"  … and {count - NAMED:,} more; the report has them all.")
+
+
+def show_jobs(store: Store, *, json_output: bool) -> None:
+    """A line a job, the newest first."""
+    rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
+    if json_output:
+        typer.echo(json.dumps([_job_json(job, counts) for job, counts in rows], ensure_ascii=False, indent=2))
+        return
+    if not rows:
+        say("There is no job yet. `ape book edit SRC MT -o OUT` begins one.")
+        return
+    table = Table(
+        "job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output"
+    )
+    for job, counts in rows:
+        finished = counts.total - counts.waiting
+        share = f"{finished:,} of {counts.total:,}"
+        numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
+        table.add_row(job.id, job.name, job.state, share, *(f"{one:,}" for one in numbers), job.output)
+    Console(highlight=False).print(table)
+
+
+def show_job(store: Store, job: Job, *, json_output: bool) -> None:
+    """One job, chapter by chapter."""
+    chapters = store.chapters(job.id)
+    if json_output:
+        shown = _job_json(job, store.counts(job.id))
+        shown["chapters"] = [
+            {"chapter": one.chapter, "title": one.title, **_counts_json(one.counts)} for one in chapters
+        ]
+        shown["quarantined_paragraphs"] = {
+            row.planned.id: row.reason for row in store.rows(job.id, state=State.QUARANTINED)
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    console = Console(highlight=False)
+    console.print(f"{job.name}: {job.state}", markup=False)
+    if job.note:
+        console.print(job.note, markup=False)
+    table = Table(
+        "chapter",
+        "title",
+        "paragraphs",
+        "waiting",
+        "edited",
+        "unchanged",
+        "rejected",
+        "quarantined",
+        "skipped",
+    )
+    for one in chapters:
+        counts = one.counts
+        numbers = (
+            counts.total,
+            counts.waiting,
+            counts.edited,
+            counts.unchanged,
+            counts.rejected,
+            counts.quarantined,
+            counts.skipped,
+        )
+        table.add_row(str(one.chapter + 1), one.title[:40], *(f"{number:,}" for number in numbers))
+    console.print(table)
+
+
+def _job_json(job: Job, counts: Counts) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "name": job.name,
+        "state": job.state,
+        "note": job.note,
+        "output": job.output,
+        "created": job.created.isoformat(),
+        "updated": job.updated.isoformat(),
+        "model": job.recipe.model,
+        **_counts_json(counts),
+    }
+
+
+def _counts_json(counts: Counts) -> dict[str, int]:
+    return {"paragraphs": counts.total, **asdict(counts)}
+
+
+def write_job_report(store: Store, job: Job, path: Path) -> None:
+    """The page with the book side by side."""
+    from ape.jobs.report import write_job_report as write
+
+    write(store, job, path)
+
+
+def export_job(store: Store, job: Job, output: Path, *, format: str, overwrite: bool) -> None:
+    """What is done so far, as the book itself or in another format."""
+    from ape.books.export import export_rows
+
+    is_stdout = str(output) == "-"
+    if not is_stdout and output.exists() and not overwrite:
+        raise Conflict(f"{output} is there already. Choose another name, or say --overwrite.", field="output")
+    if format == "book":
+        if is_stdout:
+            raise Conflict("The book itself goes to a file: -o FILE.", field="output")
+        written = write_output(store, job, output)
+        typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} with a new text")
+    elif is_stdout:
+        export_rows(store.rows(job.id), sys.stdout.buffer, format=format, job=job)
+    else:
+        with write_whole(output) as (_, file):
+            export_rows(store.rows(job.id), file, format=format, job=job)

@@ -1,0 +1,207 @@
+"""Begin a job, or go on with it: the same files and output are the same job, and nothing is mixed silently."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ape.books.book import Book
+from ape.books.formats import open_book
+from ape.books.pair import Languages, Pairing, Unpaired, check_pair, pair_books
+from ape.books.stretches import cut_stretches
+from ape.engines.protocol import Model
+from ape.errors import Conflict, InputError, UnknownJob
+from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.output import hash_of
+from ape.jobs.row import Planned
+from ape.jobs.store import Replanned, Store
+from prompts import fingerprint
+
+# Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more of the edited text in view.
+STRETCH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is to be edited: a source and its MT, or one bilingual file (then there is no source)."""
+
+    source: Path | None
+    mt: Path
+    encoding: str | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Files that were looked at and may be paired."""
+
+    files: Files
+    source: Book | None
+    mt: Book
+    source_language: str
+    target_language: str
+
+    def pairing(self) -> Pairing:
+        """Which paragraphs belong together."""
+        languages = Languages(self.source_language, self.target_language)
+        return pair_books(self.source, self.mt, languages=languages)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A job that can be worked on. Where it was planned just now, `replanned` tells what is new, and `unpaired` which
+    paragraphs of the source no MT came from.
+    """
+
+    job: Job
+    resumed: bool
+    replanned: Replanned | None = None
+    unpaired: Unpaired = field(default_factory=Unpaired)
+
+
+def open_files(
+    files: Files, *, source_language: str | None = None, target_language: str | None = None
+) -> Opened:
+    """Open both files and see that they may be a pair; raises InputError where they can't be."""
+
+    def opened(path: Path, format: str | None) -> Book:
+        return open_book(
+            path,
+            format=format,
+            encoding=files.encoding,
+            source_language=source_language,
+            target_language=target_language,
+        )
+
+    mt = opened(files.mt, files.format)
+    if files.source is None and not mt.bilingual:
+        raise InputError(
+            f"{files.mt} has no source beside the translation. Give both files: SRC and MT.", field="mt"
+        )
+    source = opened(files.source, None) if files.source else None
+    languages = check_pair(source, mt, source_language=source_language, target_language=target_language)
+    return Opened(files, source, mt, languages.source, languages.target)
+
+
+def recipe_for(opened: Opened, model: Model, wishes: Recipe) -> Recipe:
+    """The wishes, with the model as it is now and the languages as they were found."""
+    return replace(
+        wishes,
+        model=model.name,
+        revision=model.revision,
+        prompt=fingerprint(model.format),
+        source_language=opened.source_language,
+        target_language=opened.target_language,
+    )
+
+
+def job_id(files: Files, output: Path) -> str:
+    """The same command is the same job."""
+    paths = [str(path.resolve()) if path else "" for path in (files.source, files.mt, output)]
+    return hashlib.sha256("\0".join(paths).encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def begin(
+    store: Store,
+    opened: Opened,
+    recipe: Recipe,
+    *,
+    id: str,
+    output: str,
+    name: str = "",
+    owner: str = "",
+    again: bool = False,
+) -> Begun:
+    """The job of that id: new, or as it was left. Raises Conflict where it was begun by another recipe.
+
+    `again` does all of it under the new recipe; what was made under the old one stays in the store.
+    """
+    wanted = _job(opened, recipe, id=id, output=output, name=name, owner=owner)
+    try:
+        job = store.job(id, owner=owner)
+    except UnknownJob:
+        return _begin_new(store, wanted, opened)
+    if job.recipe != recipe and not again:
+        raise Conflict(_other_recipe(job.recipe, recipe))
+    same = (job.recipe, job.source_hash, job.mt_hash) == (recipe, wanted.source_hash, wanted.mt_hash)
+    replanned, unpaired = (None, Unpaired()) if same else _plan(store, id, opened, recipe)
+    state = JobState.DONE if same and job.state is JobState.DONE else JobState.RUNNING
+    job = store.update(
+        id, state=state, recipe=recipe, source_hash=wanted.source_hash, mt_hash=wanted.mt_hash, note=""
+    )
+    return Begun(job, resumed=True, replanned=replanned, unpaired=unpaired)
+
+
+def _begin_new(store: Store, job: Job, opened: Opened) -> Begun:
+    """A new job, or none at all where its book can't be paired."""
+    store.add(job)
+    try:
+        replanned, unpaired = _plan(store, job.id, opened, job.recipe)
+    except BaseException:
+        store.remove(job.id)
+        raise
+    return Begun(job, resumed=False, replanned=replanned, unpaired=unpaired)
+
+
+def _plan(store: Store, id: str, opened: Opened, recipe: Recipe) -> tuple[Replanned, Unpaired]:
+    pairing = opened.pairing()
+    return store.plan(id, _planned(pairing, recipe)), pairing.unpaired_source
+
+
+def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, owner: str) -> Job:
+    files, now = opened.files, datetime.now(UTC)
+    return Job(
+        id=id,
+        owner=owner,
+        name=name or files.mt.name,
+        source=str(files.source.resolve()) if files.source else "",
+        source_hash=hash_of(files.source) if files.source else "",
+        mt=str(files.mt.resolve()),
+        mt_hash=hash_of(files.mt),
+        output=output,
+        format=opened.mt.format,
+        recipe=recipe,
+        state=JobState.RUNNING,
+        created=now,
+        updated=now,
+        encoding=files.encoding or "",
+    )
+
+
+def _planned(pairing: Pairing, recipe: Recipe) -> Iterator[Planned]:
+    longest = STRETCH if recipe.context else 1
+    for position, (pair, stretch) in enumerate(cut_stretches(pairing.pairs(), longest=longest)):
+        yield Planned(
+            id=pair.id,
+            position=position,
+            chapter=pair.chapter,
+            title=pair.title,
+            stretch=stretch,
+            source=pair.source,
+            mt=pair.mt,
+            how=pair.how,
+            confidence=pair.confidence,
+            skip=pair.skip,
+            fingerprint=recipe.fingerprint(pair.source, pair.mt),
+        )
+
+
+def _other_recipe(old: Recipe, new: Recipe) -> str:
+    before, now = asdict(old), asdict(new)
+    changed = "; ".join(
+        f"{name} was {_short(before[name])} and is {_short(now[name])}"
+        for name in before
+        if before[name] != now[name]
+    )
+    return (
+        f"This book was begun with other settings: {changed}. Give the same ones to go on, or say --again to do all of it "
+        "under the new ones; what was done before stays in the store."
+    )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,240 @@
+"""Take a stretch of paragraphs, write results into it while it is ours, let go of it.
+
+Every statement here that changes a paragraph first changes its stretch, under the condition that the claim still
+stands. So of two who believe to hold a stretch only one can write, and no paragraph gets two results.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, case, delete, exists, insert, or_, select, update
+
+from ape.errors import UnknownJob
+from ape.jobs.database import Prepared, Swift
+from ape.jobs.leases import Stretch, Worker, has_ended, this_host
+from ape.jobs.replan import upsert
+from ape.jobs.results import count_words, select_rows, to_columns, to_planned, to_row
+from ape.jobs.row import Planned, Row, State
+from ape.jobs.tables import jobs, now, paragraphs, results, stretches, workers
+from ape.verdict import Decision, PostEdit
+
+_A_DAY = 86_400.0
+
+
+def ended_here(connection: Connection) -> list[str]:
+    """The workers of this machine whose processes run no more."""
+    query = select(workers).where(workers.c.host == this_host())
+    known = [Worker(row.id, row.host, row.pid, row.started) for row in connection.execute(query)]
+    return sorted(worker.id for worker in known if has_ended(worker))
+
+
+def forget(connection: Connection, ids: list[str]) -> None:
+    """Believe these workers dead: what they hold is free."""
+    connection.execute(delete(workers).where(workers.c.id.in_(ids)))
+
+
+def hear_of(connection: Connection, worker: Worker, *, lease: float) -> None:
+    """Believe the worker alive for so many seconds."""
+    entry = upsert(connection, workers).values(
+        id=worker.id, host=worker.host, pid=worker.pid, started=worker.started, expires=now() + lease
+    )
+    connection.execute(
+        entry.on_conflict_do_update(index_elements=["id"], set_={"expires": entry.excluded.expires})
+    )
+
+
+def claim(connection: Connection, job: str, worker: Worker) -> Stretch | None:
+    """The heaviest stretch that waits and that no living worker holds."""
+    # On PostgreSQL this waits for who plans the job anew, and has all its stretches locked.
+    recipe = connection.scalar(select(jobs.c.recipe).where(jobs.c.id == job).with_for_update(read=True))
+    if recipe is None:
+        raise UnknownJob(f"There is no job {job!r}.")
+    alive = exists().where(workers.c.id == stretches.c.worker, workers.c.expires > now())
+    number = connection.scalar(
+        select(stretches.c.number)
+        .where(
+            stretches.c.job == job,
+            stretches.c.words_waiting > 0,
+            or_(stretches.c.worker.is_(None), ~alive),
+        )
+        .order_by(stretches.c.words_waiting.desc(), stretches.c.number)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    if number is None:
+        return None
+    turn = connection.scalar(
+        update(stretches)
+        .where(stretches.c.job == job, stretches.c.number == number)
+        .values(worker=worker.id, turn=stretches.c.turn + 1)
+        .returning(stretches.c.turn)
+    )
+    assert turn is not None
+    rows = _rows(connection, job, number)
+    before = _before(connection, job, rows[0].planned, json.loads(recipe)["context"])
+    return Stretch(job, number, worker.id, turn, rows, before)
+
+
+def held(connection: Connection, worker: Worker) -> set[tuple[str, int]]:
+    """The stretches that are the worker's, as job and number."""
+    query = select(stretches.c.job, stretches.c.number).where(stretches.c.worker == worker.id)
+    return set(connection.execute(query))
+
+
+def release(connection: Connection, worker: Worker, stretch: Stretch | None) -> None:
+    """Let go of one stretch, or of all and be gone."""
+    free = update(stretches).where(stretches.c.worker == worker.id).values(worker=None)
+    if stretch is not None:
+        connection.execute(
+            free.where(stretches.c.job == stretch.job, stretches.c.number == stretch.number),
+        )
+        return
+    # In the order in which everybody locks them.
+    theirs = select(stretches.c.job).where(stretches.c.worker == worker.id)
+    connection.execute(theirs.order_by(stretches.c.job, stretches.c.number).with_for_update()).all()
+    connection.execute(free)
+    connection.execute(
+        delete(workers).where(or_(workers.c.id == worker.id, workers.c.expires < now() - _A_DAY))
+    )
+
+
+class NotOurs(Exception):
+    """The claim is over, or the paragraph is not what was claimed. Nothing of the transaction is to be kept."""
+
+
+def save(transaction: Swift, stretch: Stretch, row: Row, result: PostEdit, *, seconds: float) -> None:
+    """Store the result. Raises NotOurs unless the claim stands and the paragraph still waits for it."""
+    columns = to_columns(result)
+    claim = _claim_values(stretch, row)
+    decisions = {one.value: int(result.decision is one) for one in Decision}
+    tokens = {"read": columns["prompt_tokens"], "written": columns["completion_tokens"]}
+    if transaction.change(_COUNT_RESULT, claim | decisions | tokens) != 1:
+        raise NotOurs
+    waiting = _paragraph_values(stretch, row) | {"decided": columns["decision"]}
+    if transaction.change(_FINISH, waiting) != 1:
+        raise NotOurs
+    key = {"job": stretch.job, "fingerprint": row.planned.fingerprint, "paragraph": row.planned.id}
+    transaction.change(_KEEP, columns | key | {"seconds": seconds, "worker": stretch.worker})
+
+
+def fail(connection: Connection, stretch: Stretch, row: Row, reason: str, *, most: int) -> State:
+    """Count a failure, and put the paragraph into quarantine at the last. Raises NotOurs as `save` does."""
+    _change(connection, _STILL_OURS, _claim_values(stretch, row))
+    state = connection.scalar(
+        _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": most}
+    )
+    if state is None:
+        raise NotOurs
+    if state == State.QUARANTINED:
+        _change(connection, _COUNT_QUARANTINED, _claim_values(stretch, row))
+    return State(state)
+
+
+def state_of(connection: Connection, job: str, paragraph: str) -> State | None:
+    """Where the paragraph stands; None where the book does not have it any more."""
+    state = connection.scalar(
+        select(paragraphs.c.state).where(paragraphs.c.job == job, paragraphs.c.id == paragraph)
+    )
+    return State(state) if state is not None else None
+
+
+def _change(connection: Connection, statement: Any, values: dict[str, Any]) -> None:
+    if connection.execute(statement, values).rowcount != 1:
+        raise NotOurs
+
+
+def _claim_values(stretch: Stretch, row: Row) -> dict[str, Any]:
+    return {
+        "of_job": stretch.job,
+        "this": stretch.number,
+        "mine": stretch.worker,
+        "in_turn": stretch.turn,
+        "some": count_words(row.planned.mt),
+    }
+
+
+def _paragraph_values(stretch: Stretch, row: Row) -> dict[str, Any]:
+    planned = row.planned
+    return {"of_job": stretch.job, "this": planned.id, "known": planned.fingerprint, "within": stretch.number}
+
+
+def _rows(connection: Connection, job: str, number: int) -> tuple[Row, ...]:
+    query = select_rows().where(paragraphs.c.job == job, paragraphs.c.stretch == number)
+    found = connection.execute(query.order_by(paragraphs.c.position)).mappings()
+    return tuple(map(to_row, found))
+
+
+def _before(connection: Connection, job: str, first: Planned, most: int) -> tuple[Planned, ...]:
+    query = select(paragraphs).where(
+        paragraphs.c.job == job,
+        paragraphs.c.position < first.position,
+        paragraphs.c.chapter == first.chapter,
+        paragraphs.c.skip == "",
+    )
+    found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(most)).mappings()
+    return tuple(map(to_planned, found))[::-1]
+
+
+# Made once: a statement takes longer to build than SQLite takes to run it.
+
+_CLAIMED = (
+    stretches.c.job == bindparam("of_job"),
+    stretches.c.number == bindparam("this"),
+    stretches.c.worker == bindparam("mine"),
+    stretches.c.turn == bindparam("in_turn"),
+)
+# A stretch with nothing left to do is nobody's: should one of its paragraphs be redone, anyone may take it.
+_LESS_WAITING: dict[str, Any] = {
+    "waiting": stretches.c.waiting - 1,
+    "words_waiting": stretches.c.words_waiting - bindparam("some"),
+    "worker": case((stretches.c.waiting > 1, stretches.c.worker), else_=None),
+}
+_STILL_OURS = update(stretches).where(*_CLAIMED).values(turn=stretches.c.turn)
+_COUNT_RESULT = Prepared(
+    update(stretches)
+    .where(*_CLAIMED)
+    .values(
+        **_LESS_WAITING,
+        **{one.value: stretches.c[one.value] + bindparam(one.value) for one in Decision},
+        words_done=stretches.c.words_done + bindparam("some"),
+        prompt_tokens=stretches.c.prompt_tokens + bindparam("read"),
+        completion_tokens=stretches.c.completion_tokens + bindparam("written"),
+    )
+)
+_COUNT_QUARANTINED = (
+    update(stretches).where(*_CLAIMED).values(**_LESS_WAITING, quarantined=stretches.c.quarantined + 1)
+)
+_UNCHANGED = (
+    paragraphs.c.job == bindparam("of_job"),
+    paragraphs.c.id == bindparam("this"),
+    paragraphs.c.fingerprint == bindparam("known"),
+    paragraphs.c.stretch == bindparam("within"),
+    paragraphs.c.state == State.WAITING.value,
+)
+_FINISH = Prepared(
+    update(paragraphs)
+    .where(*_UNCHANGED)
+    .values(state=State.DONE.value, decision=bindparam("decided"), reason="")
+)
+_COUNT_FAILURE = (
+    update(paragraphs)
+    .where(*_UNCHANGED)
+    .values(
+        failures=paragraphs.c.failures + 1,
+        reason=bindparam("said"),
+        state=case(
+            (paragraphs.c.failures + 1 >= bindparam("most"), State.QUARANTINED.value),
+            else_=State.WAITING.value,
+        ),
+    )
+    .returning(paragraphs.c.state)
+)
+_RESULT = [column.name for column in results.c]
+_KEEP = Prepared(
+    insert(results).values(
+        {name: bindparam(name) for name in _RESULT if name not in ("retired", "created")}
+        | {"retired": 0, "created": now()}
+    )
+)

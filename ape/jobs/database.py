@@ -1,0 +1,292 @@
+"""A database by its address, SQLite or PostgreSQL: transactions, and its errors as sentences."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Dialect, Engine, UpdateBase, create_engine, event, make_url
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from ape.errors import ApeError, InputError, StoreError
+from ape.jobs.tables import fit
+
+_POSTGRESQL = ("postgres", "postgresql", "postgresql+psycopg")
+_SQLITE = ("sqlite", "sqlite+pysqlite")
+_WRITES = "ape_writes"
+# Threads of one process that talk to the database at once. More of them wait for a connection.
+_CONNECTIONS = 20
+
+
+class Database:
+    """Transactions that are all or nothing, from any thread. `patience` is how long to wait for others, in seconds."""
+
+    def __init__(self, url: str, *, patience: float) -> None:
+        self.url = _parse(url)
+        self.name = self.url.database or "" if self.is_sqlite else self.url.render_as_string()
+        self._patience = patience
+        # SQLite has one writer at a time, and who waits for another process looks again in growing pauses. Threads of
+        # one process are better off in a queue.
+        self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
+        self._engine = self._open()
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file on this machine."""
+        return self.url.drivername == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One look at the database, in which nothing changes meanwhile on SQLite."""
+        with self._told(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """All of it is kept, for good, when the block ends; nothing is where it raises."""
+        with self._told(), self._turn, self._engine.connect() as connection:
+            yield from _written(connection)
+
+    @contextmanager
+    def swiftly(self) -> Iterator[Swift]:
+        """As `writing`, for statements that were `Prepared`."""
+        with self._told(), self._turn:
+            connection = self._engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                if self.is_sqlite:
+                    cursor.execute("BEGIN IMMEDIATE")
+                yield Swift(cursor, self._engine.dialect)
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+            finally:
+                connection.close()
+
+    @contextmanager
+    def staging(self) -> Iterator[Connection]:
+        """A connection whose own temporary tables can be filled at leisure: nobody is kept waiting meanwhile."""
+        with self._told(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing_on(self, connection: Connection) -> Iterator[Connection]:
+        """As `writing`, on a connection that has something staged."""
+        with self._turn:
+            yield from _written(connection)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def _open(self) -> Engine:
+        if not self.is_sqlite:
+            return _postgresql(self.url, self._patience)
+        with self._told():
+            try:
+                Path(self.name).parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    f"The folder of {self.name} can't be made: {error.strerror}. Choose another place."
+                ) from error
+            engine = _sqlite(self.url, self._patience)
+            self._write_ahead(engine)
+        return engine
+
+    def _write_ahead(self, engine: Engine) -> None:
+        """WAL, so that readers and the writer do not wait for each other. The file remembers it.
+
+        Of several processes that begin at once one may be told "locked" here, without the patience that other commands
+        have.
+        """
+        until = time.monotonic() + self._patience
+        connection = engine.raw_connection()
+        try:
+            while True:
+                try:
+                    connection.cursor().execute("PRAGMA journal_mode = WAL")
+                    return
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                        raise
+                time.sleep(0.01)
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the database refuses, as a sentence."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise _sentence(error.orig, self.name) from error
+        except NoConnection as error:
+            raise StoreError(f"Too many threads wait for {self.name}. Try again.") from error
+        except sqlite3.Error as error:
+            raise _sentence(error, self.name) from error
+        except Exception as error:
+            # The driver's own, where it was used without what would have made them DBAPIError.
+            if not isinstance(error, self._engine.dialect.loaded_dbapi.Error):
+                raise
+            raise _sentence(error, self.name) from error
+
+
+class Prepared:
+    """A statement that is made into SQL once, and then goes straight to the driver.
+
+    SQLAlchemy takes about 0.1 ms to look up and run even one that it has compiled: for the three of a result as long as
+    a good disk takes to be sure of them.
+    """
+
+    def __init__(self, statement: UpdateBase) -> None:
+        self._statement = statement
+        self._made: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def made(self, dialect: Dialect) -> tuple[str, dict[str, Any]]:
+        """The SQL, with its parameters by name, and those that are always the same."""
+        if dialect.name not in self._made:
+            named = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+            compiled = self._statement.compile(dialect=named)
+            fixed = {name: value for name, value in compiled.params.items() if value is not None}
+            self._made[dialect.name] = (str(compiled), fixed)
+        return self._made[dialect.name]
+
+
+class Swift:
+    """A transaction for prepared statements."""
+
+    def __init__(self, cursor: Any, dialect: Dialect) -> None:
+        self._cursor = cursor
+        self._dialect = dialect
+
+    def change(self, statement: Prepared, values: Mapping[str, str | float]) -> int:
+        """How many rows it changed."""
+        sql, fixed = statement.made(self._dialect)
+        fitting = {name: fit(value) if isinstance(value, str) else value for name, value in values.items()}
+        self._cursor.execute(sql, fixed | fitting)
+        count: int = self._cursor.rowcount
+        return count
+
+
+def _written(connection: Connection) -> Iterator[Connection]:
+    connection.execution_options(**{_WRITES: True})
+    with connection.begin():
+        yield connection
+
+
+def _parse(url: str) -> URL:
+    if "://" not in url:
+        return URL.create("sqlite", database=url)
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise InputError(
+            "The address of the job store can't be read. Give a file, or postgresql://user@host/name.",
+            field="store",
+        ) from error
+    if parsed.drivername in _POSTGRESQL:
+        return parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in _SQLITE:
+        raise InputError(
+            f"Jobs can't be kept in {parsed.drivername!r}. Give a file, or postgresql://user@host/name.",
+            field="store",
+        )
+    if parsed.database in (None, "", ":memory:"):
+        raise InputError(
+            "Jobs have to outlive the process: name a file, as in sqlite:///jobs.db.", field="store"
+        )
+    return parsed.set(drivername="sqlite")
+
+
+def _sqlite(url: URL, patience: float) -> Engine:
+    engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0, pool_timeout=patience + 30)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None  # the driver begins no transactions of its own; we do, below
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # a result is on the disk before anyone is told of it
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Who will write says so at once: a reader that turns writer halfway may be refused without being let wait.
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL, patience: float) -> Engine:
+    try:
+        return create_engine(
+            url,
+            pool_size=_CONNECTIONS,
+            max_overflow=0,
+            pool_timeout=patience + 30,
+            pool_pre_ping=True,  # a server that was restarted is no reason to fail
+            connect_args={"connect_timeout": max(2, int(patience)), "application_name": "ape"},
+        )
+    except ModuleNotFoundError as error:
+        raise InputError(
+            'PostgreSQL needs a driver that is not installed here: pip install "psycopg[binary]".',
+            field="store",
+        ) from error
+
+
+def _sentence(error: BaseException | None, name: str) -> ApeError:
+    """What the database says, in our words."""
+    if isinstance(error, sqlite3.Error):
+        return _sqlite_sentence(error, name)
+    state: str = getattr(error, "sqlstate", None) or "none"
+    said = " ".join(str(error).split())
+    if state == "none" or state.startswith(("08", "57P")):
+        return StoreError(f"The database {name} can't be reached, or went away: {said}")
+    if state.startswith(("28", "3D")):
+        return InputError(f"The database {name} does not let us in: {said}", field="store")
+    if state == "42501":
+        return InputError(
+            f"The user of {name} may not do this: {said}. Grant it, or use another.", field="store"
+        )
+    if state.startswith("53"):
+        return StoreError(f"The server of {name} has no room left: {said}. What was finished is kept.")
+    if state == "25006":
+        return StoreError(f"The database {name} is read-only. Use the primary server.")
+    return StoreError(f"The database {name} failed: {said} ({state})")
+
+
+def _sqlite_sentence(error: sqlite3.Error, name: str) -> ApeError:
+    # The low byte is the kind; the rest tells variants apart that need no sentence of their own.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    match code:
+        case sqlite3.SQLITE_NOTADB:
+            return InputError(f"{name} is no job store but some other file. Name another.", field="store")
+        case sqlite3.SQLITE_CANTOPEN:
+            return InputError(
+                f"{name} can't be opened as a job store: it is a folder, or we may not read it. Name another.",
+                field="store",
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreError(f"The disk of {name} is full. Make room and go on: what was finished is kept.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{name} is read-only. Make it writable, with its folder, or choose another place."
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(f"{name} is locked by another program for too long. Close that, and try again.")
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(
+                f"{name} is damaged: {error}. Put it aside and begin anew, or bring back a copy."
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(f"The disk of {name} fails: {error}. What was finished before is kept.")
+        case _:
+            return StoreError(f"The job store {name} failed: {error}")

@@ -1,0 +1,25 @@
+"""Source text that is still in a book: whole paragraphs nobody translated, and clauses left in others."""
+
+from __future__ import annotations
+
+from ape.books.marks import without_marks
+from ape.guards.language import language
+from ape.guards.source_left import source_left_in
+from ape.segment import Draft, Segment
+from ape.verdict import Severity
+
+
+def left_over(source: str, text: str, *, source_language: str, target_language: str) -> str:
+    """What of the source stands in the text that goes into the book, as a sentence; empty where nothing does.
+
+    The guards compare a draft with its MT. Here nothing is excused for having been in the MT: it is the book that is
+    looked at.
+    """
+    plain = without_marks(text)
+    segment = Segment(without_marks(source), "", source_language, target_language)
+    draft = Draft(plain)
+    for guard in (source_left_in, language):
+        for finding in guard(segment, draft):
+            if finding.severity is Severity.REJECT:
+                return finding.message.replace("The draft", "The paragraph")
+    return ""

@@ -1,0 +1,223 @@
+"""Work on a job: take stretches from the store, post-edit their paragraphs in order, and save each as it comes.
+
+Several lanes of one process, and several processes, may be at one job. What they share is the store alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import ParamSpec, TypeVar
+
+from ape.engines.protocol import Engine
+from ape.errors import EngineError, InputError
+from ape.jobs.context import Earlier
+from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.row import Row, State
+from ape.jobs.store import Store, Stretch, Worker
+from ape.postedit import Options, post_edit
+from ape.segment import Context, Segment
+from ape.verdict import PostEdit
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+# Looked at that often: whether somebody paused the job, and whether others have left something to do.
+LOOK_SECONDS = 1.0
+# A failing server is not a bad paragraph: when so many in a row were given up and none worked, the job stops, and
+# those paragraphs wait again.
+FEWEST_IN_A_ROW = 5
+
+
+class EngineFails(EngineError):
+    """The model server fails on everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A paragraph was finished, or was given up for the reason."""
+
+    row: Row
+    failure: str = ""
+
+
+Watcher = Callable[[Step], None]
+
+
+async def work_on(
+    store: Store, job: Job, engine: Engine, *, lanes: int, failures: int = 3, watch: Watcher = lambda _: None
+) -> JobState:
+    """Do what is to be done, with so many paragraphs at once, until nothing waits or somebody stops the job.
+
+    Gives the state in which the job was left: done, or paused or cancelled by somebody. Cancelling this call stops the
+    work under way; whatever was finished is in the store. Raises EngineFails where the model server fails on everything.
+    """
+    worker = Worker.here()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="store") as thread:
+        crew = _Crew(store, job, engine, worker, lanes, failures, watch, thread)
+        try:
+            return await crew.run()
+        finally:
+            thread.submit(store.release, worker)
+
+
+class _Crew:
+    """The lanes of one process on one job."""
+
+    def __init__(
+        self,
+        store: Store,
+        job: Job,
+        engine: Engine,
+        worker: Worker,
+        lanes: int,
+        failures: int,
+        watch: Watcher,
+        thread: ThreadPoolExecutor,
+    ) -> None:
+        self.store = store
+        self.job = job
+        self.engine = engine
+        self.worker = worker
+        self.lanes = lanes
+        self.failures = failures
+        self.watch = watch
+        self.thread = thread
+        self.options = options_of(job.recipe)
+        self.wanted = JobState.RUNNING
+        self.given_up: list[str] = []
+
+    async def run(self) -> JobState:
+        """Lane by lane until nothing waits; another process may hold the rest, and may die over it."""
+        look = asyncio.create_task(self._look())
+        try:
+            while self.wanted is JobState.RUNNING:
+                await self._all_lanes(look)
+                if not (await self._aside(self.store.counts, self.job.id)).waiting:
+                    break
+                await asyncio.wait([look], timeout=LOOK_SECONDS)
+            return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
+        finally:
+            look.cancel()
+            with suppress(asyncio.CancelledError):
+                await look
+
+    async def _all_lanes(self, look: asyncio.Task[None]) -> None:
+        lanes = [asyncio.create_task(self._lane()) for _ in range(self.lanes)]
+        together = asyncio.gather(*lanes)
+        try:
+            await asyncio.wait({together, look}, return_when=asyncio.FIRST_COMPLETED)
+            if together.done():
+                await together
+            else:
+                look.result()  # it ends by an error, or because somebody stopped the job
+        finally:
+            for lane in lanes:
+                lane.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
+            with suppress(asyncio.CancelledError, Exception):
+                await together
+
+    async def _lane(self) -> None:
+        while stretch := await self._aside(self.store.claim, self.job.id, self.worker):
+            with suppress(_Lost):
+                await self._do(stretch)
+            await self._aside(self.store.release, self.worker, stretch)
+
+    async def _do(self, stretch: Stretch) -> None:
+        """The paragraphs of a stretch, each with those before it as context."""
+        earlier = Earlier(self.job.recipe.context, stretch.before)
+        for row in stretch.rows:
+            if row.state is State.WAITING:
+                row = await self._one(stretch, row, earlier.pairs)
+            earlier.add(row)
+
+    async def _one(self, stretch: Stretch, row: Row, context: tuple[Context, ...]) -> Row:
+        """One paragraph: its result, or, after several failures, the MT and the reason."""
+        segment = segment_of(row, self.job.recipe, context)
+        for _ in range(self.failures):
+            began = time.monotonic()
+            try:
+                result = await post_edit(segment, self.engine, options=self.options)
+            except (EngineError, InputError) as error:
+                # A paragraph that can't be asked about at all will not be mended by asking again.
+                most = 1 if isinstance(error, InputError) else self.failures
+                state = await self._aside(self.store.fail, stretch, row.planned.id, str(error), most=most)
+                if state is State.WAITING:
+                    continue
+                given_up = replace(row, state=state, reason=str(error))
+                self.watch(Step(given_up, str(error)))
+                if isinstance(error, EngineError):
+                    await self._stop_if_nothing_works(row.planned.id, error)
+                return given_up
+            return await self._save(stretch, row, result, time.monotonic() - began)
+        raise _Lost
+
+    async def _save(self, stretch: Stretch, row: Row, result: PostEdit, seconds: float) -> Row:
+        self.given_up.clear()
+        # Cancelled or not, what was made is kept.
+        saved = await asyncio.shield(
+            self._aside(self.store.save, stretch, row.planned.id, result, seconds=seconds)
+        )
+        if not saved:
+            raise _Lost
+        done = replace(row, state=State.DONE, result=result, seconds=seconds)
+        self.watch(Step(done))
+        return done
+
+    async def _stop_if_nothing_works(self, paragraph: str, error: EngineError) -> None:
+        self.given_up.append(paragraph)
+        if len(self.given_up) < max(FEWEST_IN_A_ROW, self.lanes + 1):
+            return
+        await self._aside(self.store.redo, self.job.id, paragraphs=tuple(self.given_up))
+        raise EngineFails(
+            f"The model server failed on {len(self.given_up)} paragraphs in a row, the last time so: {error} "
+            "All that was finished is kept; these paragraphs wait."
+        )
+
+    async def _look(self) -> None:
+        """Keep our leases, and see whether somebody wants the job stopped."""
+        while self.wanted is JobState.RUNNING:
+            await asyncio.sleep(LOOK_SECONDS)
+            await self._aside(self.store.renew, self.worker)
+            state = (await self._aside(self.store.job, self.job.id)).state
+            if state in (JobState.PAUSED, JobState.CANCELLED):
+                self.wanted = state
+
+    async def _aside(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The database in its own thread, one call after the other."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.thread, lambda: call(*args, **kwargs))
+
+
+class _Lost(Exception):
+    """The stretch is another worker's by now."""
+
+
+def options_of(recipe: Recipe) -> Options:
+    """How a paragraph is worked on under a recipe."""
+    return Options(
+        model=recipe.model,
+        temperature=recipe.temperature,
+        top_p=recipe.top_p,
+        seed=recipe.seed,
+        max_attempts=recipe.max_attempts,
+        candidates=recipe.candidates,
+    )
+
+
+def segment_of(row: Row, recipe: Recipe, context: tuple[Context, ...] = ()) -> Segment:
+    """The passage that a paragraph is to a model."""
+    return Segment(
+        source=row.planned.source,
+        mt=row.planned.mt,
+        source_language=recipe.source_language,
+        target_language=recipe.target_language,
+        context=context,
+        glossary=recipe.glossary,
+        instructions=recipe.instructions,
+    )

@@ -1,0 +1,128 @@
+"""Whole books: no time lost between answers, no memory for longer books, and nothing done twice.
+
+The command line as it is typed, on an EPUB and its MT, with a model server that answers after a fixed delay. All
+times are of the whole command: start, pairing, every answer, writing, and reading back.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.claims import Claim
+from benchmarks.delayed import delayed
+from tests.ape.books.making import make_epub
+from tests.ape.books.tale import tale
+
+WORDS = 100_000
+# Words of the tale in a paragraph, on average.
+PARAGRAPH = 54
+DELAY = 1.0
+LANES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a command took."""
+
+    seconds: float
+    peak_kilobytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A book and its MT, of so many paragraphs and words."""
+
+    source: Path
+    mt: Path
+    paragraphs: int
+    words: int
+
+
+def measure() -> list[Claim]:
+    """All of them, in one run: some six minutes."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        short, long = make(place, WORDS), make(place, 10 * WORDS)
+        with delayed(DELAY) as url:
+            cold = edit(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=LANES)
+            again = edit(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=LANES)
+        with delayed(0.0) as url:
+            one = edit(short, place / "b.epub", url=url, store=place / "b.sqlite", lanes=LANES)
+            ten = edit(long, place / "c.epub", url=url, store=place / "c.sqlite", lanes=LANES)
+    ideal = short.paragraphs * DELAY / LANES
+    setting = (
+        f"books: {short.paragraphs:,} paragraphs, {short.words:,} words; the long one {long.paragraphs:,} and "
+        f"{long.words:,}; {LANES} in flight, {DELAY:g} s an answer"
+    )
+    return [
+        Claim(
+            "the ideal of that delay and concurrency over the wall time of a book",
+            (ideal / cold.seconds,),
+            0.9,
+            note=f"{ideal:.1f} s ideal, {cold.seconds:.1f} s",
+            setting=setting,
+        ),
+        Claim(
+            "peak memory of a million words over that of a hundred thousand",
+            (ten.peak_kilobytes / one.peak_kilobytes,),
+            1.3,
+            "at most",
+            note=f"{ten.peak_kilobytes / 1024:.0f} MB, {one.peak_kilobytes / 1024:.0f} MB; {ten.seconds:.0f} s, "
+            f"{one.seconds:.0f} s",
+            setting=setting,
+        ),
+        Claim(
+            "a cold run over the same command when all is done",
+            (cold.seconds / again.seconds,),
+            50,
+            note=f"{cold.seconds:.1f} s, {again.seconds:.2f} s",
+            setting=setting,
+        ),
+    ]
+
+
+def make(folder: Path, words: int) -> Made:
+    """An EPUB of about so many words, in chapters of 40 paragraphs, and its MT."""
+    paragraphs = words // PARAGRAPH
+    source, mt = folder / f"{words}.fr.epub", folder / f"{words}.en.epub"
+    chapters = list(tale(paragraphs, sentences=(3, 7), chapter=40))
+    make_epub(source, paragraphs=[[one.source for one in chapter] for chapter in chapters], language="fr")
+    make_epub(mt, paragraphs=[[one.mt for one in chapter] for chapter in chapters], language="en")
+    count = sum(len(one.mt.split()) for chapter in chapters for one in chapter)
+    return Made(source, mt, sum(map(len, chapters)), count)
+
+
+def edit(book: Made, output: Path, *, url: str, store: Path, lanes: int) -> Cost:
+    """`ape book edit`, in a process of its own."""
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "ape.cli.main",
+            "book",
+            "edit",
+            str(book.source),
+            str(book.mt),
+            "-o",
+            str(output),
+        ),
+        *("--source-language", "fr", "--target-language", "en", "--url", url, "--lanes", str(lanes)),
+    ]
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env=os.environ | {"APE_JOBS": str(store)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+    return Cost(time.perf_counter() - began, usage.ru_maxrss)

@@ -1,0 +1,125 @@
+"""Keeping a result costs little more than the disk does: `Store.save` against plain inserts with the same durability.
+
+Both sides have SQLite in WAL mode with synchronous=FULL and one transaction for each result, in files of the same folder.
+The plain side inserts the same texts into one table and checks nothing. Ours checks that the claim stands and that the
+paragraph still waits, marks it, keeps the sums of its stretch, and keeps the result. They go in short turns, because how
+long a disk takes to be sure changes from one second to the next.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+
+from ape.edits import Edit, Kind
+from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.results import to_columns
+from ape.jobs.row import Planned
+from ape.jobs.store import Store, Stretch, Worker
+from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
+from benchmarks.claims import Claim, in_turn, ratios
+
+ROUNDS = 15
+# Results in one turn of a side.
+RESULTS = 100
+RECIPE = Recipe("model", "revision", "chat@0", "fr", "en")
+SENTENCE = "She had not thought of the house by the river for many years, and yet it stood there as before. "
+TEXT = 4 * SENTENCE
+
+
+def measure() -> list[Claim]:
+    """Both sides in turn, in one folder."""
+    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/jobs.db") as store:
+        ours = _saving(store)
+        with closing(_plain(Path(folder) / "plain.db")) as connection:
+            plain = _inserting(connection)
+            next(ours), next(plain)  # what is made on first use is made
+            measured = in_turn(lambda: next(ours), lambda: next(plain), rounds=ROUNDS)
+    best, least = (RESULTS / min(side) for side in zip(*measured, strict=True))
+    note = f"{best:,.0f} a second against {least:,.0f} in the best turn of each"
+    # By time the plain side is the smaller, so its time over ours is our share of its rate.
+    share = tuple(1 / ratio for ratio in ratios(measured))
+    return [Claim("results kept a second / plain SQLite inserts", share, 0.5, "at least", note)]
+
+
+def _saving(store: Store) -> Iterator[float]:
+    """Seconds for so many results, again and again."""
+    store.add(_job())
+    store.plan("job", _paragraphs((ROUNDS + 1) * RESULTS))
+    worker, made = Worker.here(), _result()
+    for number in range(ROUNDS + 1):
+        stretches = list(_claims(store, worker, RESULTS))
+        began = time.perf_counter()
+        for stretch, paragraph in stretches:
+            assert store.save(stretch, paragraph, made, seconds=0.1), number
+        yield time.perf_counter() - began
+
+
+def _claims(store: Store, worker: Worker, most: int) -> Iterator[tuple[Stretch, str]]:
+    claimed = (store.claim("job", worker) for _ in range(most // 20))
+    yield from chain.from_iterable(
+        ((stretch, row.planned.id) for row in stretch.rows) for stretch in claimed if stretch
+    )
+
+
+def _inserting(connection: sqlite3.Connection) -> Iterator[float]:
+    values = {**to_columns(_result()), "seconds": 0.1, "created": 0.0, "worker": "w", "fingerprint": "f" * 32}
+    names = ", ".join(values)
+    connection.execute(f"CREATE TABLE results (job, paragraph, {names}, PRIMARY KEY (job, paragraph))")
+    marks = ", ".join("?" * (len(values) + 2))
+    insert = f"INSERT INTO results (job, paragraph, {names}) VALUES ({marks})"
+    number = 0
+    while True:
+        began = time.perf_counter()
+        for _ in range(RESULTS):
+            number += 1
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(insert, ("job", f"chapter-1/p{number}", *values.values()))
+            connection.execute("COMMIT")
+        yield time.perf_counter() - began
+
+
+def _plain(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _job() -> Job:
+    now = datetime.now(UTC)
+    return Job(
+        "job", "", "a book", "s", "", "m", "", "o", "epub", RECIPE, JobState.RUNNING, created=now, updated=now
+    )
+
+
+def _paragraphs(number: int) -> Iterator[Planned]:
+    for position in range(number):
+        chapter, stretch = divmod(position, 100)[0], position // 20
+        yield Planned(
+            f"chapter-{chapter}/p{position}",
+            position,
+            chapter,
+            f"Chapter {chapter}",
+            stretch,
+            TEXT,
+            TEXT,
+            fingerprint=f"{position:032x}",
+        )
+
+
+def _result() -> PostEdit:
+    edits = tuple(
+        Edit(Kind.WORD_CHOICE, "had not", "hadn't", (start, start + 7), (start, start + 6))
+        for start in (4, 99)
+    )
+    findings = (Finding("names", Severity.WARN, "The name Anna is in the source and not in the draft.", 1),)
+    return PostEdit(
+        "passage", TEXT, Decision.EDITED, findings, edits, 0.04, "model", "chat@0", Usage(412, 96), attempt=1
+    )

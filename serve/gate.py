@@ -1,0 +1,189 @@
+"""How many paragraphs of books are with the engine at once, so that passages somebody waits for are not starved.
+
+The places are shared between owners, not between jobs: whoever has fewer paragraphs at work is next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from ape.engines import Engine, Health, Model, Reply, Sampling
+from ape.errors import ApeError, UnknownModel
+from ape.events import Listener
+from ape.jobs.job import Job
+from ape.settings import Settings
+from prompts import Prompt, fingerprint
+
+# What the engines take at once, where nobody said.
+BY_URL = 8
+BY_VLLM = 64
+
+
+class ModelChanged(ApeError):
+    """The model that a job was begun with is not served any more, or is another one by now."""
+
+    title = "The model is not what it was"
+
+
+def places_for(settings: Settings) -> int:
+    """Half of what the engine takes, so that the other half is left for passages; or what the settings say."""
+    if settings.book_lanes:
+        return settings.book_lanes
+    if settings.engine == "embedded":
+        return max(1, settings.slots // 2)
+    return max(1, (settings.in_flight or (BY_VLLM if settings.engine == "vllm" else BY_URL)) // 2)
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    cost: int
+    turn: asyncio.Future[None]
+
+
+class Gate:
+    """So many places, given to the owner who has the fewest at the time; first come, first served within one."""
+
+    def __init__(self, places: int) -> None:
+        self.places = self.free = places
+        self._held: Counter[str] = Counter()
+        # The order of the owners is that of their last turns.
+        self._waiting: dict[str, deque[_Waiting]] = {}
+
+    @asynccontextmanager
+    async def place(self, owner: str, cost: int) -> AsyncIterator[None]:
+        """Hold so many places for the length of the block, all of them at the most."""
+        waiting = _Waiting(min(cost, self.places), asyncio.get_running_loop().create_future())
+        self._waiting.setdefault(owner, deque()).append(waiting)
+        self._let_in()
+        try:
+            await waiting.turn
+        except asyncio.CancelledError:
+            if waiting.turn.done() and not waiting.turn.cancelled():
+                self._give_back(owner, waiting.cost)  # let in and cancelled in the same moment
+            else:
+                self._forget(owner, waiting)
+            raise
+        try:
+            yield
+        finally:
+            self._give_back(owner, waiting.cost)
+
+    def _give_back(self, owner: str, cost: int) -> None:
+        self.free += cost
+        self._held[owner] -= cost
+        if not self._held[owner]:
+            del self._held[owner]
+        self._let_in()
+
+    def _forget(self, owner: str, waiting: _Waiting) -> None:
+        line = self._waiting[owner]
+        line.remove(waiting)
+        if not line:
+            del self._waiting[owner]
+        self._let_in()  # it may have been the one for whom the others waited
+
+    def _let_in(self) -> None:
+        while self._waiting:
+            owner = min(self._waiting, key=lambda one: self._held[one])
+            line = self._waiting[owner]
+            if line[0].cost > self.free:
+                return  # nobody cheaper slips past, or a dear one would wait for ever
+            waiting = line.popleft()
+            del self._waiting[owner]
+            if line:
+                self._waiting[owner] = line  # now the last
+            self.free -= waiting.cost
+            self._held[owner] += waiting.cost
+            waiting.turn.set_result(None)
+
+
+class BookEngine:
+    """The engine as one job sees it: through the gate, with the very model that the job was begun with.
+
+    `close` lets the paragraphs in hand end and no other begin.
+    """
+
+    def __init__(self, engine: Engine, gate: Gate, job: Job) -> None:
+        self.in_hand = 0
+        self._engine = engine
+        self._gate = gate
+        self._job = job
+        self._cost = min(job.recipe.candidates, gate.places)
+        self._closed = False
+        self._idle = asyncio.Event()
+
+    @property
+    def lanes(self) -> int:
+        """How many paragraphs of the job there may be at once where it is the only one."""
+        return max(1, self._gate.places // self._cost)
+
+    def close(self) -> None:
+        """Begin no other paragraph."""
+        self._closed = True
+        if not self.in_hand:
+            self._idle.set()
+
+    async def idle(self) -> None:
+        """Wait until it is closed and the paragraphs in hand have ended."""
+        await self._idle.wait()
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        """The model, for one paragraph with all its drafts."""
+        async with self._gate.place(self._job.owner, self._cost):
+            if not self._closed:
+                async with self._held(name) as model:
+                    yield model
+                return
+        await asyncio.Future[None]()  # until whoever closed it cancels the work
+        raise AssertionError("unreachable")
+
+    @asynccontextmanager
+    async def _held(self, name: str) -> AsyncIterator[Model]:
+        self.in_hand += 1
+        try:
+            async with self.same_model(name) as model:
+                yield model
+        finally:
+            self.in_hand -= 1
+            if self._closed and not self.in_hand:
+                self._idle.set()
+
+    @asynccontextmanager
+    async def same_model(self, name: str) -> AsyncIterator[Model]:
+        """The model of that name, or ModelChanged where the results of the job would be mixed with another's."""
+        recipe = self._job.recipe
+        async with AsyncExitStack() as stack:
+            try:
+                model = await stack.enter_async_context(self._engine.using(name))
+            except UnknownModel as error:
+                raise ModelChanged(
+                    f"The model {name} is not served here any more. Serve it again, then resume the job."
+                ) from error
+            if (model.revision, fingerprint(model.format)) != (recipe.revision, recipe.prompt):
+                raise ModelChanged(
+                    f"The job was begun with {name}, revision {recipe.revision or 'unknown'} by {recipe.prompt}, and "
+                    f"it is revision {model.revision or 'unknown'} by {fingerprint(model.format)} now. Results of the "
+                    "two must not mix: serve the old one again and resume the job, or send the book anew."
+                )
+            yield model
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """As the engine does."""
+        return await self._engine.ask(prompt, sampling, model=model, listen=listen)
+
+    async def count(self, text: str) -> int | None:
+        """As the engine does."""
+        return await self._engine.count(text)
+
+    async def models(self) -> tuple[Model, ...]:
+        """As the engine does."""
+        return await self._engine.models()
+
+    def health(self) -> Health:
+        """As the engine is."""
+        return self._engine.health()

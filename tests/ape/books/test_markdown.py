@@ -1,0 +1,274 @@
+"""Markdown: the text of every block can be changed, what is mark-up travels as marks, the rest is as it was."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from ape.books.markdown import MarkdownBook, open_markdown
+from ape.errors import InputError
+
+SAMPLE = """\
+---
+title: "The *Ferry*"
+---
+
+Preface in one line.
+
+# The *Ferry* #
+
+The ferryman had **never** learned to swim, which
+he told [everyone](http://example.org "A *title*") before
+they had paid.[^1]
+
+Second chapter
+--------------
+
+> “Sit in the middle,” he said,
+> “and keep your `oars` in.”
+
+* One tight item
+* Another, with _care_
+  on two lines
+
+1. A loose item
+
+   with a second paragraph
+
+```python
+# Not a heading
+print("*not emphasis*")
+```
+
+    indented code
+
+<div class="x">
+Not *ours*.
+</div>
+
+| Name | What \\| it is |
+|:-----|---------------|
+| Otto | a *cat*       |
+| Anna |               |
+
+See [the map][map], [map] and ![a picture](map.png).\\
+A new line.  
+Another.
+
+* * *
+
+[map]: http://example.org/map "Map"
+[^1]: In coins, *never* in notes.
+"""  # noqa: W291
+
+TEXTS = [
+    "Preface in one line.",
+    "The ⟦1⟧Ferry⟦/1⟧",
+    "The ferryman had ⟦1⟧never⟦/1⟧ learned to swim, which he told ⟦2⟧everyone⟦/2⟧ before they had paid.",
+    "Second chapter",
+    "“Sit in the middle,” he said, “and keep your ⟦1/⟧ in.”",
+    "One tight item",
+    "Another, with ⟦1⟧care⟦/1⟧ on two lines",
+    "A loose item",
+    "with a second paragraph",
+    *["Name", "What | it is", "Otto", "a ⟦1⟧cat⟦/1⟧", "Anna"],
+    "See ⟦1⟧the map⟦/1⟧, ⟦2⟧map⟦/2⟧ and ⟦3/⟧.⟦4/⟧A new line.⟦5/⟧Another.",
+    "In coins, ⟦1⟧never⟦/1⟧ in notes.",
+]
+
+
+def book(path: Path, text: str | bytes, *, encoding: str | None = None) -> MarkdownBook:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding or "utf-8"))
+    return open_markdown(path, encoding=encoding)
+
+
+def written(a_book: MarkdownBook, new: dict[str, str] | None = None) -> str:
+    out = io.BytesIO()
+    a_book.write(out, (new or {}).get)
+    return out.getvalue().decode(a_book.encoding.name)
+
+
+def edited(path: Path, text: str, new: str) -> str:
+    """The file of one paragraph with a new text."""
+    return written(book(path, text), {"p1": new})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "book.md"
+
+
+def test_every_block_of_text_is_a_paragraph_and_nothing_else_is(path: Path) -> None:
+    assert [item.text for item in book(path, SAMPLE).paragraphs()] == TEXTS
+
+
+def test_shapes_are_those_of_html(path: Path) -> None:
+    assert [item.shape for item in book(path, SAMPLE).paragraphs()] == (
+        ["p", "h1", "p", "h2", "p", "li", "li", "p", "p", "th", "th", "td", "td", "td", "p", "p"]
+    )
+
+
+def test_chapters_begin_at_headings_of_the_first_two_levels(path: Path) -> None:
+    found = book(path, "# One\n\na\n\n### Not a chapter\n\nb\n\nTwo\n---\n\nc\n").paragraphs()
+    assert [(item.chapter, item.title) for item in found] == [(0, "One")] * 4 + [(1, "Two")] * 2
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("cut", [None, -1, -8])
+def test_an_unedited_file_is_byte_identical(path: Path, end: str, encoding: str, cut: int | None) -> None:
+    content = SAMPLE[:cut].replace("\n", end).encode(encoding)
+    path.write_bytes(content)
+    a_book = open_markdown(path, encoding=encoding)
+    same = {item.id: item.text for item in a_book.paragraphs()}
+    assert len(same) == len(TEXTS)
+    for new in ({}, same):
+        out = io.BytesIO()
+        assert a_book.write(out, new.get).replaced == 0
+        assert out.getvalue() == content
+
+
+PIECES = [
+    *[
+        "word",
+        " ",
+        "\n",
+        "\n\n",
+        "*",
+        "**",
+        "_",
+        "`",
+        "[",
+        "](x)",
+        "> ",
+        "- ",
+        "1. ",
+        "#",
+        "# ",
+        "|",
+        "---",
+        "==",
+    ],
+    *["\n\n```\n", "<b>", "</b>", "![", "\\", "&amp;", "  \n", "    ", "\t", "~~", "[^1]", "[^1]: ", "长"],
+]
+
+
+@settings(max_examples=150)
+@given(
+    parts=st.lists(
+        st.sampled_from(PIECES),
+        max_size=30,
+    )
+)
+def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
+    text = "".join(parts)
+    a_book = book(tmp_path_factory.getbasetemp() / "any.md", text)
+    assert written(a_book) == text
+    html = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # Replacing one text by another of the same marks leaves all others as they were.
+    found = list(a_book.paragraphs())
+    for item in found:
+        if not item.skip:
+            again = written(a_book, {item.id: item.text + " end"})
+            others = list(book(a_book.path.with_name("again.md"), again).paragraphs())
+            assert len(others) == len(found)
+            assert [one.text for one in others if one.id != item.id] == [
+                one.text for one in found if one.id != item.id
+            ]
+            assert html.render(again).count("<p>") == html.render(text).count("<p>")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        ("A *b* c.", "⟦1⟧B⟦/1⟧ and c.", "*B* and c."),
+        ("*a* and **b**", "⟦2⟧b⟦/2⟧ or ⟦1⟧a⟦/1⟧", "**b** or *a*"),
+        ("**all of it**", "all of this", "**all of this**"),
+        ("a [link](x 'y z') b", "b ⟦1⟧Link⟦/1⟧ a", "b [Link](x 'y z') a"),
+        ("Plain.", "Plain 2*3*4 text.", "Plain 2\\*3\\*4 text."),
+        ("Plain.", "snake_case stays", "snake_case stays"),
+        ("Plain.", "# of things", "\\# of things"),
+        ("Plain.", "1. of things", "1\\. of things"),
+        ("Plain.", "two\n\nparts", "two parts"),
+        ("Plain.", "a <b> & c", "a \\<b\\> \\& c"),
+        ("a *b* c", "a⟦1⟧ b ⟦/1⟧c", "a<em> b </em>c"),
+        ("a _b_ c", "a⟦1⟧b⟦/1⟧c", "a<em>b</em>c"),
+        ("# A *b* #", "⟦1⟧B⟦/1⟧ a", "# *B* a #"),
+        ("A\n===", "B", "B\n==="),
+        ("> a\n> b", "c", "> c"),
+        ("- a\n  b", "c", "- c"),
+        ("[a] b\n\n[a]: x", "⟦1⟧c⟦/1⟧ b", "[c][a] b\n\n[a]: x"),
+        ("[^1]: Note.", "New note.", "[^1]: New note."),
+        ("Text.[^1]", "New text.", "New text.[^1]"),
+    ],
+)
+def test_a_new_text_is_spelled_so_that_it_says_what_it_should(
+    path: Path, old: str, new: str, result: str
+) -> None:
+    assert edited(path, old + "\n", new) == result + "\n"
+
+
+def test_wrapped_paragraphs_are_wrapped_again_behind_their_quote_marks(path: Path) -> None:
+    a_book = book(path, SAMPLE)
+    new = "“Sit down,” he said, “keep still, and do not put your ⟦1/⟧ where the fish can see.”"
+    text = written(a_book, {"p5": new})
+    before, _, after = SAMPLE.partition("> “Sit in the middle,” he said,\n> “and keep your `oars` in.”\n")
+    assert text.startswith(before)
+    assert text.endswith(after)
+    lines = text[len(before) : len(text) - len(after)].splitlines()
+    assert all(line.startswith("> ") and len(line) <= 33 for line in lines)
+    assert " ".join(line[2:] for line in lines) == new.replace("⟦1/⟧", "`oars`")
+
+
+def test_cells_keep_their_frames(path: Path) -> None:
+    a_book = book(path, SAMPLE)
+    new = written(a_book, {"p11": "What | or who", "p13": "one ⟦1⟧tom⟦/1⟧ cat"})
+    assert new == SAMPLE.replace("What \\| it is", "What \\| or who").replace("a *cat*", "one *tom* cat")
+
+
+def test_lost_marks_are_refused(path: Path) -> None:
+    with pytest.raises(InputError, match="Paragraph p1 can't be written: The mark ⟦1⟧ is lost"):
+        edited(path, "A *b* c.\n", "A b c.")
+
+
+def test_our_own_marks_in_the_file_are_skipped(path: Path) -> None:
+    assert [item.skip for item in book(path, "A ⟦1⟧ b\n\n---\n\n12\n\nc\n").paragraphs()] == [
+        "has marks of ours in it",
+        "no words in it",
+        "",
+    ]
+
+
+def test_code_that_looks_like_a_heading_is_never_cut_through(path: Path) -> None:
+    code = "```\n" + "\n# comment in code\n" * 5000 + "```\n\n"
+    a_book = book(path, f"# One\n\n{code}Text.\n\n{code}# Two\n")
+    assert [item.text for item in a_book.paragraphs()] == ["One", "Text.", "Two"]
+    assert written(a_book) == path.read_text()
+
+
+def test_links_know_definitions_from_anywhere_in_the_file(path: Path) -> None:
+    filler = "Some words to fill the page.\n\n" * 3000
+    a_book = book(path, f"See [the map][m].\n\n{filler}[m]: http://example.org\n")
+    assert next(a_book.paragraphs()).text == "See ⟦1⟧the map⟦/1⟧."
+
+
+def test_memory_does_not_grow_with_the_book(path: Path) -> None:
+    def peak(times: int) -> int:
+        body = "# Heading\n\n" + "The ferryman had *never* learned to swim. " * 40 + "\n\n- one\n- two\n\n"
+        path.write_text(body * times)
+        a_book = open_markdown(path)
+        tracemalloc.start()
+        for _ in a_book.paragraphs():
+            pass
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    small = peak(60)
+    assert peak(300) < 1.3 * small

@@ -1,0 +1,192 @@
+"""A real browser for the tests of pages: Chromium without a window, told what to do over a pipe."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-extensions", "--remote-debugging-pipe",
+    "--hide-scrollbars", "--force-color-profile=srgb",
+)  # fmt: skip
+
+# What a key is to the browser besides its name.
+_CODES = {"Enter": 13, "Escape": 27, "Tab": 9}
+
+
+class Browser:
+    """The DevTools protocol, one command at a time; events that come meanwhile are kept by tab."""
+
+    def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
+        self._commands, self._answers = commands, answers
+        self._last, self._rest = 0, b""
+        self.events: dict[str, list[dict[str, Any]]] = {}
+
+    def call(self, method: str, session: str = "", **parameters: object) -> Any:
+        """The result of a command."""
+        self._last += 1
+        message: dict[str, object] = {"id": self._last, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        self._commands.write(json.dumps(message).encode() + b"\0")
+        self._commands.flush()
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._last:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+
+    def wait_for(self, session: str, method: str) -> None:
+        """Come back once an event of that name has come."""
+        while not any(event["method"] == method for event in self.events[session]):
+            self._read()
+
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            more = os.read(self._answers.fileno(), 1 << 20)
+            assert more, "the browser is gone"
+            self._rest += more
+        message, _, self._rest = self._rest.partition(b"\0")
+        found: dict[str, Any] = json.loads(message)
+        if "method" in found:
+            self.events.setdefault(found.get("sessionId", ""), []).append(found)
+        return found
+
+
+class Tab:
+    """One page in the browser, and all it asked for or complained of."""
+
+    def __init__(self, browser: Browser, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
+        self._browser = browser
+        self._target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)
+        self._session = attached["sessionId"]
+        browser.events.setdefault(self._session, [])
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.look(width=width, height=height, dark=dark)
+
+    def call(self, method: str, **parameters: object) -> Any:
+        """The result of a command to this tab."""
+        return self._browser.call(method, self._session, **parameters)
+
+    def look(self, *, width: int = 1440, height: int = 900, dark: bool = False, media: str = "") -> None:
+        """A screen of this size, in light or dark colours."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+
+    def open(self, address: str) -> None:
+        """Go there, and come back once it is loaded."""
+        self._browser.events[self._session].clear()
+        self.call("Page.navigate", url=address)
+        self._browser.wait_for(self._session, "Page.loadEventFired")
+        self.settle()
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def settle(self) -> None:
+        """Let the page draw twice, by when all it put off to the next drawing is done."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            text = "\r" if key == "Enter" else key if len(key) == 1 else ""
+            shared = {"key": key, "windowsVirtualKeyCode": _CODES.get(key, ord(key[0].upper()))}
+            self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **shared)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **shared)
+        self.settle()
+
+    def write(self, text: str) -> None:
+        """Type a text where the focus is."""
+        self.call("Input.insertText", text=text)
+
+    def click(self, selector: str) -> None:
+        """Click with the mouse, in the middle of what the selector finds."""
+        x, y = self.run(
+            f"""(() => {{ const found = document.querySelector({json.dumps(selector)});
+            found.scrollIntoView({{ block: "center" }}); const box = found.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.settle()
+
+    def picture(self, path: Path) -> None:
+        """Save what is on the screen."""
+        self.settle()
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    @property
+    def complaints(self) -> list[str]:
+        """Whatever was written to the console or thrown since the page was opened."""
+        told = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        self.run("0")
+        events = self._browser.events[self._session]
+        return [json.dumps(event["params"]) for event in events if event["method"] in told]
+
+    @property
+    def requests(self) -> list[str]:
+        """Every address the page asked for since it was opened."""
+        self.run("0")
+        events = self._browser.events[self._session]
+        return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._browser.call("Target.closeTarget", targetId=self._target)
+
+
+def find_chromium() -> str:
+    """The browser's command; the test is skipped where there is none."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no chromium on this machine")
+    return found
+
+
+@contextmanager
+def chromium(command: str, profile: Path) -> Iterator[Browser]:
+    """A browser with a fresh profile. It reads commands from file descriptor 3 and answers on 4."""
+    commands_out, commands_in = os.pipe()
+    answers_out, answers_in = os.pipe()
+    shell = f'exec "$0" "$@" 3<&{commands_out} 4>&{answers_in}'
+    process = subprocess.Popen(
+        ["bash", "-c", shell, command, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        pass_fds=(commands_out, answers_in),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(commands_out)
+    os.close(answers_in)
+    with open(commands_in, "wb") as commands, open(answers_out, "rb") as answers:  # noqa: PTH123
+        try:
+            yield (browser := Browser(commands, answers))
+            with suppress(AssertionError, OSError):
+                browser.call("Browser.close")
+        finally:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+            process.wait()
