@@ -23,6 +23,7 @@ WORDS = 100_000
 # Words of the tale in a paragraph, on average.
 PARAGRAPH = 54
 DELAY = 1.0
+RUN = "from ape.cli.main import main; main()"
 LANES = 16
 
 

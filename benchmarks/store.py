@@ -1,9 +1,9 @@
 """Keeping a result costs little more than the disk does: `Store.save` against plain inserts with the same durability.
 
-Both sides have SQLite in WAL mode with synchronous=FULL and one transaction for each result, in files of the same folder.
-The plain side inserts the same texts into one table and checks nothing. Ours checks that the claim stands and that the
-paragraph still waits, marks it, keeps the sums of its stretch, and keeps the result. They go in short turns, because how
-long a disk takes to be sure changes from one second to the next.
+Both sides have SQLite in WAL mode with synchronous=FULL and one transaction for each result, in files of the same
+folder. The plain side inserts the same texts into one table and checks nothing. Ours checks that the claim stands and
+that the paragraph still waits, marks it, keeps the sums of its stretch, and keeps the result. They go in short turns,
+because how long a disk takes to be sure changes from one second to the next.
 """
 
 from __future__ import annotations

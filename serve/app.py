@@ -18,9 +18,13 @@ from pydantic import ValidationError
 
 from ape.engines import Engine
 from ape.errors import EngineUnavailable
+from ape.jobs.store import Store
 from ape.settings import Settings
+from serve.books import add_book_routes
 from serve.door import door, let_in
 from serve.exchange import CLIENT_CLOSED_REQUEST, surround
+from serve.foreman import Foreman
+from serve.jobs import add_job_routes
 from serve.limits import RateLimit, identity
 from serve.log import RequestLog, note
 from serve.metrics import Metrics
@@ -40,17 +44,19 @@ def create_app(
     settings: Settings,
     engine: AbstractAsyncContextManager[Engine],
     *,
+    store: Store | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> FastAPI:
     """The application on an engine, which is opened when the service starts and closed when it stops.
 
-    `log` gets a JSON line for each request.
+    So is the store of the jobs, unless one is given. `log` gets a JSON line for each request.
     """
     queue = Queue(settings.max_queue)
     metrics = Metrics(
         queue=queue,
         engine=lambda: app.state.roster.health(),
         adapters=lambda: app.state.roster.in_service,
+        jobs=lambda: app.state.foreman.states,
     )
 
     @asynccontextmanager
@@ -61,7 +67,10 @@ def create_app(
                 metrics.adapter("loaded")  # before anybody counted
             roster.on_change = metrics.adapter
             app.state.roster, app.state.desk = roster, Desk(roster, settings, metrics)
-            yield
+            async with _opened(store, settings) as jobs:
+                app.state.foreman = foreman = Foreman(jobs, roster, settings, metrics)
+                async with foreman.at_work():
+                    yield
 
     app = FastAPI(
         title="ape",
@@ -79,8 +88,22 @@ def create_app(
     add_operation_routes(app, settings)
     add_model_routes(app, settings)
     _add_post_edit_route(app, settings)
+    add_book_routes(app, settings)
+    add_job_routes(app, settings)
     app.openapi = lambda: complete(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
     return app
+
+
+@asynccontextmanager
+async def _opened(store: Store | None, settings: Settings) -> AsyncIterator[Store]:
+    if store is not None:
+        yield store
+        return
+    ours = await asyncio.to_thread(Store, settings.jobs_url)
+    try:
+        yield ours
+    finally:
+        ours.close()
 
 
 async def _nobody_there(_: Request, error: Exception) -> Response:

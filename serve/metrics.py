@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,12 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ape.engines import Health
 from ape.engines.protocol import State
 from ape.events import Attempt, Event, Listener, ignore
-from ape.verdict import PostEdit
+from ape.jobs.job import JobState
+from ape.verdict import Decision, PostEdit
 from serve.exchange import Exchange
 from serve.log import problem_name
 from serve.queue import Queue
 
 OTHER = "other"
+QUARANTINED = "quarantined"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 STATES = get_args(State)
 OPENMETRICS = "application/openmetrics-text"
@@ -54,6 +56,7 @@ class Metrics:
         queue: Queue | None = None,
         engine: Callable[[], Health] | None = None,
         adapters: Callable[[], int] | None = None,
+        jobs: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         # Not the library's global one: an application has its own numbers, also beside others in one process.
         self.registry = registry = CollectorRegistry()
@@ -110,15 +113,32 @@ class Metrics:
         )
         for outcome in ADAPTER_OUTCOMES:
             self._adapters.labels(outcome)  # there from the start, as 0: a rate needs a value to begin from
-        registry.register(_AtScrape(queue, engine, adapters))
+        self._paragraphs = Counter(
+            "ape_book_paragraphs_total",
+            "Paragraphs of books that were finished, or given up after repeated failures.",
+            ["decision"],
+            registry=registry,
+        )
+        for decision in (*Decision, QUARANTINED):
+            self._paragraphs.labels(str(decision))
+        registry.register(_AtScrape(queue, engine, adapters, jobs))
         ProcessCollector(registry=registry)
 
     def passage(self, result: PostEdit, seconds: float, *, drafts: int) -> None:
         """Count a passage that was answered."""
         self._passages.labels(result.model, result.decision.value).inc()
         self._passage_seconds.labels(result.model).observe(seconds)
-        self._edit_rate.labels(result.model).observe(result.edit_rate)
         self._drafts.labels(result.model).inc(drafts)
+        self._content(result)
+
+    def paragraph(self, result: PostEdit | None) -> None:
+        """Count a paragraph of a book; there is no result of one that was given up."""
+        self._paragraphs.labels(result.decision.value if result else QUARANTINED).inc()
+        if result:
+            self._content(result)
+
+    def _content(self, result: PostEdit) -> None:
+        self._edit_rate.labels(result.model).observe(result.edit_rate)
         self._tokens.labels(result.model, "prompt").inc(result.usage.prompt_tokens)
         self._tokens.labels(result.model, "completion").inc(result.usage.completion_tokens)
         for finding in result.findings:
@@ -173,6 +193,7 @@ class _AtScrape(Collector):
     queue: Queue | None
     engine: Callable[[], Health] | None
     adapters: Callable[[], int] | None
+    jobs: Callable[[], Mapping[str, int]] | None
 
     def collect(self) -> Iterator[Metric]:
         if self.queue:
@@ -188,6 +209,15 @@ class _AtScrape(Collector):
             yield GaugeMetricFamily(
                 "ape_adapters_loaded", "Adapters that can be asked for.", value=self.adapters()
             )
+        if self.jobs:
+            yield _jobs(self.jobs())
+
+
+def _jobs(numbers: Mapping[str, int]) -> Metric:
+    jobs = GaugeMetricFamily("ape_jobs", "Books of this service by the state of their job.", labels=["state"])
+    for state in JobState:
+        jobs.add_metric([state.value], numbers.get(state.value, 0))
+    return jobs
 
 
 def _engine(health: Health) -> Iterator[Metric]:

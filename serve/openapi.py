@@ -8,8 +8,11 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from ape.events import Attempt, Retry, Token
+from ape.jobs.job import JobState
 from ape.settings import Settings
+from ape.verdict import Decision
 from serve import stream
+from serve.job_schema import JobProgress
 from serve.problems import MEDIA_TYPE
 from serve.schema import (
     EXAMPLE_ANSWER,
@@ -23,20 +26,20 @@ from serve.schema import (
 from serve.work import longest_list
 
 _TELLS = {
-    400: "The body is not JSON.",
+    400: "The body is not JSON, or not a form where one is wanted.",
     401: "No key, or a wrong one.",
     403: "Asked for by a host name that is not this machine's.",
     404: "Nothing of that name here.",
     409: "It stands against what is there now; `detail` says what to do first.",
     413: "More than a limit or the model's window allows; `actual` and `limit` say how much.",
-    415: "The body is not application/json.",
+    415: "The body is not of the type that is read here.",
     422: "Something in the request can't be worked on; `field` says what.",
     429: "The queue is full, or the key has used up its passages for now; Retry-After says when to come again.",
     500: "Something failed that should not; the log of the service says what.",
     502: "The model server failed.",
-    503: "The model server can't be reached or is overloaded, or the service is stopping.",
+    503: "The model server or the job store can't be reached or is overloaded, or the service is stopping.",
     504: "The model server did not answer in time.",
-    507: "No room for one more adapter.",
+    507: "No room for one more adapter, or on the disk for a book.",
 }
 _RETRY_AFTER = {
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}
@@ -58,6 +61,26 @@ _EVENTS = {
     "result": _ANSWER,
     "error": _PROBLEM,
     "end": {"type": "object", "properties": {"passages": {"type": "integer"}}, "required": ["passages"]},
+}
+
+_STATE = {
+    "type": "object",
+    "properties": {"state": {"enum": [state.value for state in JobState]}, "note": {"type": "string"}},
+    "required": ["state", "note"],
+}
+_JOB_EVENTS: dict[str, dict[str, Any]] = {
+    "progress": {"$ref": "#/components/schemas/JobProgress"},
+    "paragraph": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "decision": {"enum": [*(decision.value for decision in Decision), "quarantined"]},
+            "edit_rate": {"type": "number"},
+        },
+        "required": ["id", "decision", "edit_rate"],
+    },
+    "state": _STATE,
+    "end": _STATE,
 }
 
 
@@ -89,6 +112,12 @@ def complete(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
     return document
 
 
+def job_events() -> dict[int | str, dict[str, Any]]:
+    """The answer that is a stream of what happens to a job."""
+    events = {"anyOf": [_event(name, schema) for name, schema in _JOB_EVENTS.items()]}
+    return {200: {"description": "The events.", "content": {stream.MEDIA_TYPE: {"schema": events}}}}
+
+
 def text(tells: str) -> dict[int | str, dict[str, Any]]:
     """An answer in plain text."""
     return {200: {"description": tells, "content": {"text/plain": {"schema": {"type": "string"}}}}}
@@ -96,7 +125,12 @@ def text(tells: str) -> dict[int | str, dict[str, Any]]:
 
 def _schemas(settings: Settings) -> dict[str, Any]:
     _, definitions = models_json_schema(
-        [(PostEditRequest, "validation"), (PostEditResponse, "serialization"), (Problem, "serialization")],
+        [
+            (PostEditRequest, "validation"),
+            (PostEditResponse, "serialization"),
+            (JobProgress, "serialization"),
+            (Problem, "serialization"),
+        ],
         ref_template="#/components/schemas/{model}",
     )
     schemas: dict[str, Any] = definitions["$defs"]

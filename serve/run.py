@@ -11,12 +11,15 @@ import sys
 from contextlib import nullcontext, suppress
 
 import uvicorn
+from fastapi import FastAPI
 
 from ape.errors import InputError
+from ape.jobs.store import Store
 from ape.settings import Settings
 from serve.app import create_app
 from serve.aside import aside
 from serve.door import refuse_open_binding
+from serve.foreman import prepare
 from serve.limits import RateLimit
 from serve.open import Tell, open_roster
 
@@ -39,29 +42,48 @@ def run(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, listener: socket.socket, *, tell: Tell, log: Tell) -> None:
-    """Open the engine outside of uvicorn, so that a failure is the error itself and signals are heeded meanwhile."""
+    """Open store and engine outside of uvicorn: so a failure is the error itself, and signals are heeded meanwhile."""
     address = _address(listener)
     tell(f"Starting on {address}: opening the engine …")
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    async with open_roster(settings, tell=tell) as roster:
-        config = uvicorn.Config(
-            create_app(settings, nullcontext(roster), log=log),
-            log_config=None,
-            timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
-            server_header=False,
-            access_log=False,
-            proxy_headers=False,  # any caller on this machine could write what it likes into them
+    prepare(settings.uploads_folder)
+    with Store(settings.jobs_url) as store:
+        async with open_roster(settings, tell=tell) as roster:
+            server = _Server(create_app(settings, nullcontext(roster), store=store, log=log), settings)
+            # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
+            # again: but to stop when told to is success.
+            loop.remove_signal_handler(signal.SIGTERM)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, server.handle_exit)
+            tell(f"Ready on {address}/v1/post-edit")
+            await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which tells the application that it stops before it waits for the answers under way.
+
+    Those who listen to a job would listen on, and the wait would be as long as may be.
+    """
+
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
+                server_header=False,
+                access_log=False,
+                proxy_headers=False,  # any caller on this machine could write what it likes into them
+            )
         )
-        server = uvicorn.Server(config)
-        # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
-        # again: but to stop when told to is success.
-        loop.remove_signal_handler(signal.SIGTERM)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, server.handle_exit)
-        tell(f"Ready on {address}/v1/post-edit")
-        await server.serve(sockets=[listener])
+        self._state = app.state
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, once told to."""
+        self._state.foreman.leave()
+        await super().shutdown(sockets)
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -173,7 +173,7 @@ class _Parts:
                 os.fsync(file.fileno())
                 file.close()
         except OSError as error:
-            raise _refused(error) from error
+            raise refused(error) from error
         self.to_write.clear()
         self.to_close.clear()
 
@@ -223,7 +223,7 @@ class _Parts:
                 path, "w"
             )  # no buffer, which could fail of a full disk once more when it is closed
         except OSError as error:
-            raise _refused(error) from error
+            raise refused(error) from error
         self._opened.append(part.file)
         self._files[part.name] = path
         self._labels[part.name] = label[-LONGEST_LABEL:] or part.name
@@ -262,7 +262,8 @@ def _write_all(file: FileIO, content: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def _refused(error: OSError) -> ApeError:
+def refused(error: OSError) -> ApeError:
+    """What the disk says, in our words."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return NoSpace("The disk for uploads is full. Nothing of the upload was kept; try again later.")
     return ApeError(f"The upload can't be written to disk: {error.strerror}. Nothing of it was kept.")

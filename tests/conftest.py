@@ -18,6 +18,14 @@ from ape.settings import Settings
 from tests.scripted import ScriptedServer, running, scripted_server
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Jobs and uploads of services that nobody gave a place are not put among those of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def engine_server() -> Iterator[ScriptedServer]:
     """A scripted model server, started once; each test plays its own script on it."""
@@ -40,10 +48,13 @@ def scripted(engine_server: ScriptedServer) -> ScriptedServer:
 @pytest.fixture(scope="session")
 def service_settings(engine_server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a service that asks the scripted server and is impatient."""
+    data = tmp_path_factory.mktemp("books")
     return Settings(
         engine="url",
         url=engine_server.url,
         cache=tmp_path_factory.mktemp("cache"),
+        jobs=str(data / "jobs.sqlite"),
+        uploads=data / "uploads",
         timeout_seconds=1.0,
         retry_attempts=3,
         retry_seconds=10.0,

@@ -8,7 +8,7 @@ memory grow with the paragraphs times the width of the band.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +24,12 @@ _CHUNK = 128
 _HALF = 60
 _MOST_CELLS = 30_000_000
 _NARROW = 16
+_NEAR = 40
 # A chapter left out, a preface put in: rarely does such a gap begin, but once it has, it goes on.
-_LONG_GAP = float(np.log(1e-3))
+_LONG_GAP = float(np.log(1e-5))
 _LONGER = float(np.log(0.98))
+# The witnesses are not independent of each other, so that sums of what they say are too sure of themselves.
+_DOUBT = 0.7
 
 Shape = tuple[int, int]
 
@@ -51,14 +54,18 @@ class Bead:
         return self.source < self.source_end and self.mt < self.mt_end
 
 
-def align(likeness: Likeness) -> list[Bead]:
-    """The best chain of beads from the first paragraphs to the last."""
+def align(likeness: Likeness, *, near: Sequence[Bead] = ()) -> list[Bead]:
+    """The best chain of beads from the first paragraphs to the last; not far from another chain, if one is given."""
     rows, columns = likeness.shape
     if not rows or not columns:
         sides = [(1, 0)] * rows + [(0, 1)] * columns
         return _beads(sides, [(1.0, 0.0)] * len(sides))
-    chain = _best_chain(likeness)
-    narrow = _around(chain, rows, columns)
+    if near:
+        before = [(bead.source_end - bead.source, bead.mt_end - bead.mt) for bead in near]
+        chain = _viterbi(likeness, _around(before, rows, half=_NEAR))[0]
+    else:
+        chain = _best_chain(likeness)
+    narrow = _around(chain, rows, half=_NARROW)
     return _beads(chain, _posteriors(likeness, narrow, chain))
 
 
@@ -115,12 +122,12 @@ def _diagonal(likeness: Likeness) -> Ints:
     return np.searchsorted(mt / mt[-1], source / source[-1]).astype(np.int64)
 
 
-def _around(chain: list[Shape], rows: int, columns: int) -> _Band:
+def _around(chain: list[Shape], rows: int, *, half: int) -> _Band:
     ends = np.cumsum(np.array([(0, 0), *chain]), axis=0)
     middle = np.interp(np.arange(rows + 1), ends[:, 0], ends[:, 1]).astype(np.int64)
     # Many MT paragraphs in a row may have no source: such a row needs all of its columns.
     steps = max(int(np.diff(ends[:, 1]).max(initial=0)), _widest_row(ends))
-    half = _NARROW + steps
+    half += steps
     return _Band(middle - half, 2 * half + 1)
 
 
@@ -129,7 +136,9 @@ def _widest_row(ends: Ints) -> int:
     return int((ends[first + counts - 1, 1] - ends[first, 1]).max())
 
 
-def _chunks(likeness: Likeness, band: _Band, *, backwards: bool = False) -> Iterator[tuple[int, dict[Shape, Floats]]]:
+def _chunks(
+    likeness: Likeness, band: _Band, *, backwards: bool = False, temper: float = 1.0
+) -> Iterator[tuple[int, dict[Shape, Floats]]]:
     """Row by row from the second on, the scores of all beads that end in it."""
     rows, _ = likeness.shape
     shapes = [shape for shape in likeness.model.beads if shape != (0, 1)]
@@ -138,19 +147,20 @@ def _chunks(likeness: Likeness, band: _Band, *, backwards: bool = False) -> Iter
         within = np.arange(start, min(start + _CHUNK, rows + 1))
         scores = likeness.block(within, band.columns(within), shapes)
         for row in reversed(within) if backwards else within:
-            yield int(row), {shape: score[row - start] for shape, score in scores.items()}
+            yield int(row), {shape: temper * score[row - start] for shape, score in scores.items()}
 
 
-def _shifted(values: Floats, shift: int) -> Floats:
-    """The values so far to the right, with nothing where there were none."""
-    if not shift:
-        return values
-    moved = np.full(len(values), NEVER)
-    if 0 < shift < len(values):
-        moved[:-shift] = values[shift:]
-    elif -len(values) < shift < 0:
-        moved[-shift:] = values[:shift]
-    return moved
+def _padded(values: Floats) -> Floats:
+    """A row with as much of nothing on either side, so that a shift of it is a mere view."""
+    nothing = np.full(len(values), NEVER)
+    return np.concatenate([nothing, values, nothing])
+
+
+def _shifted(padded: Floats, shift: int) -> Floats:
+    """The row as seen from so far to the right."""
+    width = len(padded) // 3
+    start = min(max(width + shift, 0), 2 * width)
+    return padded[start : start + width]
 
 
 def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
@@ -161,7 +171,7 @@ def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
     taken = np.zeros((rows + 1, band.width), dtype=np.int8)
     opened = np.zeros((rows + 1, band.width), dtype=bool)
     best: list[Floats] = []
-    skipping = np.full(band.width, NEVER)
+    skipping = np.full(3 * band.width, NEVER)
     for row, scores in _chunks(likeness, band):
         into = np.full((len(shapes) + 1, band.width), NEVER)
         if row == 0:
@@ -170,15 +180,21 @@ def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
             begun = _shifted(best[-1], band.shift(row, (1, 0))) + _LONG_GAP
             going = _shifted(skipping, band.shift(row, (1, 0))) + _LONGER
             opened[row] = begun >= going
-            into[-1] = skipping = np.maximum(begun, going)
+            into[-1] = np.maximum(begun, going)
+            skipping = _padded(into[-1])
         for place, shape in enumerate(shapes):
             if shape[0] <= row:
                 into[place] = scores[shape] + _shifted(best[-shape[0]], band.shift(row, shape))
         reached = into.max(axis=0)
         short = np.maximum.accumulate(reached - alone) + alone
-        long = _shifted(np.maximum.accumulate(reached - gap) + gap, -1) + _LONG_GAP
-        taken[row] = np.where(long > short, _LONG_MT, np.where(short > reached + 1e-9, _ONE_MT, into.argmax(axis=0)))
-        best = [*best[1 - likeness.model.longest :], _within(np.maximum(short, long), band, row, columns)]
+        long = _shifted(_padded(np.maximum.accumulate(reached - gap) + gap), -1) + _LONG_GAP
+        taken[row] = np.where(
+            long > short, _LONG_MT, np.where(short > reached + 1e-9, _ONE_MT, into.argmax(axis=0))
+        )
+        best = [
+            *best[1 - likeness.model.longest :],
+            _padded(_within(np.maximum(short, long), band, row, columns)),
+        ]
     return _Trace(taken, opened, shapes, band).chain(rows, columns)
 
 
@@ -233,9 +249,9 @@ class _Trace:
         return min(column - left if left > 0 else columns, right - column if right < columns else columns)
 
 
-def _ramps(likeness: Likeness, band: _Band) -> tuple[Floats, Floats]:
+def _ramps(likeness: Likeness, band: _Band, *, temper: float = 1.0) -> tuple[Floats, Floats]:
     """What it costs to go so far to the right past MT paragraphs one by one, and in a long gap."""
-    steps = np.arange(band.width)
+    steps = temper * np.arange(band.width)
     return float(np.log(likeness.model.beads[0, 1])) * steps, _LONGER * steps
 
 
@@ -252,35 +268,36 @@ def _posteriors(likeness: Likeness, band: _Band, chain: list[Shape]) -> list[tup
     rows, columns = likeness.shape
     forward = _forward(likeness, band)
     whole = forward[rows, columns - int(band.low[rows])]
-    ramps = _ramps(likeness, band)
+    ramps = _ramps(likeness, band, temper=_DOUBT)
     row, column = rows, columns
     after: dict[int, Floats] = {}
-    scored: dict[int, dict[Shape, Floats]] = {}
-    skipping = np.full(band.width, NEVER)
+    ahead: dict[int, dict[Shape, Floats]] = {}
+    skipping = np.full(3 * band.width, NEVER)
     known: list[tuple[float, float]] = []
-    for at, scores in _chunks(likeness, band, backwards=True):
-        scored[at] = scores
+    for at, scores in _chunks(likeness, band, backwards=True, temper=_DOUBT):
         total = np.full(band.width, NEVER)
+        going = total
         if at == rows:
             total[columns - int(band.low[rows])] = 0.0
         else:
-            total = _shifted(skipping, -band.shift(at + 1, (1, 0))) + _LONG_GAP
+            gone = _shifted(skipping, -band.shift(at + 1, (1, 0)))
+            total, going = gone + _LONG_GAP * _DOUBT, gone + _LONGER * _DOUBT
         for shape in scores:
             if (end := at + shape[0]) <= rows:
-                total = np.logaddexp(total, _shifted(after[end] + scored[end][shape], -band.shift(end, shape)))
+                total = np.logaddexp(total, _shifted(ahead[end][shape], -band.shift(end, shape)))
         after[at] = _within(_spread(total[::-1], ramps)[::-1], band, at, columns)
-        going = _shifted(skipping, -band.shift(at + 1, (1, 0))) + _LONGER if at < rows else skipping
-        skipping = np.logaddexp(after[at], going)
-        for old in (after, scored):
-            old.pop(at + likeness.model.longest, None)  # type: ignore[attr-defined]
+        ahead[at] = {shape: _padded(after[at] + score) for shape, score in scores.items()}
+        skipping = _padded(np.logaddexp(after[at], going))
+        after.pop(at + 1, None)
+        ahead.pop(at + likeness.model.longest, None)
         while len(known) < len(chain) and row == at:
             a, b = chain[-1 - len(known)]
             share, score = 1.0, 0.0
             if a and b:
                 score = float(scores[a, b][column - int(band.low[row])])
                 before = forward[row - a, column - b - int(band.low[row - a])]
-                share = float(np.exp(before + score + after[row][column - int(band.low[row])] - whole))
-                score -= float(np.log(likeness.model.beads[a, b]))
+                share = float(np.exp(before + score + after[at][column - int(band.low[row])] - whole))
+                score = score / _DOUBT - float(np.log(likeness.model.beads[a, b]))
             known.append((min(share, 1.0), score))
             row, column = row - a, column - b
     return known[::-1]
@@ -288,21 +305,25 @@ def _posteriors(likeness: Likeness, band: _Band, chain: list[Shape]) -> list[tup
 
 def _forward(likeness: Likeness, band: _Band) -> Floats:
     rows, columns = likeness.shape
-    ramps = _ramps(likeness, band)
+    ramps = _ramps(likeness, band, temper=_DOUBT)
     forward = np.full((rows + 1, band.width), NEVER)
-    skipping = np.full(band.width, NEVER)
-    for row, scores in _chunks(likeness, band):
+    skipping = np.full(3 * band.width, NEVER)
+    before: list[Floats] = []
+    for row, scores in _chunks(likeness, band, temper=_DOUBT):
         total = np.full(band.width, NEVER)
         if row == 0:
             total[-int(band.low[0])] = 0.0
         else:
             shift = band.shift(row, (1, 0))
-            begun = _shifted(forward[row - 1], shift) + _LONG_GAP
-            total = skipping = np.logaddexp(begun, _shifted(skipping, shift) + _LONGER)
+            total = np.logaddexp(
+                _shifted(before[-1], shift) + _LONG_GAP * _DOUBT, _shifted(skipping, shift) + _LONGER * _DOUBT
+            )
+            skipping = _padded(total)
         for shape, score in scores.items():
             if shape[0] <= row:
-                total = np.logaddexp(total, score + _shifted(forward[row - shape[0]], band.shift(row, shape)))
+                total = np.logaddexp(total, score + _shifted(before[-shape[0]], band.shift(row, shape)))
         forward[row] = _within(_spread(total, ramps), band, row, columns)
+        before = [*before[1 - likeness.model.longest :], _padded(forward[row])]
     return forward
 
 
@@ -310,5 +331,5 @@ def _spread(reached: Floats, ramps: tuple[Floats, Floats]) -> Floats:
     """What is reached within a row by passing MT paragraphs, too."""
     alone, gap = ramps
     short = np.logaddexp.accumulate(reached - alone) + alone
-    long = _shifted(np.logaddexp.accumulate(reached - gap) + gap, -1) + _LONG_GAP
+    long = _shifted(_padded(np.logaddexp.accumulate(reached - gap) + gap), -1) + _LONG_GAP * _DOUBT
     return np.asarray(np.logaddexp(short, long))

@@ -64,7 +64,7 @@ class Layout:
             if role == self.source:
                 sources.append(block.text)
             elif role != self.target:
-                waiting.append(Passage(number, block, "", block.skip or NEITHER))
+                waiting.append(Passage(number, block, "", NEITHER))
             elif self.source_first:
                 yield from waiting
                 yield _passage(number, block, sources)
@@ -75,7 +75,7 @@ class Layout:
         yield from _with_source(waiting, sources)
 
     def _roles(self, blocks: Iterable[Numbered]) -> Iterator[tuple[int, Block, str]]:
-        """Each block with the text it belongs to. A run of unknown ones is filled by turns where that comes out even."""
+        """Each block with the text it belongs to. Unknown ones are filled in by turns where that comes out even."""
         first, second = (self.source, self.target) if self.source_first else (self.target, self.source)
         before, run = second, list[Numbered]()
         for number, block in blocks:
@@ -105,7 +105,7 @@ ALONE = "no source beside it"
 
 
 def _passage(number: int, block: Block, sources: list[str]) -> Passage:
-    return Passage(number, block, " ".join(sources), block.skip or ("" if sources else ALONE))
+    return Passage(number, block, " ".join(sources), "" if sources else ALONE)
 
 
 def _with_source(waiting: list[Passage], sources: list[str]) -> Iterator[Passage]:
@@ -118,6 +118,8 @@ def find_layout(
 ) -> Layout | None:
     """The layout by the first blocks of a document, or None where it is not bilingual, or not clearly so."""
     for key, guessed, named in ((stated, False, True), (classes, False, False), (written_in, True, False)):
+        if guessed and not sure and _in_one_language(blocks):
+            return None
         found = _two(
             blocks, key, ALTERNATING_BY_LANGUAGE if guessed else ALTERNATING, sure=sure, guessed=guessed
         )
@@ -132,6 +134,17 @@ def find_layout(
             other = second if one == first else first
             return Layout(key, one, other, one == first, guessed, languages[one], languages[other])
     return None
+
+
+PROBE = 12
+LONG_ENOUGH = 40  # bytes: a Chinese sentence is shorter, and told sooner
+
+
+def _in_one_language(blocks: Sequence[Block]) -> bool:
+    """Whether some neighbours in the middle are: they are in two where two take turns. Detection is slow."""
+    telling = [block for block in blocks if len(block.text.encode()) >= LONG_ENOUGH]
+    middle = len(telling) // 2
+    return len({written_in(block) for block in telling[max(0, middle - PROBE // 2) :][:PROBE]} - {""}) < 2
 
 
 NONE = "none"
@@ -167,12 +180,10 @@ def _two(
         return None
     turns = [one for one in keys if one in (common[0][0], common[1][0])]
     changes = sum(one != other for one, other in pairwise(turns)) / (len(turns) - 1)
-    enough = len(turns) >= COVERED * len(keys) or sure
-    return (
-        (common[0][0], common[1][0])
-        if enough and changes >= (ALTERNATING_IF_SURE if sure else alternating)
-        else None
-    )
+    two = common[0][0], common[1][0]
+    if sure:
+        return two if changes >= ALTERNATING_IF_SURE else None
+    return two if changes >= alternating and len(turns) >= COVERED * len(keys) else None
 
 
 def _language(blocks: Sequence[Block], key: Callable[[Block], str], one: str) -> str:

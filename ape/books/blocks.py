@@ -61,7 +61,7 @@ def match(source: Profile, mt: Profile) -> Matched:
         if ALIGNMENT not in how:
             break
         found = [
-            _by_alignment(source, mt, block, model) if way == ALIGNMENT else beads
+            _by_alignment(source, mt, block, model, before=beads) if way == ALIGNMENT else beads
             for block, way, beads in zip(blocks, how, found, strict=True)
         ]
     return Matched(
@@ -127,9 +127,11 @@ def _by_structure(source: Profile, mt: Profile, block: Block, model: Model) -> l
     return _moved(beads, block) if len(beads) == len(ours) else []
 
 
-def _by_alignment(source: Profile, mt: Profile, block: Block, model: Model) -> list[Bead]:
+def _by_alignment(
+    source: Profile, mt: Profile, block: Block, model: Model, *, before: Sequence[Bead]
+) -> list[Bead]:
     ours, theirs = source.part(block.source, block.source_end), mt.part(block.mt, block.mt_end)
-    return _moved(align(Likeness(ours, theirs, model)), block)
+    return _moved(align(Likeness(ours, theirs, model), near=before), block)
 
 
 def _moved(beads: Sequence[Bead], block: Block) -> list[Bead]:

@@ -233,11 +233,8 @@ def _package(archive: Archive) -> Package:
     documents = [name for reference, name in read.items() if _is_text(items[reference])]
     if not documents:
         raise InputError(f"{where} has no text in its spine: it may be a book of pictures.")
-    languages = [
-        code_of("".join(node.text))
-        for node in nodes
-        if node.name == "language" and "".join(node.text).strip()
-    ]
+    stated = ("".join(node.text).strip() for node in nodes if node.name == "language")
+    languages = [code_of(language) for language in stated if language]
     return Package(tuple(dict.fromkeys(documents)), _titles(archive, roots[0], items), tuple(languages))
 
 

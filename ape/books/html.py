@@ -20,7 +20,7 @@ from ape.books.encoding import find_encoding
 from ape.books.inline import Kind, Rules
 from ape.books.marks import without_marks
 from ape.books.markup import Element, Token, is_well_formed, read_xml
-from ape.books.pieces import refuse_unfit
+from ape.books.pieces import refuse_unfit, why_skipped
 from ape.books.soup import read_soup
 from ape.books.splice import Block, cut, splice
 from ape.errors import InputError
@@ -47,9 +47,7 @@ _SKIPPED = {
 }
 _OPAQUE = frozenset("code kbd samp var tt ruby math svg button output".split())
 _ASIDE = frozenset("br wbr img input meta link embed area".split())
-_NOTE_TYPES = frozenset(
-    ["noteref", "doc-noteref", "footnote-ref", "backlink", "doc-backlink", "pagebreak", "doc-pagebreak"]
-)
+_NOTE_TYPES = frozenset("noteref doc-noteref backlink doc-backlink pagebreak doc-pagebreak".split())
 _NOTE_NUMBER = re.compile(r"[\[(]?(?:\d{1,4}|[*†‡§¶]{1,3}|[a-z]|[ivxl]{1,6}|↩︎?|[①-⑳])[\])]?")
 
 
@@ -92,10 +90,8 @@ class HtmlRules(Rules):
 
     def skip(self, path: Sequence[Element]) -> str:
         """Why it is not edited."""
-        return next(
-            (_SKIPPED[name] for element in path if (name := local(element.name)) in _SKIPPED),
-            "not to be translated",
-        )
+        names = (local(element.name) for element in path)
+        return next((_SKIPPED[name] for name in names if name in _SKIPPED), "not to be translated")
 
 
 def _kind(name: str) -> Kind:
@@ -141,8 +137,10 @@ class Document:
         """What the document has to edit, in order."""
         blocks = enumerate(self.blocks(), start=1)
         if self.layout:
-            return self.layout.passages(blocks)
-        return (Passage(number, block, None, block.skip) for number, block in blocks)
+            passages = self.layout.passages(blocks)
+        else:
+            passages = (Passage(number, block, None, "") for number, block in blocks)
+        return (passage._replace(skip=passage.skip or _skip(passage.block)) for passage in passages)
 
     def paragraph(self, passage: Passage, chapter: int, title: str) -> Paragraph:
         """A passage as a paragraph of the book."""
@@ -164,7 +162,7 @@ class Document:
 
         def new_text(block: Block) -> str | None:
             number = next(numbers)
-            if block.skip or (passages is not None and not passages.get(number)):
+            if _skip(block) or (passages is not None and not passages.get(number)):
                 return None
             new = text_of(f"{self.prefix}#{number}")
             if new is not None:
@@ -178,6 +176,10 @@ class Document:
     def _pieces(self, file: BinaryIO) -> Iterator[bytes | Block]:
         tokens = read_soup(file, self.encoding) if self.encoding else read_xml(file, name=self.name)
         return cut(tokens, self.rules)
+
+
+def _skip(block: Block) -> str:
+    return block.skip or why_skipped(without_marks(block.text))
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Part:
 
     kind: str
     tokens: list[Token]
-    pair: int = 0  # the same for the two halves of a pair
+    pair: int = -1  # the same for the two halves of a pair
     aside: bool = False
     half: tuple[bool, str] | None = None
     number: int = 0
@@ -264,8 +264,11 @@ def _leading(text: str) -> int:
 
 
 def _split(part: Part, place: int, encoding: str) -> tuple[Part, Part]:
-    """A part of a single text token in two; one that is not spelled letter by letter has no space at its ends."""
+    """A part of a single text token in two. One that has space at an end and more is spelled letter by letter."""
     (token,) = part.tokens
+    if place in (0, len(token.text)):
+        nothing = Part("text", [])
+        return (nothing, part) if place == 0 else (part, nothing)
     size = len(token.text[:place].encode(encoding, "surrogateescape"))
     head = token._replace(text=token.text[:place], raw=token.raw[:size])
     tail = token._replace(text=token.text[place:], raw=token.raw[size:])
@@ -285,7 +288,8 @@ def _numbered(parts: list[Part]) -> Iterator[Part]:
     for part in out:
         if part.kind in ("open", "alone"):
             count += 1
-            part.number = numbers[part.pair] = count
+            part.number = count
+            numbers[part.pair] = count
         elif part.kind == "close":
             part.number = numbers[part.pair]
     yield from out

@@ -71,7 +71,7 @@ class JsonlBook:
             target = values.get(self.fields.target)
             yield Piece(line.raw, paragraph, _Slot(line, target, self.encoding).render if target else None)
 
-    def _paragraph(self, values: dict[str, _Value], id: str, chapters: Chapters, place: str) -> Paragraph:  # noqa: A002
+    def _paragraph(self, values: dict[str, _Value], id: str, chapters: Chapters, place: str) -> Paragraph:
         text = _text(values, self.fields.target, place)
         source = _text(values, self.fields.source, place) if self.fields.source else None
         skip = why_unfit(source, text, bilingual=self.bilingual)
@@ -152,7 +152,7 @@ def open_jsonl(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> JsonlBook:
-    """Open a file of JSON lines; its first line shows what the fields are called."""
+    """Open a file of JSON lines; its first line shows what the fields are called, and no line its language."""
     found = find_encoding(path, encoding=encoding)
     for number, line in enumerate(lines(path, found), start=1):
         if line.text.strip():
@@ -164,5 +164,5 @@ def open_jsonl(
                     f"{', '.join(TARGETS)} is needed, with {' or '.join(SOURCES)} beside it; or {TEXTS[0]} alone.",
                     field="mt",
                 )
-            return JsonlBook(path, found, fields, target_language, source_language)
+            return JsonlBook(path, found, fields)
     raise InputError(f"{path.name} is empty.", field="mt")

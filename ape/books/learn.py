@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ape.books.align import Bead
-from ape.books.likeness import SLACK, Model, Terms, join, narrowing, same_terms
+from ape.books.likeness import KEPT, SLACK, Model, Terms, join, narrowing, same_terms
 from ape.books.profile import KINDS, Floats, Ints, Profile
 
 # A bead this sure may teach.
@@ -21,7 +21,7 @@ _ENOUGH = 12
 # How much our expectation weighs, in beads.
 _EXPECTED = 30
 # Pairs of terms counted at most: the surest beads, evenly thinned, until so many.
-_MOST_PAIRS = 2_000_000
+_MOST_PAIRS = 600_000
 _MOST_LINKS = 200_000
 # A link is believed that was seen so often and is so unlikely by chance.
 _SEEN = 3
@@ -33,7 +33,11 @@ def learn(source: Profile, mt: Profile, beads: Sequence[Bead], before: Model) ->
     """The model that the sure beads among these suggest, or the one before where they are too few."""
     sure = [bead for bead in beads if bead.paired and bead.confidence >= SURE]
     single = np.array(
-        [(bead.source, bead.mt) for bead in sure if bead.source_end - bead.source == bead.mt_end - bead.mt == 1],
+        [
+            (bead.source, bead.mt)
+            for bead in sure
+            if bead.source_end - bead.source == bead.mt_end - bead.mt == 1
+        ],
         dtype=np.int64,
     ).reshape(-1, 2)
     if len(single) < _ENOUGH:
@@ -73,20 +77,22 @@ def _terms(source: Profile, mt: Profile, pairs: Ints) -> Terms:
     shown = _thinned(source, mt, pairs)
     ours, theirs = _Words(source, shown[:, 0]), _Words(mt, shown[:, 1])
     mine, yours = join(ours.beads, theirs.beads)
-    keys, together = np.unique(ours.words[mine] * (len(theirs.names) + 1) + theirs.words[yours], return_counts=True)
+    keys, together = np.unique(
+        ours.words[mine] * (len(theirs.names) + 1) + theirs.words[yours], return_counts=True
+    )
     here, there = keys // (len(theirs.names) + 1), keys % (len(theirs.names) + 1)
-    linked = _links(here, there, _surprise(together, ours.seen[here], theirs.seen[there], len(shown)), together)
+    linked = _links(
+        here, there, _surprise(together, ours.seen[here], theirs.seen[there], len(shown)), together
+    )
     # One time less than it was seen: the pairs it was learned from are among those it will speak for.
     kept = (together[linked] - 1) / (ours.seen[here[linked]] + 1)
     names, mt_names = ours.names[here[linked]], theirs.names[there[linked]]
     same = same_terms(source, mt).source
     same = same[~np.isin(same, names) & ~np.isin(same, mt_names)]
-    equal = ours.names[here] == theirs.names[there]
-    known = np.searchsorted(same, ours.names[here][equal])
-    known_same = (known < len(same)) & (same[np.minimum(known, len(same) - 1)] == ours.names[here][equal])
-    same_kept = np.full(len(same), 0.4)
-    seen = ours.seen[here][equal][known_same]
-    same_kept[known[known_same]] = (together[equal][known_same] + 0.8) / (seen + 2)
+    equal = np.flatnonzero(ours.names[here] == theirs.names[there])
+    _, known, place = np.intersect1d(same, ours.names[here[equal]], return_indices=True)
+    same_kept = np.full(len(same), KEPT)
+    same_kept[known] = (together[equal[place]] + 2 * KEPT) / (ours.seen[here[equal[place]]] + 2)
     return Terms(
         np.concatenate([names, same]), np.concatenate([mt_names, same]), np.concatenate([kept, same_kept])
     )

@@ -31,6 +31,8 @@ _ODD, _ODD_SPREAD = 0.05, 0.8
 _KEPT_SIGN = 0.7
 # Terms come in families (a name, its other half, the verb it goes with), and so are no independent witnesses.
 _TRUST_IN_TERMS = 0.6
+# How often a term that both languages have is kept, before anything is known of a book.
+KEPT = 0.4
 # A term that so many paragraphs have is no help.
 _TOO_COMMON = 0.2
 
@@ -69,7 +71,9 @@ def first_model(source: Profile, mt: Profile) -> Model:
     beads = dict(BEADS)
     for longer, shorter, many in ((mt, source, False), (source, mt, True)):
         if len(longer) > _UNEVEN * len(shorter):
-            beads |= {(run, 1) if many else (1, run): 0.002 * 0.8 ** (run - 4) for run in range(5, _LONG_RUN + 1)}
+            beads |= {
+                (run, 1) if many else (1, run): 0.002 * 0.8 ** (run - 4) for run in range(5, _LONG_RUN + 1)
+            }
     return Model(ratio=min(max(ratio, 0.75), 1.35), beads=beads)
 
 
@@ -92,7 +96,9 @@ class Likeness:
         """How many paragraphs each side has."""
         return len(self.source), len(self.mt)
 
-    def block(self, rows: Ints, columns: Ints, beads: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Floats]:
+    def block(
+        self, rows: Ints, columns: Ints, beads: Iterable[tuple[int, int]]
+    ) -> dict[tuple[int, int], Floats]:
         """The scores of beads that end at these rows and columns: neighbouring rows, and columns for each of them."""
         shared = self._terms.block(rows, columns)
         return {bead: self._score(bead, rows, columns, shared) for bead in beads}
@@ -112,7 +118,9 @@ class Likeness:
         return np.where(inside, score, NEVER)
 
     def _length(self, i: Ints, j: Ints, a: int, b: int) -> Floats:
-        expected = self.model.ratio * (self._source_sums[i] - self._source_sums[np.maximum(i - a, 0)])[:, None]
+        expected = (
+            self.model.ratio * (self._source_sums[i] - self._source_sums[np.maximum(i - a, 0)])[:, None]
+        )
         there = self._mt_sums[j] - self._mt_sums[np.maximum(j - b, 0)]
         away = np.log((there + SLACK) / (expected + SLACK))
         return _near(away, self.model.spread, expected) - self._chance[b][j]
@@ -127,7 +135,9 @@ class Likeness:
             total = _window(_sums(alone), b)
             if b > 1:
                 # The density of b lengths as logarithms, where their sum is given and their shares of it are even.
-                shares = _window(_sums(logs), b) - b * np.log(np.maximum(_window(self._mt_sums, b) + b * SLACK, 1))
+                shares = _window(_sums(logs), b) - b * np.log(
+                    np.maximum(_window(self._mt_sums, b) + b * SLACK, 1)
+                )
                 total = total - (shares + float(np.sum(np.log(np.arange(1, b)))))
             chances[b] = total
         return chances
@@ -263,7 +273,7 @@ def _again(rows: Ints, pairs: Ints) -> npt.NDArray[np.bool_]:
 def same_terms(source: Profile, mt: Profile) -> Terms:
     """The terms that both sides have as they are: names, numbers and words of one root, and some false friends."""
     both = np.intersect1d(source.terms, mt.terms)
-    return Terms(both, both, np.full(len(both), 0.4))
+    return Terms(both, both, np.full(len(both), KEPT))
 
 
 def _known(profile: Profile, terms: Ints) -> tuple[Ints, Ints]:

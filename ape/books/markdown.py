@@ -28,6 +28,8 @@ from ape.errors import InputError
 
 # How many characters are read at a time: some pages.
 _STRETCH = 1 << 14
+# A line that is likely to begin a block of its own.
+_BEGINNING = re.compile(r"#|[^\W\d_]|[\"“«‘„「]")
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,999})\]:")
 _FOOTNOTE_START = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _LONGEST_FRONT_MATTER = 1000
@@ -63,14 +65,20 @@ class MarkdownBook:
             yield from reader.pieces(stretch)
 
 
-def open_markdown(path: Path, *, encoding: str | None = None, language: str | None = None) -> MarkdownBook:
-    """Open a Markdown file, and find out what its links refer to."""
+def open_markdown(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> MarkdownBook:
+    """Open a Markdown file, and find out what its links refer to; it does not say its language."""
     found = find_encoding(path, encoding=encoding)
     references = {}
     for line in lines(path, found):
         if match := _DEFINITION.match(line.text):
             references[normalizeReference(match[1])] = {"href": "", "title": ""}
-    return MarkdownBook(path, found, references, language)
+    return MarkdownBook(path, found, references)
 
 
 def _raw(some: Sequence[Line]) -> bytes:
@@ -120,12 +128,12 @@ class _Reader:
         held: list[Line] = []
         size, enough = 0, _STRETCH
         for line in all_lines:
-            if size >= enough and held and not held[-1].text.strip() and line.text[:1].strip():
+            if size >= enough and not held[-1].text.strip() and _BEGINNING.match(line.text):
                 if self._begins_here(held, line):
                     yield held
                     held, size, enough = [], 0, _STRETCH
                 else:
-                    enough = size + _STRETCH
+                    enough = size + size // 4
             held.append(line)
             size += len(line.text) + 1
         yield held

@@ -25,7 +25,7 @@ _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)[^>]*?(?P<alone>/?)>")
 _VOID = frozenset("br img hr wbr input".split())
 _HTML = {"em": "em", "strong": "strong", "s": "del"}
-_SPECIAL = re.compile(r"[\\`*_\[\]<>&~|]")
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&~|!]")
 _LINE_START = re.compile(r"^(?:(?=[#+=>:-])|(\d+)(?=[.)]))")
 # Stands for a space that no line may be broken at.
 _FIXED = "\ue000"

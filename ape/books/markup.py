@@ -20,6 +20,7 @@ from ape.errors import InputError
 CHUNK = 1 << 16
 # One tag or comment is read again from its start with every chunk, so an endless one would take forever.
 LONGEST_TOKEN = 1 << 23
+DEEPEST = 2000
 
 
 class NotWellFormed(InputError):
@@ -73,10 +74,9 @@ def read_xml(file: BinaryIO, *, name: str) -> Tokens:
 def is_well_formed(file: BinaryIO, *, name: str) -> bool:
     """Whether a parser accepts the whole file. Entities and encodings that we refuse are still an `InputError`."""
     head = file.read(CHUNK)
-    reader = _Reader(name, declared_encoding(head, name=name), silent=True)
+    reader = _Reader(name, declared_encoding(head, name=name))
     try:
-        for _ in reader.tokens(head, file):
-            pass
+        reader.check(head, file)
     except NotWellFormed:
         return False
     return True
@@ -116,7 +116,7 @@ def character(reference: str) -> str | None:
 class _Reader:
     """Expat calls back; what it says is kept with the byte at which it stood until the next call tells the end."""
 
-    def __init__(self, name: str, encoding: str, *, silent: bool = False) -> None:
+    def __init__(self, name: str, encoding: str) -> None:
         self.name = name
         self.encoding = encoding
         self.events: list[Token] = [Token("other", b"", 0)]
@@ -125,8 +125,13 @@ class _Reader:
         self.parser = expat.ParserCreate("utf-8" if encoding == "utf-8" else None)
         self.parser.UseForeignDTD(True)  # or else `&nbsp;` is an error in a file without a DOCTYPE
         self.parser.EntityDeclHandler = self._refuse_entity
-        if not silent:
-            self._listen()
+
+    def check(self, head: bytes, file: BinaryIO) -> None:
+        """Read all of it and keep nothing."""
+        while head:
+            self._parse(head, last=False)
+            head = file.read(CHUNK)
+        self._parse(b"", last=True)
 
     def _listen(self) -> None:
         self.parser.StartElementHandler = self._start
@@ -137,6 +142,7 @@ class _Reader:
         self.parser.DefaultHandler = self._other
 
     def tokens(self, head: bytes, file: BinaryIO) -> Iterator[Token]:
+        self._listen()
         chunk, kept, base = head, b"", 0
         while chunk:
             self._parse(chunk, last=False)
@@ -144,7 +150,7 @@ class _Reader:
             done, self.events = self.events, self.events[-1:]
             yield from _with_bytes(done, kept, base)
             kept, base = kept[self.events[0].at - base :], self.events[0].at
-            if len(kept) > LONGEST_TOKEN and self.parser.StartElementHandler:
+            if len(kept) > LONGEST_TOKEN:
                 raise InputError(
                     f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name
                 )
@@ -172,6 +178,8 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         at = self.parser.CurrentByteIndex
         element = Element(name, attributes, at)
+        if len(self.open) >= DEEPEST:
+            raise InputError(f"{self.name} has elements nested more than {DEEPEST:,} deep.", field=self.name)
         self.open.append(element)
         self.events.append(Token("start", b"", at, element=element))
 

@@ -116,7 +116,8 @@ def pair_books(source: Book | None, mt: Book, *, languages: Languages | None = N
         return Pairing(None, mt, None)
     if source is None:
         raise InputError(
-            f"{mt.path.name} has no source in it. Give the source book as well, or a bilingual file.", field="source"
+            f"{mt.path.name} has no source in it. Give the source book as well, or a bilingual file.",
+            field="source",
         )
     _refuse_same_file(source, mt)
     known = languages or Languages(source.language or "", mt.language or "")

@@ -14,6 +14,8 @@ from typing import BinaryIO
 
 from ape.books.markup import CHUNK, Element, Token, Tokens
 
+# As in browsers: what is nested deeper is taken for elements with nothing in them.
+DEEPEST = 512
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 RAW = frozenset("script style textarea title xmp iframe noembed noframes plaintext".split())
 # Possessive throughout, and `<` ends a broken tag: so no file, however made, is read in more than linear time.
@@ -50,6 +52,7 @@ _ENDED_BY = {
     "rp": frozenset(["rt", "rp", "rb"]),
     "head": frozenset(["body"]),
 }
+_ENDING = frozenset[str]().union(*_ENDED_BY.values())
 _ROWS = frozenset("tr tbody thead tfoot".split())
 # What begins or ends inside of these ends nothing that is open outside of them.
 _WALLS = frozenset("table td th ul ol dl ruby select body html button object svg math".split())
@@ -88,7 +91,7 @@ class _Soup:
 
     def _more(self) -> bool:
         """Whether there is anything left; what was read is dropped, and more is read where little is left."""
-        if len(self.text) - self.position < CHUNK // 4 and not self.ended:
+        while len(self.text) - self.position < CHUNK // 4 and not self.ended:
             self._read()
         return self.position < len(self.text)
 
@@ -146,7 +149,7 @@ class _Soup:
             yield self._implied_end()
         element = Element(name, _attributes(match), self.at)
         yield Token("start", self._take(match.end()), element.at, element=element)
-        if name in VOID or _is_empty(match):
+        if name in VOID or _is_empty(match) or len(self.open) >= DEEPEST:
             yield Token("end", b"", self.at, element=element)
             return
         self.open.append(element)
@@ -155,6 +158,8 @@ class _Soup:
 
     def _ends(self, name: str) -> bool:
         """Whether an element of this name ends one that is open, inside of the nearest wall."""
+        if name not in _ENDING:
+            return False
         for element in reversed(self.open):
             if name in _ENDED_BY.get(element.name, ()):
                 return True

@@ -240,8 +240,14 @@ def _indent(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def open_text(path: Path, *, encoding: str | None = None, language: str | None = None) -> TextBook:
-    """Look through a plain text file and open it."""
+def open_text(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> TextBook:
+    """Look through a plain text file and open it; it does not say its language."""
     found = find_encoding(path, encoding=encoding)
     layout = _Survey().count(lines(path, found)).layout()
-    return TextBook(path, found, layout, language=language)
+    return TextBook(path, found, layout)

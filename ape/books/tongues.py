@@ -138,4 +138,6 @@ def _texts(book: Book) -> Iterator[str]:
 
 
 def _sources(book: Book) -> Iterator[str]:
-    return (text for paragraph in book.paragraphs() if (text := without_marks(paragraph.source or "").strip()))
+    return (
+        text for paragraph in book.paragraphs() if (text := without_marks(paragraph.source or "").strip())
+    )

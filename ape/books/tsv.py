@@ -190,7 +190,7 @@ def open_tsv(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> TsvBook:
-    """Open a tab-separated file."""
+    """Open a tab-separated file; it does not say its languages."""
     found = find_encoding(path, encoding=encoding)
     quoted = _is_quoted(path, found)
     records = _records(path, found, quoted=quoted)
@@ -202,10 +202,10 @@ def open_tsv(
     fields = Fields.among(names)
     # A table of two columns whose first row happens to have the one word "text" in it is no table with a header.
     if fields and len(set(names)) == len(names) and (fields.source or len(names) != 2 or "id" in names):
-        return TsvBook(path, found, names, fields, True, quoted, target_language, source_language)
+        return TsvBook(path, found, names, fields, True, quoted)
     if len(names) == 2:
         fields = Fields("mt", "source")
-        return TsvBook(path, found, ("source", "mt"), fields, False, quoted, target_language, source_language)
+        return TsvBook(path, found, ("source", "mt"), fields, False, quoted)
     raise InputError(
         f"{path.name} has {len(names)} column{'s' * (len(names) != 1)} and no first line that names them. Give it "
         "two, source and MT, or a first line with the names source and mt among others.",

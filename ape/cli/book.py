@@ -12,8 +12,8 @@ from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, T
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from ape.jobs.begin import Files
-    from ape.jobs.job import Job, Recipe
+    from ape.jobs.files import Files
+    from ape.jobs.job import Job
     from ape.jobs.store import Store
     from ape.settings import Settings
 
@@ -129,6 +129,9 @@ def edit(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    use: Annotated[
+        str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
+    ] = "default",
     json_output: JsonFlag = False,
 ) -> None:
     """Post-edit a whole book into OUT. The same command again goes on where it stopped.
@@ -163,6 +166,7 @@ def edit(
                 source_language=source_language,
                 target_language=target_language,
                 wishes=wishes,
+                use=use,
                 lanes=lanes,
                 failures=failures,
                 redo=tuple(redo or ()),
@@ -284,7 +288,7 @@ def remove(job: JobArgument) -> None:
 
 
 def _files(source: Path, mt: Path | None, encoding: str | None, format: str | None) -> Files:
-    from ape.jobs.begin import Files
+    from ape.jobs.files import Files
 
     return Files(source if mt else None, mt or source, encoding, format)
 

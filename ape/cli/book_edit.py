@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
 import time
@@ -11,25 +10,26 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from ape.cli.book_show import Summary, show_summary, summary_of, write_job_report
+from ape.cli.book_show import show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
-from ape.engines.protocol import DEFAULT, Engine, Model
 from ape.errors import Conflict, InputError, UnknownJob
-from ape.jobs.begin import Begun, Files, Opened, begin, job_id, open_files, recipe_for
+from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe
-from ape.jobs.output import hash_of, refuse_output, write_output
-from ape.jobs.row import State
 from ape.jobs.store import Store
-from ape.jobs.work import EngineFails, Step, work_on
 from ape.settings import Settings
+
+if TYPE_CHECKING:
+    from ape.engines.protocol import Engine, Model
+    from ape.jobs.begin import Begun, Opened
+    from ape.jobs.work import Step
 
 NEEDS_YOU = 3
 STOPPED = 130
+REDO = ("rejected", "quarantined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Wanted:
     wishes: Recipe
     source_language: str | None = None
     target_language: str | None = None
-    use: str = DEFAULT
+    use: str = "default"
     lanes: int | None = None
     failures: int = 3
     redo: tuple[str, ...] = ()
@@ -53,40 +53,95 @@ class Wanted:
 def open_store(settings: Settings) -> Store:
     """The store that the settings name."""
     url = settings.jobs_url
-    if "://" not in url:
-        Path(url).expanduser().parent.mkdir(parents=True, exist_ok=True)
-    return Store(url)
+    return Store(url if "://" in url else str(Path(url).expanduser()))
 
 
 def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) -> int:
     """Edit the book, and give the exit code."""
     began = time.monotonic()
-    _refuse_missing(wanted.files)
-    opened = open_files(
-        wanted.files, source_language=wanted.source_language, target_language=wanted.target_language
-    )
-    id = job_id(wanted.files, wanted.output)
+    for path in wanted.files.paths:
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.")
+    key = job_id(wanted.files, wanted.output)
     with open_store(settings) as store:
-        inputs = tuple(path for path in (wanted.files.source, wanted.files.mt) if path)
-        refuse_output(wanted.output, inputs=inputs, ours=_hash_written(store, id), overwrite=wanted.overwrite)
-        fetch_with_progress(settings)
-        try:
-            job = asyncio.run(_edit(store, opened, wanted, settings, id))
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            _tell_how_to_go_on(store, id)
-            return STOPPED
-        if job.state is not JobState.DONE:
-            say(f"The job is {job.state}. `ape book edit` with the same files goes on with it.")
-            return 1
-        summary = _finish(store, job, wanted.output, seconds=time.monotonic() - began)
+        job = _finished(store, key, wanted, settings)
+        if job:
+            say(f"Job {key} is finished, and {wanted.output} is as it wrote it: nothing to do.")
+        else:
+            job = _edited(store, key, wanted, settings)
+            if job is None:
+                _tell_how_to_go_on(store, key)
+                return STOPPED
+            if job.state is not JobState.DONE:
+                say(f"The job is {job.state}. `ape book edit` with the same files goes on with it.")
+                return 1
+            job = _written(store, job, wanted.output)
+        summary = summary_of(store, job, seconds=time.monotonic() - began)
         if wanted.report:
             write_job_report(store, job, wanted.report)
     show_summary(summary, json_output=json_output)
     return NEEDS_YOU if summary.needs_you else 0
 
 
+def engine_named(settings: Settings, use: str) -> str:
+    """The engine and its model in the user's words."""
+    return " ".join(filter(None, [settings.engine, settings.url, settings.model, use]))
+
+
+def _finished(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job | None:
+    """The job, where the same command has done all of it and its output is still there."""
+    try:
+        job = store.job(id, owner="")
+    except UnknownJob:
+        return None
+    same = (
+        job.state is JobState.DONE
+        and not wanted.redo
+        and job.engine == engine_named(settings, wanted.use)
+        and _wishes(job.recipe, wanted) == wanted.wishes
+        and all(
+            given is None or given == found
+            for given, found in (
+                (wanted.source_language, job.recipe.source_language),
+                (wanted.target_language, job.recipe.target_language),
+            )
+        )
+        and (wanted.files.encoding or "") == job.encoding
+    )
+    hashes = (job.source_hash, job.mt_hash, job.output_hash)
+    paths = (wanted.files.source, wanted.files.mt, wanted.output)
+    if not (same and job.outcome and wanted.output.is_file()):
+        return None
+    return job if hashes == tuple(hash_of(path) for path in paths) else None
+
+
+def _wishes(recipe: Recipe, wanted: Wanted) -> Recipe:
+    """What of a recipe the user chose."""
+    return replace(recipe, model="", revision="", prompt="", source_language="", target_language="")
+
+
+def _edited(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job | None:
+    """The job after the work; None where somebody stopped it here."""
+    import asyncio
+
+    from ape.jobs.begin import open_files
+    from ape.jobs.output import refuse_output
+
+    opened = open_files(
+        wanted.files, source_language=wanted.source_language, target_language=wanted.target_language
+    )
+    ours = _hash_written(store, id)
+    refuse_output(wanted.output, inputs=wanted.files.paths, ours=ours, overwrite=wanted.overwrite)
+    fetch_with_progress(settings)
+    try:
+        return asyncio.run(_edit(store, opened, wanted, settings, id))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return None
+
+
 def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, failures: int) -> int:
     """Work on a job that was begun elsewhere, by the recipe it was begun with."""
+    import asyncio
 
     async def work() -> JobState:
         async with opened_engine(settings, lanes=lanes) as engine:
@@ -96,9 +151,8 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
                         f"The job was begun with {job.recipe.model}, revision {job.recipe.revision or 'unknown'}; here "
                         f"it is {model.revision or 'unknown'}. Results of the two must not mix."
                     )
-            return await _with_progress(
-                store, job, engine, lanes=lanes_of(settings, lanes), failures=failures
-            )
+            count = lanes_of(settings, lanes)
+            return await _with_progress(store, job, engine, lanes=count, failures=failures)
 
     fetch_with_progress(settings)
     try:
@@ -115,7 +169,8 @@ def lanes_of(settings: Settings, lanes: int | None = None) -> int:
     """How many paragraphs are in flight.
 
     One on the embedded engine: llama.cpp rounds differently with every mixture of passages in a batch, so that a book
-    interrupted and resumed would not be the same as one done in one go (measured: 8 of 28 paragraphs at four in flight).
+    interrupted and resumed would not be the same as one done in one go (measured: 8 of 28 paragraphs with four in
+    flight).
     """
     if wanted := lanes or settings.book_lanes:
         return wanted
@@ -130,24 +185,22 @@ async def opened_engine(settings: Settings, *, lanes: int | None = None) -> Asyn
     from serve.open import open_roster
 
     count = lanes_of(settings, lanes)
-    settings = settings.model_copy(
-        update={
-            "slots": min(count, 64),
-            "in_flight": max(count, settings.in_flight or 0),
-            "repeatable": count == 1,
-        }
-    )
-    async with open_roster(settings, tell=say) as roster:
+    in_flight = max(count, settings.in_flight or 0)
+    changes = {"slots": min(count, 64), "in_flight": in_flight, "repeatable": count == 1}
+    async with open_roster(settings.model_copy(update=changes), tell=say) as roster:
         yield roster
 
 
 async def _edit(store: Store, opened: Opened, wanted: Wanted, settings: Settings, id: str) -> Job:
+    import asyncio
+
+    from ape.jobs.work import EngineFails
+
     async with opened_engine(settings, lanes=wanted.lanes) as engine:
         async with engine.using(wanted.use) as model:
-            begun = await asyncio.to_thread(_begin, store, opened, wanted, model, id)
+            named = engine_named(settings, wanted.use)
+            begun = await asyncio.to_thread(_begin, store, opened, wanted, model, id, named)
         _tell_what_is_new(store, begun)
-        if begun.job.state is JobState.DONE and not store.counts(id).waiting:
-            return begun.job
         lanes = lanes_of(settings, wanted.lanes)
         try:
             state = await _with_progress(store, begun.job, engine, lanes=lanes, failures=wanted.failures)
@@ -157,19 +210,22 @@ async def _edit(store: Store, opened: Opened, wanted: Wanted, settings: Settings
     return store.update(id, state=state, note="")
 
 
-def _begin(store: Store, opened: Opened, wanted: Wanted, model: Model, id: str) -> Begun:
+def _begin(store: Store, opened: Opened, wanted: Wanted, model: Model, id: str, engine: str) -> Begun:
+    from ape.jobs.begin import begin, recipe_for
+
     begun = begin(
         store,
         opened,
         recipe_for(opened, model, wanted.wishes),
         id=id,
         output=str(wanted.output.resolve()),
+        engine=engine,
         again=wanted.again,
     )
     if wanted.redo:
         store.redo(
             id,
-            paragraphs=tuple(one for one in wanted.redo if one not in ("rejected", "quarantined")),
+            paragraphs=tuple(one for one in wanted.redo if one not in REDO),
             rejected="rejected" in wanted.redo,
             quarantined="quarantined" in wanted.redo,
         )
@@ -178,13 +234,12 @@ def _begin(store: Store, opened: Opened, wanted: Wanted, model: Model, id: str) 
 
 
 async def _with_progress(store: Store, job: Job, engine: Engine, *, lanes: int, failures: int) -> JobState:
+    from ape.jobs.work import work_on
+
     counts = store.counts(job.id)
-    console = error_console()
-    with passages_progress(console) as bar:
-        view = _View(
-            bar,
-            bar.add_task(job.name, total=counts.total, completed=counts.total - counts.waiting, so_far=""),
-        )
+    finished = counts.total - counts.waiting
+    with passages_progress(error_console()) as bar:
+        view = _View(bar, bar.add_task(job.name, total=counts.total, completed=finished, so_far=""))
         for what in ("edited", "unchanged", "rejected", "quarantined"):
             view.decisions[what] = getattr(counts, what)
         return await work_on(store, job, engine, lanes=lanes, failures=failures, watch=view.step)
@@ -209,17 +264,15 @@ class _View:
         shown = ", ".join(f"{count} {what}" for what, count in self.decisions.items() if count)
         self.bar.update(self.task, advance=1, so_far=f"· {rate:.0f} a minute · {shown}")
         if step.failure:
-            self.bar.console.print(
-                f"Given up for now: {step.row.planned.id}: {step.failure}", markup=False, soft_wrap=True
-            )
+            message = f"Given up for now: {step.row.planned.id}: {step.failure}"
+            self.bar.console.print(message, markup=False, soft_wrap=True)
 
 
-def _finish(store: Store, job: Job, output: Path, *, seconds: float) -> Summary:
-    """Write the book, unless it is there as this job wrote it."""
-    if not (job.output_hash and output.exists() and hash_of(output) == job.output_hash and job.outcome):
-        written = write_output(store, job, output)
-        job = store.update(job.id, output_hash=written.sha256, outcome=written.to_json())
-    return summary_of(store, job, seconds=seconds)
+def _written(store: Store, job: Job, output: Path) -> Job:
+    from ape.jobs.output import write_output
+
+    made = write_output(store, job, output)
+    return store.update(job.id, output_hash=made.sha256, outcome=made.to_json())
 
 
 def _hash_written(store: Store, id: str) -> str:
@@ -229,42 +282,37 @@ def _hash_written(store: Store, id: str) -> str:
         return ""
 
 
-def _refuse_missing(files: Files) -> None:
-    for path in (files.source, files.mt):
-        if path and not path.is_file():
-            raise InputError(f"There is no file {path}.")
-
-
 def _tell_what_is_new(store: Store, begun: Begun) -> None:
     counts = store.counts(begun.job.id)
     if begun.unpaired.count:
         say(f"No MT was found for {begun.unpaired.count} paragraphs of the source, among them:")
-        for id, beginning in begun.unpaired.first[:5]:
-            say(f"  {id}: {beginning}")
+        for paragraph, beginning in begun.unpaired.first[:5]:
+            say(f"  {paragraph}: {beginning}")
     if not begun.resumed:
         say(
-            f"Job {begun.job.id}: {counts.total} paragraphs, {counts.skipped} of them to be left as they are."
+            f"Job {begun.job.id}: {counts.total:,} paragraphs, {counts.skipped:,} of them to be left as they are."
         )
         return
     changed = begun.replanned
     if changed and (changed.new or changed.changed or changed.gone):
         say(
-            f"The files or the settings have changed: {changed.kept} paragraphs stay as they are, "
-            f"{changed.new + changed.changed} are to be done, {changed.gone} are gone."
+            f"The files or the settings have changed: {changed.kept:,} paragraphs stay as they are, "
+            f"{changed.new + changed.changed:,} are to be done, {changed.gone:,} are gone."
         )
-    say(
-        f"Job {begun.job.id} goes on: {counts.total - counts.waiting} of {counts.total} paragraphs are finished."
-    )
+    finished = counts.total - counts.waiting
+    say(f"Job {begun.job.id} goes on: {finished:,} of {counts.total:,} paragraphs are finished.")
 
 
 def _tell_how_to_go_on(store: Store, id: str) -> None:
     try:
-        counts = store.counts(id)
+        store.job(id)
     except UnknownJob:
         say("Stopped before anything was begun.")
         return
+    counts = store.counts(id)
+    finished = counts.total - counts.waiting
     say(
-        f"Stopped. {counts.total - counts.waiting} of {counts.total} paragraphs are finished and saved. The same command goes on:\n"
+        f"Stopped. {finished:,} of {counts.total:,} paragraphs are finished and saved. The same command goes on:\n"
         f"  {shlex.join(['ape', *sys.argv[1:]])}\n"
         f"What is there so far: ape book export {id} -o FILE"
     )

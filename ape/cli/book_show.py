@@ -137,7 +137,12 @@ def show_jobs(store: Store, *, json_output: bool) -> None:
         share = f"{finished:,} of {counts.total:,}"
         numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
         table.add_row(job.id, job.name, job.state, share, *(f"{one:,}" for one in numbers), job.output)
-    Console(highlight=False).print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """As wide as the terminal; where there is none, wide enough for a table."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def show_job(store: Store, job: Job, *, json_output: bool) -> None:
@@ -153,7 +158,7 @@ def show_job(store: Store, job: Job, *, json_output: bool) -> None:
         }
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
-    console = Console(highlight=False)
+    console = _console()
     console.print(f"{job.name}: {job.state}", markup=False)
     if job.note:
         console.print(job.note, markup=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,24 +13,14 @@ from ape.books.pair import Languages, Pairing, Unpaired, check_pair, pair_books
 from ape.books.stretches import cut_stretches
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob
+from ape.jobs.files import Files, hash_of
 from ape.jobs.job import Job, JobState, Recipe
-from ape.jobs.output import hash_of
 from ape.jobs.row import Planned
 from ape.jobs.store import Replanned, Store
 from prompts import fingerprint
 
-# Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more of the edited text in view.
+# Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
 STRETCH = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """What is to be edited: a source and its MT, or one bilingual file (then there is no source)."""
-
-    source: Path | None
-    mt: Path
-    encoding: str | None = None
-    format: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +87,6 @@ def recipe_for(opened: Opened, model: Model, wishes: Recipe) -> Recipe:
     )
 
 
-def job_id(files: Files, output: Path) -> str:
-    """The same command is the same job."""
-    paths = [str(path.resolve()) if path else "" for path in (files.source, files.mt, output)]
-    return hashlib.sha256("\0".join(paths).encode("utf-8", "replace")).hexdigest()[:10]
-
-
 def begin(
     store: Store,
     opened: Opened,
@@ -113,13 +96,14 @@ def begin(
     output: str,
     name: str = "",
     owner: str = "",
+    engine: str = "",
     again: bool = False,
 ) -> Begun:
     """The job of that id: new, or as it was left. Raises Conflict where it was begun by another recipe.
 
     `again` does all of it under the new recipe; what was made under the old one stays in the store.
     """
-    wanted = _job(opened, recipe, id=id, output=output, name=name, owner=owner)
+    wanted = _job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
     try:
         job = store.job(id, owner=owner)
     except UnknownJob:
@@ -130,7 +114,14 @@ def begin(
     replanned, unpaired = (None, Unpaired()) if same else _plan(store, id, opened, recipe)
     state = JobState.DONE if same and job.state is JobState.DONE else JobState.RUNNING
     job = store.update(
-        id, state=state, recipe=recipe, source_hash=wanted.source_hash, mt_hash=wanted.mt_hash, note=""
+        id,
+        state=state,
+        recipe=recipe,
+        source_hash=wanted.source_hash,
+        mt_hash=wanted.mt_hash,
+        encoding=wanted.encoding,
+        engine=engine,
+        note="",
     )
     return Begun(job, resumed=True, replanned=replanned, unpaired=unpaired)
 
@@ -151,14 +142,14 @@ def _plan(store: Store, id: str, opened: Opened, recipe: Recipe) -> tuple[Replan
     return store.plan(id, _planned(pairing, recipe)), pairing.unpaired_source
 
 
-def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, owner: str) -> Job:
+def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, owner: str, engine: str) -> Job:
     files, now = opened.files, datetime.now(UTC)
     return Job(
         id=id,
         owner=owner,
         name=name or files.mt.name,
         source=str(files.source.resolve()) if files.source else "",
-        source_hash=hash_of(files.source) if files.source else "",
+        source_hash=hash_of(files.source),
         mt=str(files.mt.resolve()),
         mt_hash=hash_of(files.mt),
         output=output,
@@ -168,6 +159,7 @@ def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, own
         created=now,
         updated=now,
         encoding=files.encoding or "",
+        engine=engine,
     )
 
 
@@ -197,8 +189,8 @@ def _other_recipe(old: Recipe, new: Recipe) -> str:
         if before[name] != now[name]
     )
     return (
-        f"This book was begun with other settings: {changed}. Give the same ones to go on, or say --again to do all of it "
-        "under the new ones; what was done before stays in the store."
+        f"This book was begun with other settings: {changed}. Give the same ones to go on, or say --again to do all "
+        "of it under the new ones; what was done before stays in the store."
     )
 
 

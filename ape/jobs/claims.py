@@ -170,11 +170,11 @@ def _before(connection: Connection, job: str, first: Planned, most: int) -> tupl
     query = select(paragraphs).where(
         paragraphs.c.job == job,
         paragraphs.c.position < first.position,
-        paragraphs.c.chapter == first.chapter,
         paragraphs.c.skip == "",
     )
     found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(most)).mappings()
-    return tuple(map(to_planned, found))[::-1]
+    # Not asked for above: at the beginning of a chapter it would look through all the book before.
+    return tuple(to_planned(row) for row in found if row["chapter"] == first.chapter)[::-1]
 
 
 # Made once: a statement takes longer to build than SQLite takes to run it.

@@ -30,12 +30,15 @@ class Database:
 
     def __init__(self, url: str, *, patience: float) -> None:
         self.url = _parse(url)
-        self.name = self.url.database or "" if self.is_sqlite else self.url.render_as_string()
+        self.name = _name(self.url)
         self._patience = patience
         # SQLite has one writer at a time, and who waits for another process looks again in growing pauses. Threads of
         # one process are better off in a queue.
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
         self._engine = self._open()
+        if self.is_sqlite:
+            with self._told():
+                self._write_ahead()
 
     @property
     def is_sqlite(self) -> bool:
@@ -90,25 +93,18 @@ class Database:
     def _open(self) -> Engine:
         if not self.is_sqlite:
             return _postgresql(self.url, self._patience)
-        with self._told():
-            try:
-                Path(self.name).parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(
-                    f"The folder of {self.name} can't be made: {error.strerror}. Choose another place."
-                ) from error
-            engine = _sqlite(self.url, self._patience)
-            self._write_ahead(engine)
-        return engine
+        if not self.name.startswith("file:"):
+            _make_folder(Path(self.name))
+        return _sqlite(self.url, self._patience)
 
-    def _write_ahead(self, engine: Engine) -> None:
+    def _write_ahead(self) -> None:
         """WAL, so that readers and the writer do not wait for each other. The file remembers it.
 
         Of several processes that begin at once one may be told "locked" here, without the patience that other commands
         have.
         """
         until = time.monotonic() + self._patience
-        connection = engine.raw_connection()
+        connection = self._engine.raw_connection()
         try:
             while True:
                 try:
@@ -182,6 +178,22 @@ def _written(connection: Connection) -> Iterator[Connection]:
         yield connection
 
 
+def _name(url: URL) -> str:
+    """As people know it, without the password."""
+    if url.drivername == "sqlite":
+        return url.database or ""
+    return url.set(drivername="postgresql").render_as_string()
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The folder of {path} can't be made: {error.strerror}. Choose another place."
+        ) from error
+
+
 def _parse(url: str) -> URL:
     if "://" not in url:
         return URL.create("sqlite", database=url)
@@ -249,9 +261,7 @@ def _sentence(error: BaseException | None, name: str) -> ApeError:
     state: str = getattr(error, "sqlstate", None) or "none"
     said = " ".join(str(error).split())
     if state == "none" or state.startswith(("08", "57P")):
-        return StoreError(f"The database {name} can't be reached, or went away: {said}")
-    if state.startswith(("28", "3D")):
-        return InputError(f"The database {name} does not let us in: {said}", field="store")
+        return StoreError(f"The database {name} can't be opened, or went away: {said}")
     if state == "42501":
         return InputError(
             f"The user of {name} may not do this: {said}. Grant it, or use another.", field="store"

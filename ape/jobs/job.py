@@ -56,8 +56,8 @@ class Job:
     """One book under repair. Paths are as given, files are known by the SHA-256 of their content.
 
     `source` is empty for a bilingual file. `owner` is the hash of the key of whoever began it, and empty on the command
-    line. `note` says why it failed. `encoding` is what the user said the files are in, where they were asked. `outcome`
-    tells of the output that was written, in JSON.
+    line. `note` says why it failed. `encoding` is what the user said the files are in, where they were asked.
+    `engine` is the engine and model as the user named them. `outcome` tells of the output that was written, in JSON.
     """
 
     id: str
@@ -76,4 +76,5 @@ class Job:
     note: str = ""
     output_hash: str = ""
     encoding: str = ""
+    engine: str = ""
     outcome: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from typing import IO
 from ape.books.book import Book, Paragraph
 from ape.books.formats import open_book
 from ape.errors import ApeError, Conflict, InputError
+from ape.jobs.files import hash_of
 from ape.jobs.job import Job
-from ape.jobs.leftover import left_over
 from ape.jobs.row import Row, State
 from ape.jobs.store import Store
 
@@ -61,15 +60,6 @@ class Output:
         content = json.loads(text)
         left_over = tuple(LeftOver(**one) for one in content["left_over"])
         return cls(**{**content, "path": Path(content["path"]), "left_over": left_over})
-
-
-def hash_of(path: Path) -> str:
-    """The SHA-256 of a file, or a clear sentence where it can't be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error
 
 
 def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", overwrite: bool = False) -> None:
@@ -194,6 +184,9 @@ def _require_same(paragraph: Paragraph | None, row: Row | None) -> None:
 
 
 def _left_over(row: Row, job: Job) -> str:
+    # Guards take half a second to import, and whoever only looks at a finished job needs none.
+    from ape.jobs.leftover import left_over
+
     if row.state is State.SKIPPED and not row.planned.source:
         return ""
     return left_over(

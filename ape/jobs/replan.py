@@ -36,7 +36,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ape.errors import InputError, UnknownJob
 from ape.jobs.counts import Replanned
 from ape.jobs.database import Database
-from ape.jobs.results import PLANNED, count_words, result_of_paragraph
+from ape.jobs.results import PLANNED, count_words, current_result, result_of_paragraph
 from ape.jobs.row import Planned, State
 from ape.jobs.tables import Exact, jobs, paragraphs, results, stretches
 from ape.verdict import Decision
@@ -66,7 +66,7 @@ staged = Table(
 
 def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An insert that can say what to do where the row is there already."""
-    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
 def replan(database: Database, job: str, rows: Iterable[Planned]) -> Replanned:
@@ -123,7 +123,7 @@ def recount(connection: Connection, job: str) -> None:
             literal(0),
             *(sums[name] for name in _SUMS),
         )
-        .outerjoin_from(paragraphs, results, result_of_paragraph())
+        .outerjoin_from(paragraphs, results, current_result())
         .where(paragraphs.c.job == job)
         .group_by(paragraphs.c.stretch)
     )
@@ -178,7 +178,7 @@ def _batches(rows: Iterable[Planned]) -> Iterator[list[dict[str, Any]]]:
 
 def _merge(connection: Connection, job: str) -> Replanned:
     _compare(connection, job)
-    kinds = dict(
+    kinds: dict[str | None, int] = dict(
         connection.execute(select(staged.c.kind, func.count()).group_by(staged.c.kind)).all()
     )
     _put(connection, job)

@@ -55,6 +55,7 @@ class Changes(TypedDict, total=False):
     note: str
     encoding: str
     outcome: str
+    engine: str
 
 
 class Store:
@@ -90,10 +91,8 @@ class Store:
     def add(self, job: Job) -> None:
         """Keep a new job. Raises Conflict where there is one of that id."""
         with self._database.writing() as connection:
-            added = connection.execute(
-                upsert(connection, jobs).values(_job_columns(job)).on_conflict_do_nothing()
-            )
-            if not added.rowcount:
+            entry = upsert(connection, jobs).values(_job_columns(job)).on_conflict_do_nothing()
+            if connection.scalar(entry.returning(jobs.c.id)) is None:
                 raise Conflict(f"There is a job {job.id!r} already.")
 
     def job(self, id: str, *, owner: str | None = None) -> Job:

@@ -110,6 +110,7 @@ jobs = Table(
     _text("note"),
     _text("encoding"),
     _text("outcome"),
+    Column("engine", Exact, nullable=False, server_default=""),
     Column("created", Double, nullable=False),
     Column("updated", Double, nullable=False),
     Index("jobs_by_owner", "owner", "created"),
@@ -161,7 +162,8 @@ results = Table(
     Column("seconds", Double, nullable=False),
     Column("created", Double, nullable=False),
     _text("worker"),
-    PrimaryKeyConstraint("job", "fingerprint", "paragraph", "retired"),
+    # What tells most comes first: a server that knows nothing yet of a new table might look no further than the job.
+    PrimaryKeyConstraint("fingerprint", "paragraph", "job", "retired"),
     Index("results_by_model", "model", "created"),
 )
 

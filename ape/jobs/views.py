@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 
 from ape.jobs.counts import ChapterCounts, Counts, Rate
 from ape.jobs.database import Database
-from ape.jobs.results import result_of_paragraph, select_rows, to_row
+from ape.jobs.results import current_result, select_rows, to_row
 from ape.jobs.row import Row, State
 from ape.jobs.tables import paragraphs, results, stretches
 from ape.verdict import Decision
@@ -113,10 +113,7 @@ class Texts:
             .where(paragraphs.c.job == self._job, paragraphs.c.id == paragraph)
             .scalar_subquery()
         )
-        edited = and_(
-            result_of_paragraph(),
-            results.c.decision == Decision.EDITED.value,
-        )
+        edited = and_(current_result(), results.c.decision == Decision.EDITED)
         query = (
             select(paragraphs.c.id, results.c.post_edit)
             .outerjoin_from(paragraphs, results, edited)

@@ -54,7 +54,8 @@ async def work_on(
     """Do what is to be done, with so many paragraphs at once, until nothing waits or somebody stops the job.
 
     Gives the state in which the job was left: done, or paused or cancelled by somebody. Cancelling this call stops the
-    work under way; whatever was finished is in the store. Raises EngineFails where the model server fails on everything.
+    work under way; whatever was finished is in the store. Raises EngineFails where the model server fails on
+    everything.
     """
     worker = Worker.here()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="store") as thread:

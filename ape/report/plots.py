@@ -15,6 +15,8 @@ from ape.report.tally import STATUSES, Chapter, Stretch
 WIDTH, HEIGHT = 1000, 100
 # Bars thinner than some six pixels can't be told apart or hit: more chapters than this share bars.
 _MOST_BARS = 100
+# One chapter alone is no poster.
+_WIDEST = 120
 _CEILINGS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
@@ -77,7 +79,7 @@ def bars(chapters: Sequence[Chapter]) -> tuple[list[Bar], int]:
     groups = [chapters[i : i + together] for i in range(0, len(chapters), together)]
     counts = [sum((chapter.statuses for chapter in group), Counter[str]()) for group in groups]
     top = max((count.total() for count in counts), default=0)
-    slot = WIDTH / max(len(groups), 1)
+    slot = min(WIDTH / max(len(groups), 1), _WIDEST)
     gap = min(slot * 0.2, 10)
     return [
         Bar(

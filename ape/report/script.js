@@ -306,6 +306,10 @@
     if (search.value !== filters.q) filterAndTell({ q: search.value });
   };
   const filterByAll = () => filterAndTell({ show: "", chapter: "", kind: "", guard: "", q: "" });
+  const showKeys = () => {
+    help.showModal();
+    help.querySelector("button").focus();
+  };
   const toggle = (box) => { box.checked = !box.checked; };
   const keys = {
     j: () => goToChange(1),
@@ -317,7 +321,7 @@
     m: () => toggle(marks),
     x: filterByAll,
     "/": () => { search.focus(); search.select(); },
-    "?": () => help.showModal(),
+    "?": showKeys,
   };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
@@ -344,7 +348,7 @@
   });
   for (const button of buttons) button.addEventListener("click", () => filterAndTell({ show: button.value }));
   clear.addEventListener("click", filterByAll);
-  one("#report-keys").addEventListener("click", () => help.showModal());
+  one("#report-keys").addEventListener("click", showKeys);
   addEventListener("scroll", paintSoon, { passive: true });
   addEventListener("resize", paintSoon);
   addEventListener("hashchange", followAddress);

@@ -81,7 +81,11 @@ async def test_the_senders_name_is_but_a_label(label: str, stored: str, shown: s
     upload = await sent(body(part("mt", b"text", filename=label)), tmp_path)
     assert upload.files["mt"] == tmp_path / stored
     assert upload.labels["mt"] == shown
-    assert [one.name for one in tmp_path.iterdir()] == [stored]
+    assert names_in(tmp_path) == [stored]
+
+
+def names_in(folder: Path) -> list[str]:
+    return [one.name for one in folder.iterdir()]
 
 
 async def test_a_file_needs_no_name(tmp_path: Path) -> None:

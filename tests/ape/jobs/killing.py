@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ape.jobs.begin import Files, job_id
+from ape.jobs.files import Files, job_id
 from ape.jobs.row import State
 from ape.jobs.store import Store
 from tests.ape.books.making import make_epub

@@ -63,28 +63,28 @@ def running_postgres() -> Iterator[Postgres]:
     """A server on a free port of loopback. It forgets all when it stops, and does not wait for the disk."""
     where = programs()
     assert where, missing()
-    # Not in pytest's folder, which nobody but its owner may enter, and short: a socket's path has 107 characters at most.
+    # Not in pytest's folder, which nobody but its owner may enter, and short: a socket's path has 107 characters at
+    # most.
     folder = Path(tempfile.mkdtemp(prefix="ape-pg-"))
-    if os.geteuid() == 0:
-        shutil.chown(folder, user=_user())
+    user = _user()
+    if os.geteuid() == 0 and user:
+        shutil.chown(folder, user=user)
     data, port = folder / "data", _free_port()
     try:
-        _run(
-            [where / "initdb", "-D", data, "-U", "ape", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"],
-            folder,
-        )
+        make = [str(where / "initdb"), "-D", str(data), "-U", "ape", "-A", "trust", "-N"]
+        _run([*make, "-E", "UTF8", "--locale=C"], folder)
         options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=100"
-        start = [where / "pg_ctl", "-D", data, "-l", folder / "log", "-o", options, "-w", "-t", "60", "start"]
-        _run(start, folder)
+        control = [str(where / "pg_ctl"), "-D", str(data), "-w", "-t", "60"]
+        _run([*control, "-l", str(folder / "log"), "-o", options, "start"], folder)
         try:
             yield Postgres(port, folder)
         finally:
-            _run([where / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], folder)
+            _run([*control, "-m", "immediate", "stop"], folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(command: list[str | Path], folder: Path) -> None:
+def _run(command: list[str], folder: Path) -> None:
     user: dict[str, Any] = (
         {"user": _user(), "group": _user(), "extra_groups": []} if os.geteuid() == 0 else {}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ _FLAGS = (
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--remote-debugging-pipe",
     "--hide-scrollbars", "--force-color-profile=srgb",
 )  # fmt: skip
+
+_PATIENCE = 60
 
 # What a key is to the browser besides its name.
 _CODES = {"Enter": 13, "Escape": 27, "Tab": 9}
@@ -53,6 +56,8 @@ class Browser:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            ready, _, _ = select.select([self._answers], [], [], _PATIENCE)
+            assert ready, f"the browser said nothing for {_PATIENCE} seconds"
             more = os.read(self._answers.fileno(), 1 << 20)
             assert more, "the browser is gone"
             self._rest += more
@@ -95,9 +100,17 @@ class Tab:
     def open(self, address: str) -> None:
         """Go there, and come back once it is loaded."""
         self._browser.events[self._session].clear()
+        # Another part of the same page would only be scrolled to, and never load.
+        self.call("Page.navigate", url="about:blank")
+        self.wait_for_load()
+        self._browser.events[self._session].clear()
         self.call("Page.navigate", url=address)
-        self._browser.wait_for(self._session, "Page.loadEventFired")
+        self.wait_for_load()
         self.settle()
+
+    def wait_for_load(self) -> None:
+        """Come back once the page is loaded."""
+        self._browser.wait_for(self._session, "Page.loadEventFired")
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""

@@ -25,7 +25,12 @@ SENTENCES = (
         "The factor was no more passed since the autumn.",
         "The postman had not come by since autumn.",
     ),
-    ("On entendait la rivière derrière le mur.", "墙后传来河水的声音。", "One could hear the river behind the wall.", ""),
+    (
+        "On entendait la rivière derrière le mur.",
+        "墙后传来河水的声音。",
+        "One could hear the river behind the wall.",
+        "",
+    ),
     (
         "Pourtant, personne ne lui demanda son nom.",
         "然而没有人问她叫什么名字。",
@@ -44,7 +49,12 @@ SENTENCES = (
         "The old binder read ⟦1⟧at low voice⟦/1⟧ the pages that he sewed.",
         "The old bookbinder read the pages he was sewing ⟦1⟧under his breath⟦/1⟧.",
     ),
-    ("La neige tenait encore au nord des toits.", "屋顶北面的雪还没有化。", "The snow still held on the north of the roofs.", ""),
+    (
+        "La neige tenait encore au nord des toits.",
+        "屋顶北面的雪还没有化。",
+        "The snow still held on the north of the roofs.",
+        "",
+    ),
     (
         "Il pleuvait des cordes quand la barque toucha le quai.⟦2/⟧",
         "船靠码头时大雨倾盆。⟦2/⟧",
@@ -57,7 +67,7 @@ SENTENCES = (
         "In the drawer there remained a button, two keys and a letter without stamp.",
         "In the drawer there were a button, two keys and an unstamped letter.",
     ),
-)  # fmt: skip
+)
 NAMES = (("Maëlle", "梅拉"), ("Odilon", "奥迪隆"), ("Tiphaine", "蒂芬"))
 TITLES = (
     "The Well",

@@ -51,7 +51,7 @@ def upgrade() -> None:
         _real("seconds"),
         _real("created"),
         _text("worker"),
-        sa.PrimaryKeyConstraint("job", "fingerprint", "paragraph", "retired"),
+        sa.PrimaryKeyConstraint("fingerprint", "paragraph", "job", "retired"),
     )
     op.create_index("results_by_model", "results", ["model", "created"])
     op.create_table(

@@ -1,0 +1,262 @@
+"""Word documents (DOCX): the paragraphs of the text and of its notes; headers, comments and all else stay.
+
+Headings are known by the names of their styles, which Word keeps in English whatever its own language. A paragraph with
+tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents. Text
+boxes are not read.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, cast
+
+from ape.books.archive import Archive
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.inline import Kind, Rules
+from ape.books.marks import without_marks
+from ape.books.markup import Element, read_xml
+from ape.books.pieces import refuse_unfit, why_skipped
+from ape.books.runs import Runs, read_runs
+from ape.books.splice import Block, cut
+from ape.books.units import local, primary
+from ape.errors import InputError
+
+_IN_MEMORY = 4 << 20
+_NOTES = {"footnotes.xml": "Footnotes", "endnotes.xml": "Endnotes"}
+_INLINE = ("r", "t", "hyperlink", "smartTag", "ins", "moveTo")
+_FIELD = re.compile(rb"""fldCharType\s*=\s*["'](begin|end)""")
+_CHAPTERS = ("h1", "h2")
+
+
+class _DocxRules(Rules):
+    """Only what tells whether a paragraph has text in it; `ape.books.runs` does the rest."""
+
+    collapse = False
+
+    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+        prefix = _prefix(path[0]) if path else ""
+        if any(parent.name == f"{prefix}p" for parent in path):
+            return Kind.INLINE if element.name in [prefix + name for name in _INLINE] else Kind.ASIDE
+        return Kind.BLOCK if element.name == f"{prefix}p" else Kind.FRAME
+
+
+def _prefix(root: Element) -> str:
+    """What stands before the names of Word's own elements: "w:", as a rule."""
+    before, colon, _ = root.name.rpartition(":")
+    return before + colon
+
+
+@dataclass(frozen=True, slots=True)
+class _Styles:
+    """The names of the styles by their ids, and the language that the document says it is in."""
+
+    names: Mapping[str, str]
+    language: str | None = None
+
+    def shape(self, style: str) -> str:
+        """What a paragraph of this style is: "h1" for a heading, "p" for most."""
+        name = self.names.get(style, "").lower()
+        match = re.fullmatch(r"heading (\d)", name)
+        return f"h{match[1]}" if match else "title" if name == "title" else "p"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A paragraph of the file: what it says, and how to write it anew."""
+
+    paragraph: Paragraph
+    runs: Runs
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DocxBook:
+    """A Word document; `parts` are the entries of its archive that hold text."""
+
+    path: Path
+    parts: tuple[str, ...]
+    styles: _Styles
+    source_language: str | None = None
+    format: str = "docx"
+    bilingual: bool = False
+
+    @property
+    def language(self) -> str | None:
+        """The language of its default style."""
+        return self.styles.language
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs of the text, then those of its notes."""
+        chapter, title = 0, ""
+        with Archive(self.path) as archive:
+            for part in self.parts:
+                notes = _NOTES.get(posixpath.basename(part), "")
+                begun = False
+                for place in self._places(archive, part):
+                    if not isinstance(place, _Place):
+                        continue
+                    paragraph = place.paragraph
+                    if (notes and not begun) or (not notes and paragraph.shape in _CHAPTERS):
+                        title = notes or " ".join(without_marks(paragraph.text).split())
+                        chapter += begun or bool(notes)
+                    begun = True
+                    yield Paragraph(
+                        paragraph.id,
+                        chapter,
+                        title,
+                        paragraph.text,
+                        shape=paragraph.shape,
+                        skip=paragraph.skip,
+                    )
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same document with other texts in it; every entry that no new text touches is as it was."""
+        paragraphs = replaced = 0
+        with Archive(self.path) as archive:
+
+            def content_of(name: str) -> BinaryIO | None:
+                nonlocal paragraphs, replaced
+                if name not in self.parts:
+                    return None
+                content = cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - the archive closes it
+                written = Written(0, 0)
+                try:
+                    written = self._write_part(archive, name, content, text_of)
+                finally:
+                    if not written.replaced:
+                        content.close()
+                paragraphs += written.paragraphs
+                replaced += written.replaced
+                if not written.replaced:
+                    return None
+                content.seek(0)
+                return content
+
+            archive.rewrite(out, content_of)
+        return Written(paragraphs, replaced)
+
+    def _write_part(self, archive: Archive, part: str, out: BinaryIO, text_of: TextOf) -> Written:
+        paragraphs = replaced = 0
+        for place in self._places(archive, part):
+            if isinstance(place, bytes):
+                out.write(place)
+                continue
+            paragraphs += 1
+            paragraph = place.paragraph
+            new = None if paragraph.skip else text_of(paragraph.id)
+            if new is None or new == paragraph.text:
+                out.write(place.raw)
+                continue
+            refuse_unfit(new, paragraph)
+            out.write(place.runs.put(new))
+            replaced += 1
+        return Written(paragraphs, replaced)
+
+    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _Place]:
+        name = posixpath.splitext(posixpath.basename(part))[0]
+        number, fields = 0, 0
+        with archive.open(part) as file:
+            for piece in cut(read_xml(file, name=part), _DocxRules()):
+                if isinstance(piece, Block):
+                    number += 1
+                    yield self._place(piece, f"{name}#{number}", inside_field=fields > 0)
+                else:
+                    yield piece
+                raw = piece if isinstance(piece, bytes) else piece.raw
+                for kind in _FIELD.findall(raw):
+                    fields = max(0, fields + (1 if kind == b"begin" else -1))
+
+    def _place(self, block: Block, id: str, *, inside_field: bool) -> _Place:
+        prefix = _prefix(block.path[0])
+        runs = read_runs(block.tokens, prefix, block.encoding)
+        tracked = any(element.name in (f"{prefix}ins", f"{prefix}moveTo") for element in block.path)
+        skip = "has tracked changes" if tracked else "made by a field" if inside_field else runs.skip
+        skip = skip or why_skipped(without_marks(runs.text))
+        paragraph = Paragraph(id, 0, "", runs.text, shape=self._shape(block, prefix), skip=skip)
+        return _Place(paragraph, runs, block.raw)
+
+    def _shape(self, block: Block, prefix: str) -> str:
+        properties: dict[str, str] = {}
+        for token in block.tokens:
+            if token.kind == "end" and token.element and token.element.name == f"{prefix}pPr":
+                break
+            if token.kind == "start" and token.element:
+                properties.setdefault(
+                    token.element.name.removeprefix(prefix), token.element.get(f"{prefix}val")
+                )
+        shape = self.styles.shape(properties.get("pStyle", ""))
+        if shape == "p" and "numPr" in properties:
+            return "li"
+        in_cell = any(element.name == f"{prefix}tc" for element in block.path)
+        return "td" if shape == "p" and in_cell else shape
+
+
+def open_docx(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> DocxBook:
+    """Open a Word document, which says its encoding and language itself."""
+    with Archive(path) as archive:
+        main = _main_part(archive)
+        folder = posixpath.dirname(main)
+        notes = [posixpath.join(folder, name) for name in _NOTES]
+        parts = (main, *(name for name in notes if name in archive))
+        styles = posixpath.join(folder, "styles.xml")
+        return DocxBook(path, parts, _read_styles(archive, styles) if styles in archive else _Styles({}))
+
+
+def _main_part(archive: Archive) -> str:
+    for element in _elements(archive, "_rels/.rels"):
+        if local(element.name) == "Relationship" and element.get("Type").endswith("/officeDocument"):
+            name = element.get("Target").lstrip("/")
+            if name in archive and posixpath.splitext(name)[1] == ".xml":
+                return name
+    raise InputError(
+        f"{archive.path.name} is not a Word document: nothing in it is the text. Save it as DOCX again.",
+        field="mt",
+    )
+
+
+def _read_styles(archive: Archive, part: str) -> _Styles:
+    names: dict[str, str] = {}
+    parents: dict[str, str] = {}
+    language, style = "", ""
+    for element in _elements(archive, part):
+        name = local(element.name)
+        value = _value(element, "val")
+        if name == "style":
+            style = _value(element, "styleId")
+        elif name == "name" and style:
+            names.setdefault(style, value)
+        elif name == "basedOn" and style:
+            parents[style] = value
+        elif name == "lang" and not language:
+            language = value
+    for known in names:
+        above = known
+        for _ in range(10):
+            if names.get(above, "").lower().startswith("heading "):
+                names[known] = names[above]
+                break
+            above = parents.get(above, "")
+    return _Styles(names, primary(language) or None)
+
+
+def _value(element: Element, name: str) -> str:
+    return next((value for key, value in element.attributes.items() if local(key) == name), "")
+
+
+def _elements(archive: Archive, part: str) -> Iterator[Element]:
+    if part in archive:
+        with archive.open(part) as file:
+            for token in read_xml(file, name=part).stream:
+                if token.kind == "start" and token.element:
+                    yield token.element

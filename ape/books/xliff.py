@@ -1,0 +1,272 @@
+"""XLIFF 1.2 and 2.x: what translators exchange. The text of targets is edited; states, notes and candidates stay.
+
+A unit is passed over, with the reason, where its file says that it is finished (approved, final, signed off), locked
+or not to be translated. Segments of one unit are paragraphs of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ape.books.book import Paragraph, TextOf, Written
+from ape.books.inline import Kind, Rules
+from ape.books.markup import Element, read_xml
+from ape.books.records import Ids
+from ape.books.splice import Block, cut
+from ape.books.units import (
+    Pair,
+    Piece,
+    around,
+    blocks_of,
+    grouped,
+    local,
+    matching,
+    primary,
+    why_not,
+    write_pairs,
+)
+from ape.errors import InputError
+
+_TEXTS = ("source", "target", "seg-source")
+_FINISHED = ("final", "signed-off")
+
+
+class _XliffRules(Rules):
+    """What both versions have in common."""
+
+    collapse = False
+    parents: tuple[str, ...] = ()
+    kinds: dict[str, Kind]
+
+    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+        name = local(element.name)
+        if any(local(parent.name) in _TEXTS for parent in path):
+            return self.inside(element)
+        if name in _TEXTS:
+            return Kind.BLOCK if path and local(path[-1].name) in self.parents else Kind.IGNORED
+        # Whatever else has texts in it (earlier translations, glossaries, notes) is not the translation.
+        return Kind.FRAME if name in _FRAMES else Kind.IGNORED
+
+    def inside(self, element: Element) -> Kind:
+        """What an element within a text is; what nobody knows is one thing that is not to be touched."""
+        return self.kinds.get(local(element.name), Kind.OPAQUE)
+
+
+_FRAMES = ("xliff", "file", "body", "group", "trans-unit", "unit", "segment")
+
+
+class _Rules1(_XliffRules):
+    parents = ("trans-unit",)
+    kinds = {  # noqa: RUF012
+        "g": Kind.INLINE,
+        **dict.fromkeys(("x", "ph", "it"), Kind.ASIDE),
+        **dict.fromkeys(("bx", "ex", "bpt", "ept"), Kind.HALF),
+    }
+
+    def inside(self, element: Element) -> Kind:
+        if local(element.name) == "mrk":
+            return {"seg": Kind.BLOCK, "protected": Kind.OPAQUE}.get(element.get("mtype"), Kind.INLINE)
+        return super().inside(element)
+
+    def half(self, element: Element) -> tuple[bool, str]:
+        return local(element.name) in ("bx", "bpt"), element.get("rid") or element.get("id")
+
+
+class _Rules2(_XliffRules):
+    parents = ("segment",)
+    kinds = {  # noqa: RUF012
+        "pc": Kind.INLINE,
+        **dict.fromkeys(("ph", "cp"), Kind.ASIDE),
+        **dict.fromkeys(("sc", "ec", "sm", "em"), Kind.HALF),
+    }
+
+    def inside(self, element: Element) -> Kind:
+        if local(element.name) == "mrk":
+            return Kind.OPAQUE if element.get("translate") == "no" else Kind.INLINE
+        return super().inside(element)
+
+    def half(self, element: Element) -> tuple[bool, str]:
+        name = local(element.name)
+        return name in ("sc", "sm"), name[1] + (element.get("startRef") or element.get("id"))
+
+
+@dataclass(frozen=True, slots=True)
+class XliffBook:
+    """An XLIFF file; `source` and `target` are its language tags, empty where it states none."""
+
+    path: Path
+    version: str
+    source: str
+    target: str
+    format: str = "xliff"
+    bilingual: bool = True
+
+    @property
+    def language(self) -> str | None:
+        """The language of the targets."""
+        return primary(self.target) or None
+
+    @property
+    def source_language(self) -> str | None:
+        """The language of the sources."""
+        return primary(self.source) or None
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All segments."""
+        pairs = _Pairs(self)
+        with self.path.open("rb") as file:
+            for group in self._groups(file):
+                for pair in pairs.of(blocks_of(group)):
+                    yield pair.paragraph
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        with self.path.open("rb") as file:
+            return write_pairs(self._groups(file), _Pairs(self).of, out, text_of)
+
+    def _groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+        rules = _Rules1() if self.version.startswith("1") else _Rules2()
+        pieces = cut(read_xml(file, name=self.path.name), rules)
+        return grouped(pieces, lambda block: _unit(block) or block.path[0])
+
+
+def _unit(block: Block) -> Element | None:
+    return around(block, "trans-unit") or around(block, "unit")
+
+
+class _Pairs:
+    def __init__(self, book: XliffBook) -> None:
+        self.book = book
+        self.ids = Ids()
+        self.chapter = -1
+        self.file = -1
+        self.title = ""
+
+    def of(self, blocks: Sequence[Block]) -> Iterator[Pair]:
+        if not blocks:
+            return
+        self._enter(blocks[0])
+        unit = _unit(blocks[0])
+        name = (unit.get("id") if unit else "") or "unit"
+        segments = _segments(blocks)
+        for number, ((_, inner), texts) in enumerate(segments.items(), start=1):
+            wanted = name if len(segments) == 1 else f"{name}/{inner or number}"
+            yield self._pair(self.ids.unique(wanted), texts.get("source"), texts.get("target"))
+
+    def _enter(self, block: Block) -> None:
+        file = around(block, "file")
+        if file and file.at != self.file:
+            self.file, self.chapter = file.at, self.chapter + 1
+            self.title = file.get("original") or file.get("id")
+
+    def _pair(self, name: str, source: Block | None, target: Block | None) -> Pair:
+        either = target or source
+        assert either
+        paragraph = Paragraph(
+            name,
+            max(0, self.chapter),
+            self.title,
+            target.text if target else "",
+            source=source.text if source else "",
+            shape="target",
+            skip=self._other_language(either) or _finished(either) or why_not(source, target),
+        )
+        return Pair(paragraph, target)
+
+    def _other_language(self, block: Block) -> str:
+        file = around(block, "file")
+        tag = file.get("target-language") if file else ""
+        return "in another language" if tag and self.book.target and tag != self.book.target else ""
+
+
+def _segments(blocks: Sequence[Block]) -> dict[tuple[int, str], dict[str, Block]]:
+    """The source and target of each segment, by the segment's place and name."""
+    found: dict[tuple[int, str], dict[str, Block]] = {}
+    segmented = any(around(block, "seg-source") for block in blocks)
+    for block in blocks:
+        role = next(local(element.name) for element in reversed(block.path) if local(element.name) in _TEXTS)
+        if role == "source" and segmented:
+            continue
+        role = "target" if role == "target" else "source"
+        # The first stretch of a text counts, should something within cut it in two.
+        found.setdefault(_segment(block), {}).setdefault(role, block)
+    return found
+
+
+def _segment(block: Block) -> tuple[int, str]:
+    segment = around(block, "segment")
+    if segment:
+        return segment.at, segment.get("id")
+    mark = around(block, "mrk")
+    return 0, mark.get("mid") if mark else ""
+
+
+def _finished(block: Block) -> str:
+    """Why the file says that this is not to be edited."""
+    translate = [element.get("translate") for element in block.path if element.get("translate")]
+    if translate and translate[-1] == "no":
+        return "not to be translated"
+    for element in block.path:
+        if element.get("approved") == "yes":
+            return "approved already"
+        if element.get("state") in _FINISHED:
+            return f"{element.get('state')} already"
+        for name, value in element.attributes.items():
+            if local(name) == "locked" and value.lower() in ("true", "yes", "locked", "1"):
+                return "locked"
+    return ""
+
+
+def open_xliff(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> XliffBook:
+    """Open an XLIFF file. XML says its encoding itself, so `encoding` is not used."""
+    version, pairs = _survey(path)
+    fitting = [
+        (source, target)
+        for source, target in pairs
+        if (not source_language or not source or matching([source], source_language))
+        and (not target_language or not target or matching([target], target_language))
+    ]
+    if len(fitting) != 1:
+        listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
+        raise InputError(
+            f"{path.name} holds translations from {listed}. Name the languages that are meant with "
+            "--source-language and --target-language.",
+            field="target_language",
+        )
+    return XliffBook(path, version, *fitting[0])
+
+
+def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:
+    """The version, and the pairs of languages in it."""
+    version, pairs = "", dict[tuple[str, str], None]()
+    with path.open("rb") as file:
+        for token in read_xml(file, name=path.name).stream:
+            if token.kind != "start" or not token.element:
+                continue
+            element = token.element
+            if not version:
+                version = _version(path, element)
+                if version.startswith("2"):
+                    pairs[element.get("srcLang"), element.get("trgLang")] = None
+            elif local(element.name) == "file" and version.startswith("1"):
+                pairs[element.get("source-language"), element.get("target-language")] = None
+    return version, list(pairs) or [("", "")]
+
+
+def _version(path: Path, root: Element) -> str:
+    version = root.get("version")
+    if local(root.name) != "xliff" or version[:2] not in ("1.", "2."):
+        raise InputError(
+            f"{path.name} is not XLIFF 1.2 or 2.x: it begins with <{root.name}> version {version or '?'}.",
+            field="mt",
+        )
+    return version

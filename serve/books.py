@@ -1,0 +1,207 @@
+"""The route of books: take the files, see that they are a pair, and begin the job."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.requests import ClientDisconnect
+
+from ape.engines import Engine
+from ape.errors import ApeError, InputError
+from ape.jobs.begin import Opened, begin, open_files, recipe_for
+from ape.jobs.files import Files
+from ape.jobs.job import Job
+from ape.settings import Settings
+from serve.door import door, let_in
+from serve.exchange import key_hash
+from serve.foreman import PART, Foreman
+from serve.job_schema import BookRequest, JobOut
+from serve.log import note
+from serve.openapi import problems
+from serve.upload import MEDIA_TYPE, Limits, Upload, boundary_of, receive, refused, too_large
+from serve.work import ClientGone
+
+FILES = ("source", "mt", "bilingual")
+
+
+def owner_of(request: Request, settings: Settings) -> str:
+    """Whose the jobs are: the hash of the caller's key, or nobody's where the service has no keys."""
+    return (key_hash(request.scope) or "") if settings.api_keys else ""
+
+
+def add_book_routes(app: FastAPI, settings: Settings) -> None:
+    """POST /v1/books."""
+
+    @app.post(
+        "/v1/books",
+        tags=["books"],
+        summary="Send a book to be repaired",
+        description=(
+            "A source and its machine translation as the files `source` and `mt`, or both in one file as `bilingual`. "
+            "The answer is the job, which is worked on in the background: see GET /v1/jobs/{id}."
+        ),
+        response_model=JobOut,
+        status_code=201,
+        responses={
+            201: {"headers": {"Location": {"schema": {"type": "string"}, "description": "of the job"}}},
+            **problems(400, 401, 403, 404, 409, 413, 415, 422, 502, 503, 504, 507),
+        },
+        openapi_extra=_body(),
+        dependencies=[door(settings, let_in)],
+    )
+    async def send(request: Request) -> Response:
+        foreman: Foreman = request.app.state.foreman
+        boundary_of(request.headers.get("content-type", ""))
+        _refuse_too_large(request, settings.max_book_bytes)
+        newcomer = _Newcomer(foreman, request.app.state.roster, owner_of(request, settings))
+        job = await newcomer.take_in(request, settings)
+        note(job=job.id)
+        foreman.wake()
+        counts = await asyncio.to_thread(foreman.store.counts, job.id)
+        shown = JobOut.of(job, counts, None).model_dump(mode="json")
+        return JSONResponse(shown, 201, {"Location": f"/v1/jobs/{job.id}"})
+
+
+class _Newcomer:
+    """A book on its way in. Whatever fails, nothing of it stays."""
+
+    def __init__(self, foreman: Foreman, engine: Engine, owner: str) -> None:
+        self.id = secrets.token_hex(16)
+        self.owner = owner
+        self.foreman = foreman
+        self.engine = engine
+        self.folder = foreman.folder / self.id
+
+    async def take_in(self, request: Request, settings: Settings) -> Job:
+        try:
+            upload = await self._receive(request, settings)
+            wishes = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
+            with _in_the_senders_words(upload, self.foreman.folder):
+                files = _files(upload, wishes)
+                opened = await self.foreman.aside(
+                    open_files,
+                    files,
+                    source_language=wishes.source_language,
+                    target_language=wishes.target_language,
+                )
+                return await self._begin(opened, wishes, upload)
+        except BaseException:
+            await self.foreman.aside(self.foreman.forget, self.id)
+            raise
+
+    async def _receive(self, request: Request, settings: Settings) -> Upload:
+        part = self.folder.with_name(f"{self.id}{PART}")
+        try:
+            await asyncio.to_thread(part.mkdir, mode=0o700)
+            upload = await receive(
+                request.stream(),
+                part,
+                content_type=request.headers.get("content-type", ""),
+                files=FILES,
+                fields=tuple(BookRequest.model_fields),
+                limits=Limits(whole=settings.max_book_bytes, fields=settings.max_body_bytes),
+            )
+            await asyncio.to_thread(part.rename, self.folder)
+        except ClientDisconnect as error:
+            raise ClientGone from error
+        except OSError as error:
+            raise refused(error) from error
+        files = {name: self.folder / path.name for name, path in upload.files.items()}
+        return Upload(files, upload.labels, upload.fields)
+
+    async def _begin(self, opened: Opened, wishes: BookRequest, upload: Upload) -> Job:
+        async with self.engine.using(wishes.model) as model:
+            recipe = recipe_for(opened, model, wishes.to_recipe())
+        mt = "bilingual" if "bilingual" in upload.files else "mt"
+        begun = await self.foreman.aside(
+            begin,
+            self.foreman.store,
+            opened,
+            recipe,
+            id=self.id,
+            output=str(self.folder / f"output{opened.files.mt.suffix}"),
+            name=wishes.name or upload.labels[mt],
+            owner=self.owner,
+            engine=wishes.model,
+        )
+        return begun.job
+
+
+def _refuse_too_large(request: Request, limit: int) -> None:
+    """Where the length is told beforehand, nothing needs to be read."""
+    told = request.headers.get("content-length", "")
+    if told.isdecimal() and int(told) > limit:
+        raise too_large(int(told), limit)
+
+
+def _files(upload: Upload, wishes: BookRequest) -> Files:
+    given = set(upload.files)
+    if given == {"bilingual"}:
+        return Files(None, upload.files["bilingual"], wishes.encoding, wishes.format)
+    if given == {"source", "mt"}:
+        return Files(upload.files["source"], upload.files["mt"], wishes.encoding, wishes.format)
+    missing = next((name for name in ("mt", "source") if name not in given), "bilingual")
+    raise InputError(
+        "Send two files, source and mt, or one file that has both, bilingual; there is "
+        f"{' and '.join(name for name in FILES if name in given) or 'none'}.",
+        field=missing,
+    )
+
+
+@contextmanager
+def _in_the_senders_words(upload: Upload, folder: Path) -> Iterator[None]:
+    """Sentences about our files become ones about the sender's."""
+    try:
+        yield
+    except ApeError as error:
+        text = str(error)
+        for name, path in upload.files.items():
+            said = text.replace(str(path), upload.labels[name])
+            said = _replace_name(said, path.name, upload.labels[name])
+            if said != text and isinstance(error, InputError) and error.field == "path":
+                error.field = name
+            text = said
+        error.args = (text.replace(f"{folder}/", ""), *error.args[1:])
+        raise
+
+
+def _replace_name(text: str, ours: str, theirs: str) -> str:
+    """Our name of the file where it is one: "mt" alone is also a word of the sentences."""
+    return text.replace(ours, theirs) if "." in ours else text
+
+
+def _body() -> dict[str, Any]:
+    schema = BookRequest.model_json_schema()
+    for name, tells in (
+        ("source", "what the author wrote"),
+        ("mt", "what the machine made of it"),
+        ("bilingual", "both in one file, in the place of the two others"),
+    ):
+        schema["properties"][name] = {
+            "type": "string",
+            "contentMediaType": "application/octet-stream",
+            "description": tells,
+        }
+    return {"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": _flat(schema)}}}}
+
+
+def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a form have no null: what is not given is left out."""
+
+    def given(content: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in content.items() if name not in ("anyOf", "default")}
+        one: dict[str, Any] = next(one for one in content["anyOf"] if one.get("type") != "null")
+        return kept | one
+
+    properties = {
+        name: given(content) if "anyOf" in content else content
+        for name, content in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}

@@ -1,0 +1,428 @@
+"""Who has the jobs of the service worked on: some at a time, by turns between owners, on and on after a restart.
+
+A job that the model server fails stays `running`, with the reason as its note, and is tried again in growing pauses: it
+is still wanted, and the server may come back, also after a restart of ours. One that can't go on as it was begun (its
+model is gone or has changed, its files are damaged) is `failed`, until somebody resumes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from ape.engines import Engine
+from ape.errors import ApeError, Conflict, EngineError, StoreError, UnknownJob
+from ape.jobs.job import Job, JobState
+from ape.jobs.output import Output, write_output
+from ape.jobs.store import Store
+from ape.jobs.work import Step, work_on
+from ape.settings import Settings
+from serve.gate import BookEngine, Gate, places_for
+from serve.metrics import Metrics
+from serve.progress import Board, Pace
+
+log = logging.getLogger("ape.serve")
+T = TypeVar("T")
+P = ParamSpec("P")
+
+# Jobs worked on at once. Each has a thread, and looks at the store every second.
+AT_ONCE = 8
+# After so long a job gives way to one that waits; the paragraphs in hand are finished first.
+TURN_SECONDS = 120.0
+# Others may begin, pause and resume jobs in the same store.
+LOOK_SECONDS = 5.0
+REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 300.0
+# Nobody takes so long to plan a book.
+PLANNING_SECONDS = 3600.0
+# Threads for what takes long: pairing a book, writing it, making a report.
+THREADS = 2
+# What a service that was killed left half uploaded, or half written.
+PART = ".part"
+RESULT = ".result-"
+STALE_SECONDS = 24 * 3600.0
+
+
+@dataclass(slots=True, eq=False)
+class _Hand:
+    """A job at work."""
+
+    job: Job
+    engine: BookEngine
+    task: asyncio.Task[None]
+    began: float = field(default_factory=time.monotonic)
+    pace: Pace = field(default_factory=Pace)
+    works: bool = False
+    leaving: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """When a job is tried again, and how long that was to wait."""
+
+    until: float
+    seconds: float
+
+
+class Foreman:
+    """Has the jobs of this service done: those whose output is to be in its folder, and whose files are there."""
+
+    def __init__(
+        self, store: Store, engine: Engine, settings: Settings, metrics: Metrics | None = None
+    ) -> None:
+        self.store = store
+        self.folder = settings.uploads_folder.absolute()
+        self.states: Counter[str] = Counter()
+        self.board = Board(store, self.pace_of)
+        self._engine = engine
+        self._metrics = metrics
+        self._gate = Gate(places_for(settings))
+        self._drain_seconds = settings.drain_seconds
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="books")
+        self._at_work: dict[str, _Hand] = {}
+        self._resting: dict[str, _Rest] = {}
+        self._turns: dict[str, int] = {}
+        self._planned: set[str] = set()
+        self._errands: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        # Between a look at a job's state and a change of it nobody else changes it.
+        self._states = asyncio.Lock()
+        self._left: float | None = None
+
+    # What the routes ask of it.
+
+    async def job(self, id: str, owner: str) -> Job:
+        """The owner's job of that id, or UnknownJob."""
+        job = await asyncio.to_thread(self.store.job, id, owner=owner)
+        if not self.is_ours(job):
+            raise UnknownJob(f"There is no job {id!r}.")
+        return job
+
+    def is_ours(self, job: Job) -> bool:
+        """Whether it came to this service: the command line keeps its jobs in the same store."""
+        return Path(job.output).is_relative_to(self.folder)
+
+    def pace_of(self, id: str) -> Pace | None:
+        """How fast the job is, while it is worked on here."""
+        hand = self._at_work.get(id)
+        return hand.pace if hand else None
+
+    async def aside(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do what takes long in a thread; to its end, also where nobody waits for it any more."""
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            with suppress(Exception):
+                await work
+            raise
+
+    def wake(self) -> None:
+        """There is a new job."""
+        self._news.set()
+
+    async def pause(self, job: Job) -> Job:
+        """Stop the work; the paragraphs in hand are dropped."""
+        return await self._change(job, JobState.PAUSED, {JobState.RUNNING})
+
+    async def resume(self, job: Job) -> Job:
+        """Go on with a job that is paused or failed, or at once with one that rests."""
+        self._resting.pop(job.id, None)
+        return await self._change(job, JobState.RUNNING, {JobState.PAUSED, JobState.FAILED})
+
+    async def redo(self, job: Job, *, paragraphs: tuple[str, ...], rejected: bool, quarantined: bool) -> Job:
+        """Let these be done again; a job that is over goes on then, a paused one stays so."""
+
+        def change() -> Job:
+            state = self.store.job(job.id).state
+            if state is JobState.CANCELLED:
+                raise Conflict("The job is cancelled.")
+            count = self.store.redo(job.id, paragraphs=paragraphs, rejected=rejected, quarantined=quarantined)
+            if not count or state is JobState.PAUSED:
+                return self.store.job(job.id)
+            return self.store.update(job.id, state=JobState.RUNNING, note="")
+
+        self._resting.pop(job.id, None)
+        async with self._states:
+            changed = await _to_the_end(asyncio.to_thread(change))
+        self._tell(job.id)
+        return changed
+
+    async def remove(self, job: Job) -> None:
+        """Cancel the job, drop what is in hand, and forget it with its files."""
+        async with self._states:
+            await _to_the_end(asyncio.to_thread(self.store.update, job.id, state=JobState.CANCELLED))
+        if hand := self._at_work.get(job.id):
+            hand.task.cancel()
+            await asyncio.wait([hand.task])
+        await _to_the_end(asyncio.to_thread(self.forget, job.id))
+        for kept in (self._resting, self._turns):
+            kept.pop(job.id, None)
+        self._planned.discard(job.id)
+        self._tell(job.id)
+
+    def forget(self, id: str) -> None:
+        """Remove what there is of a job: rows and files. In a thread."""
+        for folder in (self.folder / id, self.folder / f"{id}{PART}"):
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(UnknownJob):
+            self.store.remove(id)
+
+    async def _change(self, job: Job, wanted: JobState, allowed: set[JobState]) -> Job:
+        def change() -> Job:
+            state = self.store.job(job.id).state
+            if state is not wanted and state not in allowed:
+                raise Conflict(f"The job is {state}, and so can't be {wanted}.")
+            return self.store.update(job.id, state=wanted, note="")
+
+        async with self._states:
+            changed = await _to_the_end(asyncio.to_thread(change))
+        self._tell(job.id)
+        return changed
+
+    def _tell(self, id: str) -> None:
+        self._news.set()
+        self.board.poke(id)
+
+    # Its own day.
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Work on jobs for the length of the block, and at its end leave all of them as they can be taken up again."""
+        await asyncio.to_thread(prepare, self.folder)
+        round_ = asyncio.create_task(self._go_round())
+        try:
+            yield
+        finally:
+            self.leave()
+            round_.cancel()
+            await asyncio.gather(round_, return_exceptions=True)
+            await self._let_go()
+            await asyncio.to_thread(self._threads.shutdown)
+
+    def leave(self) -> None:
+        """Begin nothing new, and end all streams: the service is about to stop."""
+        if self._left is None:
+            self._left = time.monotonic()
+        self.board.close()
+        for hand in self._at_work.values():
+            hand.engine.close()
+
+    async def _let_go(self) -> None:
+        """Let the paragraphs in hand end, as long as there is time; then drop them."""
+        hands = list(self._at_work.values())
+        left = self._drain_seconds - (time.monotonic() - (self._left or 0.0))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, left)):
+                await asyncio.gather(*(hand.engine.idle() for hand in hands))
+        for hand in hands:
+            hand.task.cancel()
+        await asyncio.gather(*(hand.task for hand in hands), return_exceptions=True)
+
+    async def _go_round(self) -> None:
+        while self._left is None:
+            self._news.clear()
+            try:
+                jobs = await asyncio.to_thread(self._look)
+            except ApeError as error:
+                log.warning("the jobs can't be looked at: %s", error)
+            else:
+                self._begin_some(jobs)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._until_next()):
+                    await self._news.wait()
+
+    def _look(self) -> list[Job]:
+        """The jobs to be worked on here. In a thread."""
+        ours = [job for job in self.store.jobs() if self.is_ours(job)]
+        self.states = Counter(job.state.value for job in ours)
+        running = [job for job in ours if job.state is JobState.RUNNING]
+        for job in running:
+            hand = self._at_work.get(job.id)
+            if hand and hand.works and job.note:
+                self.store.update(job.id, note="")  # it works again
+        return [job for job in running if self._is_planned(job) and Path(job.mt).is_file()]
+
+    def _is_planned(self, job: Job) -> bool:
+        """Whether all its paragraphs are there. A job is in the store before them, and they come all at once."""
+        if job.id in self._planned:
+            return True
+        if self.store.counts(job.id).total:
+            self._planned.add(job.id)
+            return True
+        if time.time() - job.created.timestamp() > PLANNING_SECONDS:
+            note = "The service was stopped while it read the book. Send the book again."
+            self.store.update(job.id, state=JobState.FAILED, note=note)
+        return False
+
+    def _begin_some(self, jobs: list[Job]) -> None:
+        now = time.monotonic()
+        waiting = [
+            job
+            for job in jobs
+            if job.id not in self._at_work and not ((rest := self._resting.get(job.id)) and rest.until > now)
+        ]
+        while waiting and len(self._at_work) < AT_ONCE and self._left is None:
+            job = min(waiting, key=self._place_in_line)
+            waiting.remove(job)
+            self._begin(job)
+        if waiting:
+            self._make_room(len(waiting), now)
+
+    def _place_in_line(self, job: Job) -> tuple[int, int, int, float]:
+        """First the owner who has the fewest jobs at work, then whose turn was longest ago."""
+        at_work = Counter(hand.job.owner for hand in self._at_work.values())
+        return (
+            at_work[job.owner],
+            self._owner_turn(job.owner),
+            self._turns.get(job.id, 0),
+            job.created.timestamp(),
+        )
+
+    def _owner_turn(self, owner: str) -> int:
+        return self._turns.get(f"owner {owner}", 0)
+
+    def _make_room(self, count: int, now: float) -> None:
+        """Let those whose turn has lasted long enough go to the end of the line."""
+        hands = [hand for hand in self._at_work.values() if not hand.leaving]
+        for hand in sorted(hands, key=lambda hand: hand.began)[:count]:
+            if now - hand.began >= TURN_SECONDS:
+                hand.leaving = True
+                hand.engine.close()
+                errand = asyncio.create_task(self._send_away(hand))
+                self._errands.add(errand)
+                errand.add_done_callback(self._errands.discard)
+
+    async def _send_away(self, hand: _Hand) -> None:
+        await hand.engine.idle()
+        hand.task.cancel()
+
+    def _begin(self, job: Job) -> None:
+        turn = 1 + max(self._turns.values(), default=0)
+        self._turns[job.id] = self._turns[f"owner {job.owner}"] = turn
+        engine = BookEngine(self._engine, self._gate, job)
+        hand = _Hand(job, engine, asyncio.create_task(self._work(job, engine)))
+        self._at_work[job.id] = hand
+        hand.task.add_done_callback(lambda _: self._ended(hand))
+
+    def _ended(self, hand: _Hand) -> None:
+        del self._at_work[hand.job.id]
+        self._tell(hand.job.id)
+
+    def _until_next(self) -> float:
+        now = time.monotonic()
+        return min(
+            [
+                LOOK_SECONDS,
+                *(max(0.0, rest.until - now) for rest in self._resting.values() if rest.until > now),
+            ]
+        )
+
+    # One job.
+
+    async def _work(self, job: Job, engine: BookEngine) -> None:
+        try:
+            async with engine.same_model(job.recipe.model):
+                pass
+            state = await work_on(
+                self.store, job, engine, lanes=engine.lanes, watch=lambda step: self._step(job.id, step)
+            )
+            if state is JobState.DONE:
+                await self._finish(job)
+        except UnknownJob:
+            pass  # somebody removed it
+        except (EngineError, StoreError) as error:
+            await self._rest(job, error)
+        except ApeError as error:
+            await self._fail(job, error, self._printable(error))
+        except Exception as error:
+            log.error("unexpected %s in the job %s", type(error).__name__, job.id, exc_info=error)
+            await self._fail(
+                job, error, "Something failed that should not; the log of the service says what."
+            )
+
+    def _step(self, id: str, step: Step) -> None:
+        if hand := self._at_work.get(id):
+            hand.pace.step(step.row)
+            if step.row.result:
+                hand.works = True
+                self._resting.pop(id, None)
+        if self._metrics:
+            self._metrics.paragraph(step.row.result)
+        self.board.finished(step.row, id)
+
+    async def _finish(self, job: Job) -> None:
+        """Write the book, and say that it is done, unless something is to be done again meanwhile."""
+        written = await self.aside(write_output, self.store, job, Path(job.output))
+
+        def change() -> None:
+            if self.store.job(job.id).state is JobState.RUNNING and not self.store.counts(job.id).waiting:
+                self._mark_done(job, written)
+
+        async with self._states:
+            await _to_the_end(asyncio.to_thread(change))
+
+    def _mark_done(self, job: Job, written: Output) -> None:
+        self.store.update(
+            job.id, state=JobState.DONE, note="", output_hash=written.sha256, outcome=written.to_json()
+        )
+
+    async def _rest(self, job: Job, error: ApeError) -> None:
+        before = self._resting.get(job.id)
+        seconds = min(LONGEST_REST_SECONDS, 2 * before.seconds) if before else REST_SECONDS
+        self._resting[job.id] = _Rest(time.monotonic() + seconds, seconds)
+        note = f"{self._printable(error)} It is tried again in {seconds:.0f} seconds."
+        with suppress(ApeError):
+            await asyncio.to_thread(self._note, job.id, JobState.RUNNING, note)
+
+    async def _fail(self, job: Job, error: Exception, note: str) -> None:
+        try:
+            async with self._states:
+                await _to_the_end(asyncio.to_thread(self._note, job.id, JobState.FAILED, note))
+        except UnknownJob:
+            pass
+        except ApeError as failed:
+            await self._rest(job, failed)
+
+    def _note(self, id: str, state: JobState, note: str) -> None:
+        if self.store.job(id).state is JobState.RUNNING:
+            self.store.update(id, state=state, note=note)
+
+    def _printable(self, error: Exception) -> str:
+        """Without the names of our folders, which are nobody's business."""
+        return str(error).replace(f"{self.folder}/", "")
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of the uploads, and clear away what a service that was killed left in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stale = time.time() - STALE_SECONDS
+        for left in (*folder.glob(f"*{PART}"), *folder.glob(f"{RESULT}*")):
+            if left.stat().st_mtime < stale:
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"Uploads can't be kept in {folder}: {error.strerror}. Choose another folder (APE_UPLOADS)."
+        ) from error
+
+
+async def _to_the_end(work: Coroutine[object, object, T]) -> T:
+    """What goes on in a thread is awaited also by one who is cancelled, or it would go on behind their back."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            await task
+        raise

@@ -1,0 +1,199 @@
+"""The routes of jobs: how they go, stop and go on, and what they have made. A job is its owner's alone."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+
+from ape.errors import InputError
+from ape.jobs.job import Job
+from ape.jobs.row import State
+from ape.settings import Settings
+from serve.books import owner_of
+from serve.door import door, let_in
+from serve.foreman import Foreman
+from serve.job_schema import NAMED, JobDetails, JobOut, JobsResponse, RedoRequest, details
+from serve.log import note
+from serve.openapi import job_events, problems
+from serve.progress import ProgressStream
+from serve.result import MEDIA_TYPES, ResultFormat, ResultResponse, result_of
+from serve.work import read_json
+
+Limit = Annotated[int, Query(ge=1, le=100, description="how many at the most")]
+After = Annotated[
+    str | None, Query(min_length=1, max_length=100, description="the `next` of the page before this one")
+]
+Partial = Annotated[bool, Query(description="what there is so far, where the job is not done")]
+Format = Annotated[ResultFormat, Query(description="the book in its own format, another one, or the report")]
+
+
+def add_job_routes(app: FastAPI, settings: Settings) -> None:
+    """GET /v1/jobs, and all that is below /v1/jobs/{id}."""
+    _add_looking(app, settings)
+    _add_changing(app, settings)
+
+
+def _add_looking(app: FastAPI, settings: Settings) -> None:
+    seeing = [door(settings, let_in)]
+
+    @app.get(
+        "/v1/jobs",
+        tags=["books"],
+        summary="Your jobs, the newest first",
+        responses=problems(401, 403, 404, 422, 503),
+        dependencies=seeing,
+    )
+    async def jobs(request: Request, limit: Limit = 20, after: After = None) -> JobsResponse:
+        foreman, owner = _foreman(request), owner_of(request, settings)
+        if after is not None:
+            await foreman.job(after, owner)
+        return await asyncio.to_thread(_page, foreman, owner, limit, after)
+
+    @app.get(
+        "/v1/jobs/{id}",
+        tags=["books"],
+        summary="How a job goes",
+        responses=problems(401, 403, 404, 422, 503),
+        dependencies=seeing,
+    )
+    async def job(request: Request, id: str) -> JobDetails:
+        return await asyncio.to_thread(_details, _foreman(request), await _job(request, settings, id))
+
+    @app.get(
+        "/v1/jobs/{id}/events",
+        tags=["books"],
+        summary="How a job goes, as it happens",
+        description=(
+            "Server-sent events: `progress` at once and whenever the numbers change, `paragraph` for each that is "
+            "finished here, `state`, and `end` when the job is over. Hanging up does not touch the job."
+        ),
+        response_class=Response,
+        responses={**job_events(), **problems(401, 403, 404, 422, 503)},
+        dependencies=seeing,
+    )
+    async def events(request: Request, id: str) -> Response:
+        found = await _job(request, settings, id)
+        return ProgressStream(_foreman(request).board.follow(found.id))
+
+    @app.get(
+        "/v1/jobs/{id}/result",
+        tags=["books"],
+        summary="What a job has made",
+        response_class=Response,
+        responses={**_files(), **problems(401, 403, 404, 409, 422, 503)},
+        dependencies=seeing,
+    )
+    async def result(
+        request: Request, id: str, format: Format = ResultFormat.BOOK, partial: Partial = False
+    ) -> Response:
+        found = await _job(request, settings, id)
+        return ResultResponse(await result_of(_foreman(request), found, format, partial=partial))
+
+
+def _add_changing(app: FastAPI, settings: Settings) -> None:
+    changing = [door(settings, let_in)]
+
+    @app.post(
+        "/v1/jobs/{id}/pause",
+        tags=["books"],
+        summary="Stop the work on a job for now",
+        responses=problems(401, 403, 404, 409, 422, 503),
+        dependencies=changing,
+    )
+    async def pause(request: Request, id: str) -> JobOut:
+        return await _shown(request, await _foreman(request).pause(await _job(request, settings, id)))
+
+    @app.post(
+        "/v1/jobs/{id}/resume",
+        tags=["books"],
+        summary="Go on with a job that is paused or has failed",
+        responses=problems(401, 403, 404, 409, 422, 503),
+        dependencies=changing,
+    )
+    async def resume(request: Request, id: str) -> JobOut:
+        return await _shown(request, await _foreman(request).resume(await _job(request, settings, id)))
+
+    @app.post(
+        "/v1/jobs/{id}/redo",
+        tags=["books"],
+        summary="Do paragraphs of a job again",
+        description="A job that is over goes on with them; one that is paused stays so.",
+        responses=problems(400, 401, 403, 404, 409, 413, 415, 422, 503),
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": RedoRequest.model_json_schema()}},
+            }
+        },
+        dependencies=changing,
+    )
+    async def redo(request: Request, id: str) -> JobOut:
+        found = await _job(request, settings, id)
+        wish = RedoRequest.model_validate(await read_json(request, settings))
+        if not (wish.paragraphs or wish.rejected or wish.quarantined):
+            raise InputError("Say what is to be done again: paragraphs, rejected or quarantined.")
+        changed = await _foreman(request).redo(
+            found, paragraphs=tuple(wish.paragraphs), rejected=wish.rejected, quarantined=wish.quarantined
+        )
+        return await _shown(request, changed)
+
+    @app.delete(
+        "/v1/jobs/{id}",
+        tags=["books"],
+        summary="Cancel a job, and forget it with its files",
+        status_code=204,
+        responses=problems(401, 403, 404, 422, 503),
+        dependencies=changing,
+    )
+    async def remove(request: Request, id: str) -> None:
+        await _foreman(request).remove(await _job(request, settings, id))
+
+
+async def _job(request: Request, settings: Settings, id: str) -> Job:
+    """The caller's job. Somebody else's is as unknown as one that never was."""
+    job = await _foreman(request).job(id, owner_of(request, settings))
+    note(job=job.id)
+    return job
+
+
+async def _shown(request: Request, job: Job) -> JobOut:
+    foreman = _foreman(request)
+    counts = await asyncio.to_thread(foreman.store.counts, job.id)
+    return JobOut.of(job, counts, foreman.pace_of(job.id))
+
+
+def _page(foreman: Foreman, owner: str, limit: int, after: str | None) -> JobsResponse:
+    ours = [job for job in foreman.store.jobs(owner=owner) if foreman.is_ours(job)]
+    first = next((place + 1 for place, job in enumerate(ours) if job.id == after), 0)
+    page = ours[first : first + limit]
+    return JobsResponse(
+        jobs=[JobOut.of(job, foreman.store.counts(job.id), foreman.pace_of(job.id)) for job in page],
+        next=page[-1].id if first + limit < len(ours) else None,
+    )
+
+
+def _details(foreman: Foreman, job: Job) -> JobDetails:
+    store = foreman.store
+    counts = store.counts(job.id)
+    rows = store.rows(job.id, state=State.QUARANTINED) if counts.quarantined else iter(())
+    return details(
+        job,
+        counts,
+        foreman.pace_of(job.id),
+        chapters=store.chapters(job.id),
+        quarantined=list(islice(rows, NAMED)),
+    )
+
+
+def _files() -> dict[int | str, dict[str, Any]]:
+    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in sorted(MEDIA_TYPES)}
+    headers = {"Content-Disposition": {"schema": {"type": "string"}, "description": "with the file's name"}}
+    return {200: {"description": "The file.", "content": content, "headers": headers}}
+
+
+def _foreman(request: Request) -> Foreman:
+    foreman: Foreman = request.app.state.foreman
+    return foreman

@@ -1,0 +1,156 @@
+"""What a job has made, as a file to download: the book itself, other formats, or the report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from io import FileIO
+from pathlib import Path
+from tempfile import mkstemp
+from urllib.parse import quote
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from ape.errors import Conflict
+from ape.jobs.job import Job, JobState
+from ape.jobs.output import write_output, write_whole
+from ape.jobs.report import write_job_report
+from ape.jobs.store import Store
+from serve.foreman import RESULT, Foreman
+
+PIECE = 1 << 18
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
+
+
+class ResultFormat(StrEnum):
+    """How a result can be had."""
+
+    BOOK = "book"
+    JSONL = "jsonl"
+    TSV = "tsv"
+    TXT = "txt"
+    TMX = "tmx"
+    XLIFF = "xliff"
+    REPORT = "report"
+
+
+# Text is as it came, in whatever encoding; what we make ourselves is UTF-8.
+_HTML = "text/html"
+BOOK_TYPES: Mapping[str, str] = {
+    "txt": "text/plain",
+    "markdown": "text/markdown",
+    "html": _HTML,
+    "bilingual-html": _HTML,
+    "epub": "application/epub+zip",
+    "bilingual-epub": "application/epub+zip",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "jsonl": "application/jsonl",
+    "tsv": "text/tab-separated-values",
+    "tmx": "application/x-tmx+xml",
+    "xliff": "application/xliff+xml",
+}
+MADE: Mapping[ResultFormat, tuple[str, str]] = {
+    ResultFormat.JSONL: ("application/jsonl", ".jsonl"),
+    ResultFormat.TSV: ("text/tab-separated-values; charset=utf-8", ".tsv"),
+    ResultFormat.TXT: ("text/plain; charset=utf-8", ".txt"),
+    ResultFormat.TMX: ("application/x-tmx+xml", ".tmx"),
+    ResultFormat.XLIFF: ("application/xliff+xml", ".xlf"),
+    ResultFormat.REPORT: (f"{_HTML}; charset=utf-8", ".html"),
+}
+MEDIA_TYPES = frozenset(
+    kind.partition(";")[0] for kind in (*BOOK_TYPES.values(), *(kind for kind, _ in MADE.values()))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A file, open to be sent; it may have no name any more."""
+
+    file: FileIO
+    size: int
+    media_type: str
+    name: str
+
+
+async def result_of(foreman: Foreman, job: Job, format: ResultFormat, *, partial: bool) -> Result:
+    """The result; Conflict where the job is not done, unless a part of it will do."""
+    if job.state is not JobState.DONE and not partial:
+        raise Conflict(
+            f"The job is {job.state}, not done. Ask again later, or for what there is so far with partial=true."
+        )
+    return await foreman.aside(_make, foreman.store, job, format, foreman.folder)
+
+
+def _make(store: Store, job: Job, format: ResultFormat, folder: Path) -> Result:
+    kind, suffix = MADE.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
+    suffix = suffix or Path(job.output).suffix
+    name = f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
+    if format is ResultFormat.BOOK and job.state is JobState.DONE:
+        with suppress(OSError):
+            return _opened(Path(job.output), kind, name)
+    handle, place = mkstemp(prefix=RESULT, suffix=suffix, dir=folder)
+    os.close(handle)
+    path = Path(place)
+    try:
+        _write(store, job, format, path)
+        return _opened(path, kind, name)
+    finally:
+        path.unlink(missing_ok=True)  # open, it is still there for us
+
+
+def _write(store: Store, job: Job, format: ResultFormat, path: Path) -> None:
+    if format is ResultFormat.BOOK:
+        write_output(store, job, path)
+    elif format is ResultFormat.REPORT:
+        write_job_report(store, job, path)
+    else:
+        from ape.books.export import export_rows
+
+        with write_whole(path) as (_, file):
+            export_rows(store.rows(job.id), file, format=format.value, job=job)
+
+
+def _opened(path: Path, kind: str, name: str) -> Result:
+    file = FileIO(path)
+    return Result(file, os.fstat(file.fileno()).st_size, kind, name)
+
+
+def disposition(name: str) -> str:
+    """As RFC 6266 has it: a name in ASCII for the old, and the whole one for the rest."""
+    safe = _UNSAFE.sub("_", name).strip(". ") or "book"
+    plain = safe.encode("ascii", "replace").decode().replace("?", "_")
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"
+
+
+class ResultResponse(Response):
+    """The file as an answer, in pieces; closed at the end, however that comes."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(
+            headers={
+                "Content-Type": result.media_type,
+                "Content-Length": str(result.size),
+                "Content-Disposition": disposition(result.name),
+                # It is somebody's text: nothing in it is to run under our name.
+                "X-Content-Type-Options": "nosniff",
+                "Content-Security-Policy": "sandbox",
+                "Cache-Control": "no-store",
+            }
+        )
+        self.result = result
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self.result.file as file:
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            while piece := await asyncio.to_thread(file.read, PIECE):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})

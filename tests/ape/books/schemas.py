@@ -1,0 +1,79 @@
+"""The official schemas of XLIFF and TMX, as Debian's packages carry them.
+
+They are fetched once, with `apt-get download`, into the user's cache; where that can't be done, the tests that need
+them are skipped and say why.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import platformdirs
+import pytest
+from lxml import etree
+
+_SYMFONY = "usr/share/php/Symfony/Component/Translation/Resources/schemas"
+_OMEGAT = "usr/share/omegat/OmegaT.jar"
+
+
+def _folder(package: str) -> Path:
+    """Where the files of a Debian package are, installed or fetched."""
+    kept = Path(platformdirs.user_cache_dir("ape-tests")) / "debian" / package
+    if not kept.exists():
+        if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+            pytest.skip(f"no apt-get here to fetch the schemas in {package} with")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            done = subprocess.run(
+                ["apt-get", "download", package], cwd=folder, capture_output=True, timeout=120, check=False
+            )
+            fetched = next(Path(folder).glob("*.deb"), None)
+            if done.returncode or fetched is None:
+                pytest.skip(
+                    f"the schemas in {package} can't be fetched: {done.stderr.decode()[:200].strip()}"
+                )
+            unpacked = Path(folder) / "files"
+            subprocess.run(["dpkg-deb", "-x", fetched, unpacked], check=True, timeout=120)
+            if not kept.exists():
+                unpacked.rename(kept)
+    return kept
+
+
+class _Local(etree.Resolver):
+    """Nothing is fetched: the one schema that the others import is beside them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def resolve(self, url: str, public: str, context: object) -> object:
+        if url.endswith("xml.xsd"):
+            return self.resolve_filename(str(self.folder / "xml.xsd"), context)
+        return None
+
+
+@cache
+def _schema(name: str) -> etree.XMLSchema:
+    folder = _folder("php-symfony-translation") / _SYMFONY
+    parser = etree.XMLParser(no_network=True)
+    parser.resolvers.add(_Local(folder))
+    return etree.XMLSchema(etree.parse(str(folder / name), parser))
+
+
+@cache
+def _tmx() -> etree.DTD:
+    with zipfile.ZipFile(_folder("omegat") / _OMEGAT) as jar, jar.open("schemas/tmx14.dtd") as file:
+        return etree.DTD(file)
+
+
+def assert_valid_xliff(content: bytes, version: str) -> None:
+    schema = _schema({"1.2": "xliff-core-1.2-strict.xsd", "2.0": "xliff-core-2.0.xsd"}[version])
+    schema.assertValid(etree.fromstring(content))
+
+
+def assert_valid_tmx(content: bytes) -> None:
+    assert _tmx().validate(etree.fromstring(content)), _tmx().error_log

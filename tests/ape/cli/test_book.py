@@ -1,0 +1,302 @@
+"""`ape book` as a user types it: one book from plan to export, and everything that can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ape.books.making import make_epub
+from tests.ape.books.tale import mended, tale
+from tests.ape.cli.conftest import APE, Run
+from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
+
+LANGUAGES = ("--source-language", "fr", "--target-language", "en")
+PATIENCE = {"APE_RETRY_ATTEMPTS": "1", "APE_TIMEOUT_SECONDS": "20"}
+
+
+def mend(request: dict[str, Any], turn: int) -> Move:
+    return Say(mended(translation_in(request)))
+
+
+@pytest.fixture
+def book(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
+    """A book of 12 paragraphs in three chapters, lying in the folder, and the words that edit it."""
+    chapters = list(tale(12, chapter=4))
+    make_epub(
+        tmp_path / "livre.epub", paragraphs=[[one.source for one in part] for part in chapters], language="fr"
+    )
+    make_epub(
+        tmp_path / "book.epub", paragraphs=[[one.mt for one in part] for part in chapters], language="en"
+    )
+    scripted.script = mend
+    return ["book", "edit", "livre.epub", "book.epub", "-o", "out.epub", *LANGUAGES, "--url", scripted.url]
+
+
+def test_a_book_is_edited_and_the_same_command_again_asks_for_nothing(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    done = run(*book)
+    assert done.returncode == 0, done.stderr
+    assert "12 paragraphs in, 12 out · 12 edited" in done.stdout
+    assert len(scripted.requests) == 12
+    before = (tmp_path / "out.epub").read_bytes()
+    again = run(*book, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["paragraphs_out"] == 12
+    assert "nothing to do" in again.stderr
+    assert len(scripted.requests) == 12
+    assert (tmp_path / "out.epub").read_bytes() == before
+
+
+def test_other_settings_are_not_mixed_in_silently(
+    run: Run, book: list[str], scripted: ScriptedServer
+) -> None:
+    assert run(*book).returncode == 0
+    scripted.requests.clear()
+    done = run(*book, "--context", "1")
+    assert done.returncode == 2
+    assert "context was 2 and is 1" in done.stderr
+    assert "--again" in done.stderr
+    assert not scripted.requests
+    assert run(*book, "--context", "1", "--again").returncode == 0
+    assert len(scripted.requests) == 12
+
+
+def test_changing_one_paragraph_of_the_mt_does_that_one_again(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    told = [one for part in tale(9) for one in part]
+    lines = [{"source": one.source, "mt": one.mt} for one in told]
+    scripted.script = mend
+
+    def write() -> None:
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        (tmp_path / "pairs.jsonl").write_text(text, encoding="utf-8")
+
+    write()
+    words = ("book", "edit", "pairs.jsonl", "-o", "out.jsonl", *LANGUAGES, "--url", scripted.url)
+    assert run(*words).returncode == 0
+    scripted.requests.clear()
+    lines[4]["mt"] = lines[4]["mt"].replace("Page 5", "Page five")
+    write()
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert "8 paragraphs stay as they are, 1 are to be done" in done.stderr
+    assert len({translation_in(request) for request in scripted.requests}) == 1
+
+
+def test_poisoned_paragraphs_are_named_and_redone_alone_when_the_fault_is_gone(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    def poisoned(request: dict[str, Any], turn: int) -> Move:
+        return Fail(500) if "Page 7:" in translation_in(request) else mend(request, turn)
+
+    scripted.script = poisoned
+    done = run(*book, "--json", **PATIENCE)
+    assert done.returncode == 3, done.stderr
+    told = json.loads(done.stdout)
+    assert list(told["quarantined"]) == ["OEBPS/ch02.xhtml#3"]
+    assert "OEBPS/ch02.xhtml#3" in done.stderr
+    assert "--redo quarantined" in done.stderr
+    assert (told["paragraphs_in"], told["paragraphs_out"], told["edited"]) == (12, 12, 11)
+
+    assert run(*book, **PATIENCE).returncode == 3
+    scripted.script = mend
+    scripted.requests.clear()
+    done = run(*book, "--redo", "quarantined", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(scripted.requests) == 1
+    assert json.loads(done.stdout)["edited"] == 12
+
+
+def test_a_model_server_that_is_gone_stops_the_book_and_nothing_is_condemned(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.play(Fail(503))
+    done = run(*book, "--lanes", "2", **PATIENCE)
+    assert done.returncode == 1
+    assert "in a row" in done.stderr
+    assert not (tmp_path / "out.epub").exists()
+    status = json.loads(run("book", "status", "out.epub", "--json").stdout)
+    assert (status["state"], status["waiting"], status["quarantined"]) == ("failed", 12, 0)
+    scripted.script = mend
+    assert run(*book).returncode == 0
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(
+    book: list[str], scripted: ScriptedServer, tmp_path: Path, run: Run
+) -> None:
+    scripted.script = lambda request, turn: mend(request, turn) if turn < 5 else Hang()
+    environment = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "d")}
+    process = subprocess.Popen(
+        [str(APE), *book, "--lanes", "1"],
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+    deadline = time.monotonic() + 100
+    while len(scripted.requests) < 6 and time.monotonic() < deadline:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130, said
+    assert "5 of 12 paragraphs are finished and saved" in said
+    assert "ape book edit livre.epub book.epub -o out.epub" in said
+    assert not (tmp_path / "out.epub").exists()
+    scripted.script = mend
+    scripted.requests.clear()
+    done = run(*book, "--lanes", "1")
+    assert done.returncode == 0, done.stderr
+    assert len(scripted.requests) == 7
+
+
+def test_an_output_that_is_not_ours_is_never_overwritten(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "out.epub").write_bytes(b"my only copy")
+    done = run(*book)
+    assert done.returncode == 2
+    assert "there already" in done.stderr
+    assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
+    assert not scripted.requests
+    assert run(*book, "--overwrite").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("livre.epub", "book.epub", "-o", "book.epub"), "is the input itself"),
+        (("livre.epub", "book.epub", "-o", "no/such/out.epub"), "There is no folder"),
+        (("livre.epub", "book.epub", "-o", "d"), "is a folder"),
+        (("livre.epub", "gone.epub", "-o", "out.epub"), "There is no file gone.epub"),
+        (("book.epub", "livre.epub", "-o", "out.epub"), "swapped"),
+        (("livre.epub", "livre.epub", "-o", "out.epub"), "same"),
+        (("livre.epub", "empty.txt", "-o", "out.txt"), "empty"),
+        (("livre.epub", "-o", "out.epub"), "Give both files"),
+    ],
+)
+def test_what_can_not_be_edited_is_refused_before_anything_is_spent(
+    run: Run,
+    book: list[str],
+    scripted: ScriptedServer,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    complaint: str,
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "empty.txt").touch()
+    inputs = [(tmp_path / name).read_bytes() for name in ("livre.epub", "book.epub")]
+    done = run("book", "edit", *words, *LANGUAGES, "--url", scripted.url)
+    assert done.returncode == 2, done.stderr
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not scripted.requests
+    assert [(tmp_path / name).read_bytes() for name in ("livre.epub", "book.epub")] == inputs
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_spent(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    done = run(*book[:5], "closed/out.epub", *book[6:])
+    assert done.returncode == 2
+    assert "Nothing can be written" in done.stderr
+    assert not scripted.requests
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_loses_nothing(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert run(*book).returncode == 0
+    done = run("book", "export", "out.epub", "-o", "/dev/full", "--format", "jsonl", "--overwrite")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_source_text_left_in_the_book_is_found_at_the_end(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    told = [one for part in tale(8) for one in part]
+    lines = [{"source": one.source, "mt": one.mt} for one in told]
+    lines[3]["mt"] = lines[3]["source"]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (tmp_path / "pairs.jsonl").write_text(text, encoding="utf-8")
+    scripted.script = mend
+    words = ("book", "edit", "pairs.jsonl", "-o", "out.jsonl", *LANGUAGES, "--url", scripted.url, "--json")
+    done = run(*words)
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["left_over_count"] == 1
+    assert "Source text is left in the book: 1" in done.stderr
+
+
+def test_a_job_can_be_looked_at_reported_exported_and_forgotten(
+    run: Run, book: list[str], tmp_path: Path
+) -> None:
+    assert run(*book, "--report", "while.html").returncode == 0
+    assert "livre" not in run("book", "status").stderr
+    status = json.loads(run("book", "status", "out.epub", "--json").stdout)
+    assert (status["state"], status["edited"], len(status["chapters"])) == ("done", 12, 3)
+    assert run("book", "report", status["id"][:5], "-o", "r.html").returncode == 0
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "while.html").exists()
+    for format in ("jsonl", "tsv", "txt", "tmx", "xliff"):
+        done = run("book", "export", "out.epub", "--format", format, "-o", f"x.{format}")
+        assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 12
+    assert run("book", "export", "out.epub", "-o", "x.jsonl").returncode == 2
+    assert run("book", "export", "out.epub", "-o", "copy.epub").returncode == 0
+    assert (tmp_path / "copy.epub").read_bytes() == (tmp_path / "out.epub").read_bytes()
+    assert run("book", "remove", "out.epub").returncode == 0
+    assert run("book", "status", "out.epub").returncode == 2
+
+
+def test_one_paragraph_or_all_rejected_are_done_again(
+    run: Run, book: list[str], scripted: ScriptedServer
+) -> None:
+    def half(request: dict[str, Any], turn: int) -> Move:
+        return Say("Nonsense.") if "Page 2:" in translation_in(request) else mend(request, turn)
+
+    scripted.script = half
+    assert run(*book).returncode == 0
+    scripted.script = mend
+    scripted.requests.clear()
+    assert run("book", "redo", "out.epub", "--rejected").stdout.startswith("1 paragraph will")
+    assert run("book", "redo", "out.epub", "OEBPS/ch01.xhtml#1").returncode == 0
+    assert run("book", "redo", "out.epub", "nowhere#1").returncode == 2
+    assert run("book", "redo", "out.epub").returncode == 2
+    assert run(*book).returncode == 0
+    assert len(scripted.requests) == 2
+
+
+def test_a_plan_spends_nothing(run: Run, book: list[str], scripted: ScriptedServer) -> None:
+    done = run("book", "plan", "livre.epub", "book.epub", *LANGUAGES, "--url", scripted.url)
+    assert done.returncode == 0, done.stderr
+    for word in ("chapters", "paragraphs", "tokens"):
+        assert word in done.stdout
+    assert json.loads(run("book", "plan", "livre.epub", "book.epub", "--json").stdout)
+    assert not scripted.requests
+
+
+def test_another_process_can_help_with_a_job_that_is_paused_or_running(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.play(Fail(503))
+    assert run(*book, "--lanes", "2", **PATIENCE).returncode == 1
+    scripted.script = mend
+    scripted.requests.clear()
+    done = run("book", "work", "out.epub", "--url", scripted.url)
+    assert done.returncode == 0, done.stderr
+    assert len(scripted.requests) == 12
+    assert run(*book).returncode == 0
+    assert len(scripted.requests) == 12

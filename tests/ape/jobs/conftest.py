@@ -1,0 +1,52 @@
+"""A job store on either database; PostgreSQL is a real server that the tests start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ape.jobs.store import Store, Worker
+from ape.jobs.tables import jobs, workers
+from tests.ape.jobs.postgres import Postgres, missing, running_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server, started once."""
+    if why := missing():
+        pytest.skip(why)
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres: Postgres) -> str:
+    """A database that tests use one after the other."""
+    return postgres.fresh("shared")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store is, or will be."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/jobs.db"
+    url: str = request.getfixturevalue("shared_database")
+    return url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """An empty store, on each database in turn."""
+    with Store(store_url) as store:
+        yield store
+        with store._database.writing() as connection:
+            connection.execute(jobs.delete())
+            connection.execute(workers.delete())
+
+
+@pytest.fixture
+def worker() -> Worker:
+    """One in this process."""
+    return Worker.here()
