@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import guards, service, startup, vllm
+from benchmarks import books, guards, service, startup, store, vllm
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "a": service.measure,
     "b": guards.measure,
     "c": startup.measure,
+    "books": books.measure,
+    "store": store.measure,
     "v": vllm.measure,
 }
 QUICK: Mapping[str, Callable[[], list[Claim]]] = {"v": lambda: vllm.measure(vllm.QUICK)}
@@ -31,7 +33,7 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=BENCHMARKS,
-        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up",
+        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; books; store",
     )
     parser.add_argument(
         "--quick", action="store_true", help="v: see that it runs, in rounds too short to mean much"

@@ -15,7 +15,20 @@ from statistics import median
 from benchmarks.claims import Claim, in_turn, ratios
 
 ROUNDS = 10
-HEAVY = frozenset({"fastapi", "numpy", "openai", "pydantic", "torch", "uvicorn", "xllamacpp"})
+HEAVY = frozenset(
+    {
+        "alembic",
+        "fastapi",
+        "lxml",
+        "numpy",
+        "openai",
+        "pydantic",
+        "sqlalchemy",
+        "torch",
+        "uvicorn",
+        "xllamacpp",
+    }
+)
 # The command as its script runs it; what was imported by then goes to stderr.
 HELP = """
 import atexit, sys

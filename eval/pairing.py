@@ -1,9 +1,9 @@
 """How well source and MT are paired, measured: `python -m eval.pairing --data DIR`.
 
 Texts whose lines are known to belong together are disturbed: on each side, by chance, lines are merged, cut in two at a
-sentence end, or dropped. A pair is right if it names just the source paragraphs that its MT shares lines with and, where
-one source paragraph had to be divided between several MT paragraphs, if the cut is where it was merged. Human
-translations of Candide, with paragraphs of their own, are scored by whether PAR3's aligner agrees.
+sentence end, or dropped. A pair is right if it names just the source paragraphs that its MT shares lines with and if,
+where a source paragraph had to be divided between MT paragraphs, the cut is where it was merged. Human translations of
+Candide, with paragraphs of their own, are scored by whether PAR3's aligner agrees.
 """
 
 from __future__ import annotations
@@ -223,7 +223,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True)
-    data = parser.parse_args().data
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    data: Path = options.data
     texts: list[tuple[str, Chapters, Languages]] = [
         ("fiction, published English", read_fiction(data), Languages("zh", "en")),
         ("fiction, an LLM", read_fiction(data, "base"), Languages("zh", "en")),
@@ -235,13 +237,16 @@ def main() -> None:
     pooled: list[Scored] = []
     for name, chapters, languages in texts:
         for rate in RATES:
-            scored = pair_disturbed(chapters, languages, rate=rate)
+            scored = pair_disturbed(chapters, languages, rate=rate, seed=options.seed)
             pooled += scored
-            print(report(f"{name}, {rate:.0%}", scored), flush=True)
+            _say(report(f"{name}, {rate:.0%}", scored))
     for translation in TRANSLATIONS:
-        print(report(translation, pair_translation(data, translation)), flush=True)
-    print("What a confidence is worth, over all disturbed texts:")
-    print("\n".join(calibration(pooled)))
+        _say(report(translation, pair_translation(data, translation)))
+    _say("What a confidence is worth, over all disturbed texts:", *calibration(pooled))
+
+
+def _say(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)  # noqa: T201
 
 
 def _whole(chapters: Chapters) -> tuple[list[str], list[str]]:

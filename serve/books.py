@@ -189,6 +189,7 @@ def _body() -> dict[str, Any]:
             "contentMediaType": "application/octet-stream",
             "description": tells,
         }
+    schema["anyOf"] = [{"required": ["source", "mt"]}, {"required": ["bilingual"]}]
     return {"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": _flat(schema)}}}}
 
 

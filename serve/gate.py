@@ -87,18 +87,24 @@ class Gate:
         self._let_in()  # it may have been the one for whom the others waited
 
     def _let_in(self) -> None:
-        while self._waiting:
-            owner = min(self._waiting, key=lambda one: self._held[one])
+        while (owner := self._next_owner()) is not None:
             line = self._waiting[owner]
-            if line[0].cost > self.free:
+            # One that was cancelled is in line until it hears of that.
+            waiting = next(one for one in line if not one.turn.cancelled())
+            if waiting.cost > self.free:
                 return  # nobody cheaper slips past, or a dear one would wait for ever
-            waiting = line.popleft()
+            line.remove(waiting)
             del self._waiting[owner]
             if line:
                 self._waiting[owner] = line  # now the last
             self.free -= waiting.cost
             self._held[owner] += waiting.cost
             waiting.turn.set_result(None)
+
+    def _next_owner(self) -> str | None:
+        lines = self._waiting.items()
+        owners = [owner for owner, line in lines if any(not one.turn.cancelled() for one in line)]
+        return min(owners, key=lambda owner: self._held[owner], default=None)
 
 
 class BookEngine:

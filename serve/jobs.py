@@ -87,7 +87,7 @@ def _add_looking(app: FastAPI, settings: Settings) -> None:
         dependencies=seeing,
     )
     async def result(
-        request: Request, id: str, format: Format = ResultFormat.BOOK, partial: Partial = False
+        request: Request, id: str, format: Format = "book", partial: Partial = False
     ) -> Response:
         found = await _job(request, settings, id)
         return ResultResponse(await result_of(_foreman(request), found, format, partial=partial))

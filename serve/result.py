@@ -8,18 +8,19 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from io import FileIO
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import NamedTemporaryFile
+from typing import Literal
 from urllib.parse import quote
 
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
-from ape.errors import Conflict
+from ape.books.export import ExportFormat, export_rows
+from ape.errors import Conflict, StoreError
 from ape.jobs.job import Job, JobState
-from ape.jobs.output import write_output, write_whole
+from ape.jobs.output import write_output
 from ape.jobs.report import write_job_report
 from ape.jobs.store import Store
 from serve.foreman import RESULT, Foreman
@@ -28,18 +29,7 @@ PIECE = 1 << 18
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
 
 
-class ResultFormat(StrEnum):
-    """How a result can be had."""
-
-    BOOK = "book"
-    JSONL = "jsonl"
-    TSV = "tsv"
-    TXT = "txt"
-    TMX = "tmx"
-    XLIFF = "xliff"
-    REPORT = "report"
-
-
+ResultFormat = Literal["book", "report"] | ExportFormat
 # Text is as it came, in whatever encoding; what we make ourselves is UTF-8.
 _HTML = "text/html"
 BOOK_TYPES: Mapping[str, str] = {
@@ -56,12 +46,12 @@ BOOK_TYPES: Mapping[str, str] = {
     "xliff": "application/xliff+xml",
 }
 MADE: Mapping[ResultFormat, tuple[str, str]] = {
-    ResultFormat.JSONL: ("application/jsonl", ".jsonl"),
-    ResultFormat.TSV: ("text/tab-separated-values; charset=utf-8", ".tsv"),
-    ResultFormat.TXT: ("text/plain; charset=utf-8", ".txt"),
-    ResultFormat.TMX: ("application/x-tmx+xml", ".tmx"),
-    ResultFormat.XLIFF: ("application/xliff+xml", ".xlf"),
-    ResultFormat.REPORT: (f"{_HTML}; charset=utf-8", ".html"),
+    "jsonl": ("application/jsonl", ".jsonl"),
+    "tsv": ("text/tab-separated-values; charset=utf-8", ".tsv"),
+    "txt": ("text/plain; charset=utf-8", ".txt"),
+    "tmx": ("application/x-tmx+xml", ".tmx"),
+    "xliff": ("application/xliff+xml", ".xlf"),
+    "report": (f"{_HTML}; charset=utf-8", ".html"),
 }
 MEDIA_TYPES = frozenset(
     kind.partition(";")[0] for kind in (*BOOK_TYPES.values(), *(kind for kind, _ in MADE.values()))
@@ -91,29 +81,29 @@ def _make(store: Store, job: Job, format: ResultFormat, folder: Path) -> Result:
     kind, suffix = MADE.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
     suffix = suffix or Path(job.output).suffix
     name = f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
-    if format is ResultFormat.BOOK and job.state is JobState.DONE:
+    if format == "book" and job.state is JobState.DONE:
         with suppress(OSError):
             return _opened(Path(job.output), kind, name)
-    handle, place = mkstemp(prefix=RESULT, suffix=suffix, dir=folder)
-    os.close(handle)
-    path = Path(place)
     try:
-        _write(store, job, format, path)
-        return _opened(path, kind, name)
-    finally:
-        path.unlink(missing_ok=True)  # open, it is still there for us
+        with NamedTemporaryFile(prefix=RESULT, suffix=suffix, dir=folder, delete=False) as file:
+            path = Path(file.name)
+        try:
+            _write(store, job, format, path)
+            return _opened(path, kind, name)
+        finally:
+            path.unlink(missing_ok=True)  # open, it is still there for us
+    except OSError as error:
+        raise StoreError(f"The result can't be written: {error.strerror}. Try again later.") from error
 
 
 def _write(store: Store, job: Job, format: ResultFormat, path: Path) -> None:
-    if format is ResultFormat.BOOK:
+    if format == "book":
         write_output(store, job, path)
-    elif format is ResultFormat.REPORT:
+    elif format == "report":
         write_job_report(store, job, path)
     else:
-        from ape.books.export import export_rows
-
-        with write_whole(path) as (_, file):
-            export_rows(store.rows(job.id), file, format=format.value, job=job)
+        with path.open("wb") as file:
+            export_rows(store.rows(job.id), file, format=format, job=job)
 
 
 def _opened(path: Path, kind: str, name: str) -> Result:

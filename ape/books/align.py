@@ -28,8 +28,9 @@ _NEAR = 40
 # A chapter left out, a preface put in: rarely does such a gap begin, but once it has, it goes on.
 _LONG_GAP = float(np.log(1e-5))
 _LONGER = float(np.log(0.98))
-# The witnesses are not independent of each other, so that sums of what they say are too sure of themselves.
-_DOUBT = 0.7
+# The witnesses are not independent of each other, so that the sum of what they say is too sure of itself. With this
+# much of it a confidence is worth what it says: see `python -m eval.pairing`.
+_TRUST = 0.7
 
 Shape = tuple[int, int]
 
@@ -71,7 +72,7 @@ def align(likeness: Likeness, *, near: Sequence[Bead] = ()) -> list[Bead]:
 
 def align_near(likeness: Likeness, half: int) -> list[Bead]:
     """The same where both sides have as many paragraphs and the chain can't be far from the diagonal."""
-    rows, columns = likeness.shape
+    rows, _ = likeness.shape
     band = _Band(np.arange(rows + 1) - half, 2 * half + 1)
     chain = _viterbi(likeness, band)[0]
     return _beads(chain, _posteriors(likeness, band, chain))
@@ -96,6 +97,10 @@ class _Band:
     def columns(self, rows: Ints) -> Ints:
         return self.low[rows][:, None] + np.arange(self.width)
 
+    def place(self, row: int, column: int) -> int:
+        """Where in its row a column stands."""
+        return column - int(self.low[row])
+
     def shift(self, row: int, shape: Shape) -> int:
         """How far to the right a bead's beginning stands from its end, counted from each row's own first column."""
         return int(self.low[row] - self.low[row - shape[0]]) - shape[1]
@@ -119,7 +124,7 @@ def _diagonal(likeness: Likeness) -> Ints:
     """For each row the column where as much of the MT has gone by as of the source."""
     source = np.concatenate([[0], np.cumsum(likeness.source.sizes + 1)])
     mt = np.concatenate([[0], np.cumsum(likeness.mt.sizes + 1)])
-    return np.searchsorted(mt / mt[-1], source / source[-1]).astype(np.int64)
+    return np.asarray(np.searchsorted(mt / mt[-1], source / source[-1]), dtype=np.int64)
 
 
 def _around(chain: list[Shape], rows: int, *, half: int) -> _Band:
@@ -136,18 +141,44 @@ def _widest_row(ends: Ints) -> int:
     return int((ends[first + counts - 1, 1] - ends[first, 1]).max())
 
 
-def _chunks(
+def _rows(
     likeness: Likeness, band: _Band, *, backwards: bool = False, temper: float = 1.0
 ) -> Iterator[tuple[int, dict[Shape, Floats]]]:
-    """Row by row from the second on, the scores of all beads that end in it."""
+    """Row by row, the scores of all beads that end in it."""
     rows, _ = likeness.shape
-    shapes = [shape for shape in likeness.model.beads if shape != (0, 1)]
+    shapes = _shapes(likeness)
     starts = range(0, rows + 1, _CHUNK)
     for start in reversed(starts) if backwards else starts:
         within = np.arange(start, min(start + _CHUNK, rows + 1))
         scores = likeness.block(within, band.columns(within), shapes)
         for row in reversed(within) if backwards else within:
             yield int(row), {shape: temper * score[row - start] for shape, score in scores.items()}
+
+
+def _shapes(likeness: Likeness) -> list[Shape]:
+    """All beads but those that stay within a row."""
+    return [shape for shape in likeness.model.beads if shape != (0, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """What it costs to pass paragraphs without a partner: one of the MT, the first of a long gap, and each further."""
+
+    one: float
+    first: float
+    further: float
+
+    @classmethod
+    def of(cls, likeness: Likeness, temper: float = 1.0) -> _Gaps:
+        one = float(np.log(likeness.model.beads[0, 1]))
+        return cls(temper * one, temper * _LONG_GAP, temper * _LONGER)
+
+    def within_row(self, reached: Floats, add: np.ufunc) -> tuple[Floats, Floats]:
+        """What is reached by passing MT paragraphs one by one, none included, and in one long gap."""
+        steps = np.arange(len(reached))
+        short = add.accumulate(reached - self.one * steps) + self.one * steps
+        long = add.accumulate(reached - self.further * steps) + self.further * steps
+        return short, _shifted(_padded(long), -1) + self.first
 
 
 def _padded(values: Floats) -> Floats:
@@ -163,22 +194,37 @@ def _shifted(padded: Floats, shift: int) -> Floats:
     return padded[start : start + width]
 
 
+def _nothing(band: _Band) -> Floats:
+    return np.full(band.width, NEVER)
+
+
+def _within(values: Floats, band: _Band, row: int, columns: int) -> Floats:
+    places = band.low[row] + np.arange(band.width)
+    return np.where((places >= 0) & (places <= columns), values, NEVER)
+
+
+# --- the best chain ----------------------------------------------------------------------------------------------
+
+# What a row's best step was, besides the place of a bead: MT paragraphs without a source, one or many.
+_ONE_MT, _LONG_MT = -1, -2
+
+
 def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
     """The best chain in the band, and how near it comes to the band's edges."""
     rows, columns = likeness.shape
-    shapes = [shape for shape in likeness.model.beads if shape != (0, 1)]
-    alone, gap = _ramps(likeness, band)
+    shapes = _shapes(likeness)
+    gaps = _Gaps.of(likeness)
     taken = np.zeros((rows + 1, band.width), dtype=np.int8)
     opened = np.zeros((rows + 1, band.width), dtype=bool)
     best: list[Floats] = []
-    skipping = np.full(3 * band.width, NEVER)
-    for row, scores in _chunks(likeness, band):
+    skipping = _padded(_nothing(band))
+    for row, scores in _rows(likeness, band):
         into = np.full((len(shapes) + 1, band.width), NEVER)
         if row == 0:
-            into[0, -int(band.low[0])] = 0.0
+            into[0, band.place(0, 0)] = 0.0
         else:
-            begun = _shifted(best[-1], band.shift(row, (1, 0))) + _LONG_GAP
-            going = _shifted(skipping, band.shift(row, (1, 0))) + _LONGER
+            shift = band.shift(row, (1, 0))
+            begun, going = _shifted(best[-1], shift) + gaps.first, _shifted(skipping, shift) + gaps.further
             opened[row] = begun >= going
             into[-1] = np.maximum(begun, going)
             skipping = _padded(into[-1])
@@ -186,24 +232,16 @@ def _viterbi(likeness: Likeness, band: _Band) -> tuple[list[Shape], int]:
             if shape[0] <= row:
                 into[place] = scores[shape] + _shifted(best[-shape[0]], band.shift(row, shape))
         reached = into.max(axis=0)
-        short = np.maximum.accumulate(reached - alone) + alone
-        long = _shifted(_padded(np.maximum.accumulate(reached - gap) + gap), -1) + _LONG_GAP
-        taken[row] = np.where(
-            long > short, _LONG_MT, np.where(short > reached + 1e-9, _ONE_MT, into.argmax(axis=0))
-        )
-        best = [
-            *best[1 - likeness.model.longest :],
-            _padded(_within(np.maximum(short, long), band, row, columns)),
-        ]
-    return _Trace(taken, opened, shapes, band).chain(rows, columns)
+        short, long = gaps.within_row(reached, np.maximum)
+        bead = np.where(short > reached + 1e-9, _ONE_MT, into.argmax(axis=0))
+        taken[row] = np.where(long > short, _LONG_MT, bead)
+        total = _within(np.maximum(short, long), band, row, columns)
+        best = [*best[1 - likeness.model.longest :], _padded(total)]
+    return _Steps(taken, opened, shapes, band).chain(rows, columns)
 
 
-# What a row's best step was, besides the place of a bead: MT paragraphs without a source, one or many.
-_ONE_MT, _LONG_MT = -1, -2
-
-
-@dataclass(slots=True)
-class _Trace:
+@dataclass(frozen=True, slots=True)
+class _Steps:
     """The steps that were taken, to be followed back from the end."""
 
     taken: npt.NDArray[np.int8]
@@ -212,6 +250,7 @@ class _Trace:
     band: _Band
 
     def chain(self, row: int, column: int) -> tuple[list[Shape], int]:
+        """The beads in order, and how near they come to the band's edges."""
         columns = column
         nearest = self.band.width
         chain: list[Shape] = []
@@ -226,21 +265,20 @@ class _Trace:
         step = self._at(row, column)
         if step == _ONE_MT:
             return [(0, 1)]
+        length = 1
         if step == _LONG_MT:
-            # It began at the last place to the left that was reached otherwise; such a place may be none, at the edge.
-            length = 1
+            # It began at the last place to the left that was reached otherwise.
             while self._at(row, column - length) in (_ONE_MT, _LONG_MT):
                 length += 1
             return [(0, 1)] * length
         if step < len(self.shapes):
             return [self.shapes[step]]
-        length = 1
-        while not self.opened[row - length + 1, column - int(self.band.low[row - length + 1])]:
+        while not self.opened[row - length + 1, self.band.place(row - length + 1, column)]:
             length += 1
         return [(1, 0)] * length
 
     def _at(self, row: int, column: int) -> int:
-        return int(self.taken[row, column - int(self.band.low[row])])
+        return int(self.taken[row, self.band.place(row, column)])
 
     def _to_edge(self, row: int, column: int, columns: int) -> int:
         """How far it is to an edge of the band that is no edge of the table."""
@@ -249,15 +287,7 @@ class _Trace:
         return min(column - left if left > 0 else columns, right - column if right < columns else columns)
 
 
-def _ramps(likeness: Likeness, band: _Band, *, temper: float = 1.0) -> tuple[Floats, Floats]:
-    """What it costs to go so far to the right past MT paragraphs one by one, and in a long gap."""
-    steps = temper * np.arange(band.width)
-    return float(np.log(likeness.model.beads[0, 1])) * steps, _LONGER * steps
-
-
-def _within(values: Floats, band: _Band, row: int, columns: int) -> Floats:
-    places = band.low[row] + np.arange(band.width)
-    return np.where((places >= 0) & (places <= columns), values, NEVER)
+# --- posteriors --------------------------------------------------------------------------------------------------
 
 
 def _posteriors(likeness: Likeness, band: _Band, chain: list[Shape]) -> list[tuple[float, float]]:
@@ -267,69 +297,67 @@ def _posteriors(likeness: Likeness, band: _Band, chain: list[Shape]) -> list[tup
     """
     rows, columns = likeness.shape
     forward = _forward(likeness, band)
-    whole = forward[rows, columns - int(band.low[rows])]
-    ramps = _ramps(likeness, band, temper=_DOUBT)
-    row, column = rows, columns
-    after: dict[int, Floats] = {}
-    ahead: dict[int, dict[Shape, Floats]] = {}
-    skipping = np.full(3 * band.width, NEVER)
+    whole = forward[rows, band.place(rows, columns)]
     known: list[tuple[float, float]] = []
-    for at, scores in _chunks(likeness, band, backwards=True, temper=_DOUBT):
-        total = np.full(band.width, NEVER)
-        going = total
-        if at == rows:
-            total[columns - int(band.low[rows])] = 0.0
-        else:
-            gone = _shifted(skipping, -band.shift(at + 1, (1, 0)))
-            total, going = gone + _LONG_GAP * _DOUBT, gone + _LONGER * _DOUBT
-        for shape in scores:
-            if (end := at + shape[0]) <= rows:
-                total = np.logaddexp(total, _shifted(ahead[end][shape], -band.shift(end, shape)))
-        after[at] = _within(_spread(total[::-1], ramps)[::-1], band, at, columns)
-        ahead[at] = {shape: _padded(after[at] + score) for shape, score in scores.items()}
-        skipping = _padded(np.logaddexp(after[at], going))
-        after.pop(at + 1, None)
-        ahead.pop(at + likeness.model.longest, None)
+    row, column = rows, columns
+    for at, scores, after in _backward(likeness, band):
         while len(known) < len(chain) and row == at:
             a, b = chain[-1 - len(known)]
-            share, score = 1.0, 0.0
+            share, evidence = 1.0, 0.0
             if a and b:
-                score = float(scores[a, b][column - int(band.low[row])])
-                before = forward[row - a, column - b - int(band.low[row - a])]
-                share = float(np.exp(before + score + after[at][column - int(band.low[row])] - whole))
-                score = score / _DOUBT - float(np.log(likeness.model.beads[a, b]))
-            known.append((min(share, 1.0), score))
+                place = band.place(row, column)
+                score = float(scores[a, b][place])
+                before = forward[row - a, band.place(row - a, column - b)]
+                share = min(float(np.exp(before + score + after[place] - whole)), 1.0)
+                evidence = score / _TRUST - float(np.log(likeness.model.beads[a, b]))
+            known.append((share, evidence))
             row, column = row - a, column - b
     return known[::-1]
 
 
 def _forward(likeness: Likeness, band: _Band) -> Floats:
+    """For each cell, the logarithm of the sum over all chains that lead to it."""
     rows, columns = likeness.shape
-    ramps = _ramps(likeness, band, temper=_DOUBT)
+    gaps = _Gaps.of(likeness, _TRUST)
     forward = np.full((rows + 1, band.width), NEVER)
-    skipping = np.full(3 * band.width, NEVER)
+    skipping = _padded(_nothing(band))
     before: list[Floats] = []
-    for row, scores in _chunks(likeness, band, temper=_DOUBT):
-        total = np.full(band.width, NEVER)
+    for row, scores in _rows(likeness, band, temper=_TRUST):
+        total = _nothing(band)
         if row == 0:
-            total[-int(band.low[0])] = 0.0
+            total[band.place(0, 0)] = 0.0
         else:
             shift = band.shift(row, (1, 0))
-            total = np.logaddexp(
-                _shifted(before[-1], shift) + _LONG_GAP * _DOUBT, _shifted(skipping, shift) + _LONGER * _DOUBT
-            )
+            begun, going = _shifted(before[-1], shift) + gaps.first, _shifted(skipping, shift) + gaps.further
+            total = np.logaddexp(begun, going)
             skipping = _padded(total)
         for shape, score in scores.items():
             if shape[0] <= row:
                 total = np.logaddexp(total, score + _shifted(before[-shape[0]], band.shift(row, shape)))
-        forward[row] = _within(_spread(total, ramps), band, row, columns)
+        forward[row] = _within(np.logaddexp(*gaps.within_row(total, np.logaddexp)), band, row, columns)
         before = [*before[1 - likeness.model.longest :], _padded(forward[row])]
     return forward
 
 
-def _spread(reached: Floats, ramps: tuple[Floats, Floats]) -> Floats:
-    """What is reached within a row by passing MT paragraphs, too."""
-    alone, gap = ramps
-    short = np.logaddexp.accumulate(reached - alone) + alone
-    long = _shifted(_padded(np.logaddexp.accumulate(reached - gap) + gap), -1) + _LONG_GAP * _DOUBT
-    return np.asarray(np.logaddexp(short, long))
+def _backward(likeness: Likeness, band: _Band) -> Iterator[tuple[int, dict[Shape, Floats], Floats]]:
+    """Row by row from the last, the scores, and the logarithm of the sum over all chains from each cell to the end."""
+    rows, columns = likeness.shape
+    gaps = _Gaps.of(likeness, _TRUST)
+    ahead: dict[int, dict[Shape, Floats]] = {}
+    skipping = _padded(_nothing(band))
+    for row, scores in _rows(likeness, band, backwards=True, temper=_TRUST):
+        total, going = _nothing(band), _nothing(band)
+        if row == rows:
+            total[band.place(rows, columns)] = 0.0
+        else:
+            skipped = _shifted(skipping, -band.shift(row + 1, (1, 0)))
+            total, going = skipped + gaps.first, skipped + gaps.further
+        for shape in scores:
+            if (end := row + shape[0]) <= rows:
+                total = np.logaddexp(total, _shifted(ahead[end][shape], -band.shift(end, shape)))
+        spread = np.logaddexp(*gaps.within_row(total[::-1], np.logaddexp))[::-1]
+        after = _within(spread, band, row, columns)
+        yield row, scores, after
+        ahead[row] = {shape: _padded(after + score) for shape, score in scores.items()}
+        ahead.pop(row + likeness.model.longest, None)
+        skipping = _padded(np.logaddexp(after, going))

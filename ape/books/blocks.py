@@ -124,7 +124,8 @@ def _by_structure(source: Profile, mt: Profile, block: Block, model: Model) -> l
         return []
     rare = {bead: share if bead == (1, 1) else share * _RARER for bead, share in model.beads.items()}
     beads = align_near(Likeness(ours, theirs, replace(model, beads=rare)), _HALF)
-    return _moved(beads, block) if len(beads) == len(ours) else []
+    straight = all(bead.source == bead.mt and bead.paired for bead in beads)
+    return _moved(beads, block) if straight and len(beads) == len(ours) else []
 
 
 def _by_alignment(

@@ -48,10 +48,12 @@ _PLAIN = str.maketrans(
     {
         "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "‹": "'",
         "›": "'", "–": "-", "—": "--", "―": "--", "‐": "-", "‑": "-", "−": "-", "…": "...", "•": "*",
-        "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u200b": "", "\u00ad": "", "œ": "oe", "Œ": "OE",
+        "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u200b": "", "\u00ad": "", "œ": "oe", "Œ": "OE", "\ufffd": "?",
     }
 )  # fmt: skip
 
+# A model's JSON may hold half of a surrogate pair, which no encoding holds.
+_HALVES = re.compile("[\ud800-\udfff]")
 _TEXT_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -62,19 +64,20 @@ class Encoding:
     name: str
     bom: bytes = b""
 
-    def encode(self, text: str, *, place: str) -> bytes:
-        """New text for the file. Quotes and dashes it can't hold become those of a typewriter.
+    def encode(self, text: str, *, place: str, references: bool = False) -> bytes:
+        """New text for the file. Quotes and dashes that it can't hold become those of a typewriter.
 
-        Raises InputError, naming the `place`, where it can't hold another character.
+        With `references`, what it can't hold is written as `&#8220;` instead. Without, a character that has no plain
+        form is an InputError that names the `place`.
         """
-        try:
+        text = _HALVES.sub("\ufffd", text)
+        if self.holds(text):
             return text.encode(self.name)
-        except UnicodeEncodeError:
-            pass
+        if references:
+            return text.encode(self.name, "xmlcharrefreplace")
+        plain = "".join(char if self.holds(char) else char.translate(_PLAIN) for char in text)
         try:
-            return "".join(char if self.holds(char) else char.translate(_PLAIN) for char in text).encode(
-                self.name
-            )
+            return plain.encode(self.name)
         except UnicodeEncodeError as error:
             char = error.object[error.start]
             raise InputError(
@@ -107,13 +110,15 @@ def find_encoding(path: Path, *, encoding: str | None = None) -> Encoding:
     be in any of several.
     """
     bom, marked = _mark(path)
-    if encoding is not None:
-        named = _known(encoding)
-        found = Encoding(marked if bom and named in {marked, *_generic(marked)} else named, bom)
-        _check(path, found)
-        return found
-    if bom:
-        found = Encoding(marked, bom)
+    named = _known(encoding) if encoding is not None else marked
+    if bom and named not in (marked, *_loosely(marked)):
+        raise InputError(
+            f"{path.name} begins with the byte order mark of {marked}, and is said to be {named}. "
+            "Leave --encoding out, or remove the mark.",
+            field="encoding",
+        )
+    if bom or named:
+        found = Encoding(marked or named, bom)
         _check(path, found)
         return found
     if _binary(path):
@@ -172,9 +177,9 @@ def _mark(path: Path) -> tuple[bytes, str]:
     return next(((bom, name) for bom, name in _BOMS if start.startswith(bom)), (b"", ""))
 
 
-def _generic(name: str) -> set[str]:
-    """The other names by which a caller may mean a marked encoding."""
-    return {generic for generic in ("utf-8", "utf-16-le", "utf-32-le") if generic[:6] == name[:6]}
+def _loosely(marked: str) -> set[str]:
+    """What a caller who does not think of the byte order may call a marked encoding."""
+    return {meant for name, meant in _WITHOUT_ORDER.items() if marked.startswith(name.removesuffix("-sig"))}
 
 
 def _known(encoding: str) -> str:

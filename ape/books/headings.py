@@ -6,13 +6,23 @@ import regex
 
 _LONGEST = 100
 
-_WORDS = (
-    "chapter|chapitre|kapitel|kapittel|capítulo|capitulo|capitolo|capítol|capitol|capitolul|hoofdstuk|rozdział|rozdzial|"
-    "kapitola|poglavlje|глава|розділ|раздел|част|частина|часть|κεφάλαιο|μέρος|luku|fejezet|bölüm|kısım|chương|hồi|"
-    "part|partie|teil|parte|deel|část|część|osa|rész|book|livre|buch|libro|livro|boek|книга|canto|stave|"
-    "section|abschnitt|sección|bab|sura|kafli|del|bok|kniha|księga|"
-    "الفصل|الباب|פרק|अध्याय|บทที่|ตอนที่|แบบที่|챕터|제"
+_CHAPTER = (
+    "chapter|chapitre|kapitel|kapittel|capítulo|capitulo|capitolo|capítol|capitolul|hoofdstuk|rozdział|rozdzial|"
+    "kapitola|poglavlje|глава|розділ|раздел|κεφάλαιο|luku|bölüm|chương|stave|الفصل|الباب|פרק|अध्याय|บทที่|ตอนที่|챕터"
 )
+# These are also everyday words, so only a number may follow: "Part sweetly" is no heading.
+_PART = (
+    "part|partie|teil|parte|deel|část|część|частина|часть|част|μέρος|book|livre|buch|libro|livro|boek|книга|kniha|"
+    "księga|canto|section|abschnitt|sección|sezione|volume|band|tome"
+)
+_ORDINALS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|"
+    "eighth|ninth|tenth|last|premier|première|deuxième|troisième|quatrième|cinquième|un|deux|trois|quatre|cinq|"
+    "eins|zwei|drei|vier|fünf|primer[oa]|segund[oa]|tercer[oa]|cuart[oa]|quint[oa]|prim[oa]|second[oa]|terz[oa]|"
+    "quart[oa]|primeir[oa]|terceir[oa]|перв(?:ая|ый)|втор(?:ая|ой)|треть?[яи]й?|четв[её]рт(?:ая|ый)|пят(?:ая|ый)"
+)
+# What ordinals end with, where they stand before the word: "Erstes Kapitel", "Troisième partie", "Вторая часть".
+_ORDINAL_ENDS = "tes|ter|ième|ère|nde|era|nda|cera|rta|nta|ima|rza|eira|ая|ья|ső|ik|inci|nci|üncü|sta|dra|dje"
 _WHOLE = (
     "prologue|epilogue|preface|foreword|introduction|afterword|interlude|postscript|prolog|epilog|vorwort|nachwort|"
     "einleitung|avant-propos|préface|épilogue|postface|prólogo|epílogo|prefacio|prefácio|introducción|introdução|"
@@ -21,13 +31,15 @@ _WHOLE = (
 )
 _ROMAN = "(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _NUMBER = rf"(?:\d{{1,4}}|{_ROMAN}|(?:the\s+)?[\p{{L}}\p{{M}}]+(?:-[\p{{L}}\p{{M}}]+)*)"
+_TITLE = r"(?:\s*[.:—–-]+\s*.*)?"
 _COUNT = r"[0-9０-９〇零一二三四五六七八九十百千兩两壹贰叁廿卅]+"
 
 _PATTERNS = (
     # "Chapter IV", "Chapter Four: The Storm", "CHAPTER TWENTY TWO"
-    rf"(?i:{_WORDS})\s+{_NUMBER}(?:\s+\p{{Lu}}+)?(?:\s*[.:—–-]+\s*.*)?",
-    # "Erstes Kapitel", "Première partie", "1. fejezet", "Första kapitlet"
-    r"(?:\d{1,3}\.|\p{Lu}[\p{L}\p{M}]+)\s+(?i:kapitel|kapitlet|teil|buch|partie|chapitre|parte|fejezet|rész|bölüm|глава|часть|osa|luku)\.?",
+    rf"(?i:{_CHAPTER})\s+{_NUMBER}(?:\s+\p{{Lu}}+)?{_TITLE}",
+    # "Part One", "BOOK THE SECOND", "Часть первая"
+    rf"(?i:{_PART})\s+(?:\d{{1,4}}|{_ROMAN}|(?i:(?:the\s+)?(?:{_ORDINALS}))){_TITLE}",
+    rf"(?:\d{{1,3}}\.|\p{{Lu}}[\p{{L}}\p{{M}}]*(?i:{_ORDINAL_ENDS}))\s+(?i:{_CHAPTER}|{_PART}|kapitlet|fejezet|rész){_TITLE}",
     # "第三章", "第 12 回 风雪", "卷二", "제3장"
     rf"第\s*{_COUNT}\s*[章回节節卷部集幕篇話话折](?:[\s:：、　].*)?",
     rf"[卷部]\s*{_COUNT}(?:[\s:：　].*)?",

@@ -203,24 +203,31 @@ def _pair_halves(parts: list[Part], *, first: int) -> None:
                 if other.half[1] == part.half[1]:
                     del begun[begun.index(other) :]
                     other.kind, part.kind = "open", "close"
+                    other.aside = part.aside = False
                     other.pair = part.pair = first + index
+                    other.aside = part.aside = False
                     break
 
 
 def _without_empty_pairs(parts: list[Part]) -> list[Part]:
     """An element without any text in it stands alone, with all that is in it."""
     out: list[Part] = []
-    begun: list[int] = []
+    begun: list[
+        tuple[int, int]
+    ] = []  # where each open element stands, and how many texts there were before it
+    texts = 0
     for part in parts:
         out.append(part)
         if part.kind == "open":
-            begun.append(len(out) - 1)
+            begun.append((len(out) - 1, texts))
         elif part.kind == "close":
-            start = begun.pop()
-            inside = out[start + 1 : -1]
-            if not any(token.text for other in inside if other.kind == "text" for token in other.tokens):
+            start, before = begun.pop()
+            if texts == before:
                 tokens = [token for other in out[start:] for token in other.tokens]
-                out[start:] = [Part("alone", tokens, aside=all(other.aside for other in inside))]
+                aside = all(other.aside for other in out[start + 1 : -1])
+                out[start:] = [Part("alone", tokens, aside=aside)]
+        elif part.kind == "text":
+            texts += part.tokens[0].text != ""
     return out
 
 
@@ -319,9 +326,14 @@ class Segment:
 
     def references(self) -> Iterator[tuple[str, bytes]]:
         """Characters that are written as references, each with what is written."""
-        for token in self.tokens:
-            if len(token.text) == 1 and token.raw.startswith("&".encode(self.encoding)) and not token.literal:
-                yield token.text, token.raw
+        return (
+            (token.text, token.raw) for token in self.tokens if len(token.text) == 1 and self._refers(token)
+        )
+
+    def _refers(self, token: Token) -> bool:
+        """Whether it is a reference that stays what it is whatever comes after it."""
+        start, end = (sign.encode(self.encoding) for sign in "&;")
+        return token.raw.startswith(start) and token.raw.endswith(end) and not token.literal
 
     def respelled(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
         """The bytes of a new text: those of the old one where it is the same, else as `spelling` has it."""
@@ -352,11 +364,14 @@ class Segment:
         return out
 
     def _spelled(self, token: Token) -> Iterator[tuple[str, bytes]]:
-        if token.literal or (len(token.text) > 1 and token.raw.startswith("&".encode(self.encoding))):
-            return ((char, escaped(char, self.encoding)) for char in token.text)
-        if len(token.text) == 1:
-            return iter([(token.text, token.raw)])
-        return ((char, char.encode(self.encoding)) for char in token.text)
+        """Each character of a token with its bytes, such that any other text may stand after it."""
+        bare = token.raw.startswith("&".encode(self.encoding)) or token.text == "<"
+        if len(token.text) == 1 and not token.literal and (self._refers(token) or not bare):
+            yield token.text, token.raw
+            return
+        for char in token.text:
+            anew = token.literal or bare or char == "<"
+            yield char, escaped(char, self.encoding) if anew else char.encode(self.encoding)
 
 
 def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:

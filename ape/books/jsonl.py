@@ -69,7 +69,9 @@ class JsonlBook:
             wanted = _name(values["id"].value) if "id" in values else ""
             paragraph = self._paragraph(values, ids.unique(wanted or f"line{number}"), chapters, place)
             target = values.get(self.fields.target)
-            yield Piece(line.raw, paragraph, _Slot(line, target, self.encoding).render if target else None)
+            yield Piece(
+                line.raw, paragraph, _Slot(line, target, self.encoding, place).render if target else None
+            )
 
     def _paragraph(self, values: dict[str, _Value], id: str, chapters: Chapters, place: str) -> Paragraph:
         text = _text(values, self.fields.target, place)
@@ -83,6 +85,7 @@ class _Slot:
     line: Line
     target: _Value
     encoding: Encoding
+    place: str
 
     def render(self, new: str) -> bytes:
         text = self.line.text
@@ -90,7 +93,7 @@ class _Slot:
         plain = text.isascii() or not self.encoding.holds(new)
         token = json.dumps(new, ensure_ascii=plain)
         whole = text[: self.target.start] + token + text[self.target.end :] + self.line.end
-        return self.encoding.encode(whole, place="A line")
+        return self.encoding.encode(whole, place=self.place)
 
 
 def _name(value: object) -> str:

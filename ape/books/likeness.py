@@ -213,8 +213,9 @@ class _Shared:
         self._said = _again(self._rows, self._pairs)
         self._mt_said = _again(self._mt_rows, self._mt_pairs)
         lost = missing[self._pairs]
-        self._base = np.bincount(self._rows, lost, minlength=len(source))
-        self._new_base = self._base - np.bincount(self._rows, lost * self._said, minlength=len(source))
+        self._base: Floats = np.bincount(self._rows, lost, minlength=len(source)).astype(np.float64)
+        said_base = np.bincount(self._rows, lost * self._said, minlength=len(source))
+        self._new_base: Floats = self._base - said_base
 
     def block(self, rows: Ints, columns: Ints) -> _SharedBlock:
         first, last = max(int(rows[0]) - self._longest, 0), int(rows[-1])

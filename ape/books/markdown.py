@@ -120,6 +120,9 @@ class _Reader:
     def env(self) -> dict[str, Any]:  # what the library asks for
         return {"references": self.references}
 
+    def next_id(self) -> str:
+        return f"p{self.number + 1}"
+
     def tokens(self, some: Sequence[Line]) -> list[Token]:
         return self.markdown.parse("\n".join(line.text for line in some), self.env())
 
@@ -203,7 +206,9 @@ class _Reader:
             raw = self.encoding.encode(part, place="")
             slot = Line(part, "", raw)
             pieces.append(Piece(self.encoding.encode(line.text[position:start], place="")))
-            pieces.append(self._piece(_Place(self, [slot], [("", part, "")], inline, cell.info)))
+            pieces.append(
+                self._piece(_Place(self, [slot], [("", part, "")], inline, cell.info, self.next_id()))
+            )
             position = start + len(written)
         pieces.append(Piece(self.encoding.encode(line.text[position:] + line.end, place="")))
         # Some encodings can spell a line in two ways; then it stays whole.
@@ -224,11 +229,8 @@ class _Place:
     parts: list[tuple[str, str, str]]
     inline: Inline
     shape: str
-    id: str = ""
+    id: str
     clear: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", f"p{self.reader.number + 1}")
 
     @classmethod
     def find(cls, reader: _Reader, following: list[Line], token: Token, before: Token) -> _Place:
@@ -243,7 +245,7 @@ class _Place:
             parts[0] = head + match.group(), text[match.end() :], tail
         inline = read_inline(reader.markdown, "\n".join(text for _, text, _ in parts), reader.env())
         shape = "li" if before.hidden else before.tag
-        return cls(reader, held, parts, inline, shape, clear=clear)
+        return cls(reader, held, parts, inline, shape, reader.next_id(), clear)
 
     def strange(self) -> bool:
         """Whether the file itself has something that looks like our marks."""
@@ -252,13 +254,13 @@ class _Place:
     def render(self, new: str) -> bytes:
         reader = self.reader
         markdown, env = reader.markdown, reader.env()
-        single = self.shape in ("td", "th") or (self.shape.startswith("h") and len(self.lines) == 1)
-        columns = 0 if single or len(self.lines) == 1 else max(width(text) for _, text, _ in self.parts)
+        behind_hashes = self.shape.startswith("h") and "#" in self.parts[0][0]
+        columns = 0 if len(self.lines) == 1 else max(width(text) for _, text, _ in self.parts)
         if self.shape in ("td", "th"):
             made = spelled(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
             made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
         else:
-            check = is_heading_line if single else is_paragraph
+            check = is_heading_line if behind_hashes else is_paragraph
             made = spelled(
                 markdown, self.inline, new, env=env, columns=columns, fits=lambda some: check(markdown, some)
             )
@@ -266,7 +268,7 @@ class _Place:
             raise InputError(
                 f"Paragraph {self.id} can't be written as Markdown: {new[:60]!r}.", field=self.id
             )
-        return reader.encoding.encode(self._framed(made), place=f"Paragraph {self.id}")
+        return reader.encoding.encode(self._framed(made), place=self.id, references=True)
 
     def _framed(self, made: list[str]) -> str:
         """The new lines, with what stood before and after the old ones."""

@@ -127,7 +127,10 @@ def make_plan(pairs: Iterable[Pair], recipe: Recipe, *, speed: Speed, price: Pri
     counting = _Counting(recipe)
     for pair in pairs:
         counting.add(pair)
-    tokens_in, tokens_out = counting.reads.times(1, recipe.max_attempts), counting.writes.times(1, recipe.max_attempts)
+    tokens_in, tokens_out = (
+        counting.reads.times(1, recipe.max_attempts),
+        counting.writes.times(1, recipe.max_attempts),
+    )
     return Plan(
         chapters=tuple(ChapterPlan(*counts) for counts in counting.chapters),
         paragraphs=counting.paragraphs,
@@ -135,7 +138,8 @@ def make_plan(pairs: Iterable[Pair], recipe: Recipe, *, speed: Speed, price: Pri
         words=counting.words,
         characters=counting.characters,
         skipped=tuple(
-            Skipped(reason, count, tuple(counting.examples[reason])) for reason, count in counting.by_frequency()
+            Skipped(reason, count, tuple(counting.examples[reason]))
+            for reason, count in counting.by_frequency()
         ),
         pairs_by=dict(counting.pairs_by),
         tokens_in=tokens_in,

@@ -136,7 +136,7 @@ def _end(sign: str) -> int:
 
 
 def _terms(text: str, language: str) -> set[int]:
-    """Hashes of what may be known again in another language: numbers, names, words by their stems, ideographs by two."""
+    """Hashes of what may be known again in another language: numbers, names, stems, ideographs two by two."""
     numbers = Numbers(text, language)
     found = {_hash(f"#{number.joined}") for number in numbers.digits}
     found |= {_hash(f"#{value}") for value in numbers.values}

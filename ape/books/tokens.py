@@ -23,8 +23,8 @@ class Range:
 
 
 # Tokens per character, spaces and points included. High: SmolLM2's vocabulary of 49,152, mostly English, measured (en
-# 0.23, de 0.37, fr 0.36, et 0.42, ro 0.43, ru 0.76, ne 1.15, zh 1.80, si 2.61) and rounded up; scripts not measured have
-# near three bytes a character. Low: what vocabularies of 150,000 and more, made for many languages, come to by our estimate.
+# 0.23, de 0.37, fr 0.36, et 0.42, ro 0.43, ru 0.76, ne 1.15, zh 1.80, si 2.61) and rounded up; for scripts not measured
+# our estimate. Low: our estimate of what vocabularies of 150,000 and more, made for many languages, come to.
 PER_CHARACTER = {
     "Latin": Range(0.20, 0.45), "Cyrillic": Range(0.22, 0.80), "Greek": Range(0.30, 1.00), "Han": Range(0.55, 1.90),
     "Hiragana": Range(0.55, 1.70), "Katakana": Range(0.55, 1.90), "Hangul": Range(0.50, 2.20),

@@ -39,7 +39,7 @@ class _Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TsvBook:
-    """A tab-separated file; the numbers are those of its columns."""
+    """A tab-separated file; `names` are those of its columns, whether it has a first line that says them or not."""
 
     path: Path
     encoding: Encoding

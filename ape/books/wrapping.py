@@ -39,10 +39,12 @@ def joint(line: str, following: str) -> str:
 
 def unwrapped(lines: Sequence[str]) -> str:
     """Wrapped lines as one text."""
-    text = ""
-    for line in map(str.strip, lines):
-        text += (joint(text, line) if text else "") + line
-    return text
+    parts: list[str] = []
+    for line in filter(None, map(str.strip, lines)):
+        if parts:
+            parts.append(joint(parts[-1], line))
+        parts.append(line)
+    return "".join(parts)
 
 
 def needed(line: str, following: str) -> int:

@@ -70,7 +70,7 @@ def plan(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what editing a book would mean, before anything is spent: chapters, pairs, tokens, time and cost."""
-    from ape.cli.book_plan import make_plan, show_plan
+    from ape.cli.book_plan import plan_book, print_plan
     from ape.jobs.begin import open_files
     from ape.settings import load_settings
 
@@ -78,11 +78,8 @@ def plan(
     opened = open_files(
         _files(source, mt, encoding, format), source_language=source_language, target_language=target_language
     )
-    made = make_plan(opened, settings, context=context, max_attempts=max_attempts)
-    if json_output:
-        typer.echo(made.to_json())
-    else:
-        show_plan(made, settings)
+    made, unpaired = plan_book(opened, settings, context=context, max_attempts=max_attempts)
+    print_plan(opened, made, unpaired, json_output=json_output)
 
 
 @app.command()
@@ -241,7 +238,8 @@ def export(
     from ape.cli.book_show import export_job
 
     with _store() as store:
-        export_job(store, _find(store, job), output, format=format.value, overwrite=overwrite)
+        kind = None if format is ExportFormat.BOOK else format.value
+        export_job(store, _find(store, job), output, format=kind, overwrite=overwrite)
 
 
 @app.command()

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -20,6 +20,9 @@ from ape.jobs.job import Job
 from ape.jobs.output import Output, write_output, write_whole
 from ape.jobs.row import State
 from ape.jobs.store import Store
+
+if TYPE_CHECKING:
+    from ape.books.export import ExportFormat
 
 NAMED = 20
 
@@ -213,14 +216,14 @@ def write_job_report(store: Store, job: Job, path: Path) -> None:
     write(store, job, path)
 
 
-def export_job(store: Store, job: Job, output: Path, *, format: str, overwrite: bool) -> None:
-    """What is done so far, as the book itself or in another format."""
+def export_job(store: Store, job: Job, output: Path, *, format: ExportFormat | None, overwrite: bool) -> None:
+    """What is done so far, in another format, or as the book itself where none is named."""
     from ape.books.export import export_rows
 
     is_stdout = str(output) == "-"
     if not is_stdout and output.exists() and not overwrite:
         raise Conflict(f"{output} is there already. Choose another name, or say --overwrite.", field="output")
-    if format == "book":
+    if format is None:
         if is_stdout:
             raise Conflict("The book itself goes to a file: -o FILE.", field="output")
         written = write_output(store, job, output)

@@ -65,6 +65,10 @@ def open_files(
             target_language=target_language,
         )
 
+    if files.source and hash_of(files.source) == hash_of(files.mt):
+        raise InputError(
+            f"{files.source} and {files.mt} are the same file. Give the source and its MT.", field="mt"
+        )
     mt = opened(files.mt, files.format)
     if files.source is None and not mt.bilingual:
         raise InputError(

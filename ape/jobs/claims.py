@@ -88,7 +88,11 @@ def release(connection: Connection, worker: Worker, stretch: Stretch | None) -> 
     free = update(stretches).where(stretches.c.worker == worker.id).values(worker=None)
     if stretch is not None:
         connection.execute(
-            free.where(stretches.c.job == stretch.job, stretches.c.number == stretch.number),
+            free.where(
+                stretches.c.job == stretch.job,
+                stretches.c.number == stretch.number,
+                stretches.c.turn == stretch.turn,
+            ),
         )
         return
     # In the order in which everybody locks them.

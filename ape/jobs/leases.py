@@ -66,24 +66,28 @@ def has_ended(worker: Worker) -> bool:
     """Whether its process surely runs no more. False where that can't be known from here."""
     if worker.host != this_host():
         return False
-    if _PROC.joinpath("self/stat").exists():
-        return _started(worker.pid) != worker.started
-    if os.name != "posix":
-        return False
-    try:
-        os.kill(worker.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        pass
-    return False
+    started = _started(worker.pid)
+    return _is_gone(worker.pid) if started is None else started != worker.started
 
 
 def _started(pid: int) -> str | None:
-    """When the process began, in ticks since the machine did; None where there is none, or only its corpse."""
+    """When the process began, in ticks since the machine did; empty for its corpse, None where we can't see it."""
     try:
         # Its name is in brackets and may hold anything.
         state, *rest = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except (OSError, ValueError):
         return None
-    return None if state in _ENDED else rest[18]
+    return "" if state in _ENDED else rest[18]
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether nothing has that number: a process of another user may be hidden from us."""
+    if os.name != "posix":
+        return False  # there a signal of 0 would not only ask
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False

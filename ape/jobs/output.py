@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import BinaryIO, cast
 
 from ape.books.book import Book, Paragraph
 from ape.books.formats import open_book
@@ -120,7 +120,7 @@ def write_output(store: Store, job: Job, output: Path) -> Output:
 
 
 @contextmanager
-def write_whole(output: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+def write_whole(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """A file beside `output` that takes its place at the end of the block, and goes if the block fails."""
     part: Path | None = None
     try:
@@ -128,7 +128,7 @@ def write_whole(output: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             dir=output.parent, prefix=".ape-", suffix=output.suffix, delete=False
         ) as file:
             part = Path(file.name)
-            yield part, file
+            yield part, cast(BinaryIO, file)
         part.chmod(0o666 & ~_umask())
         part.replace(output)
     except OSError as error:

@@ -7,7 +7,7 @@ Then a few statements compare it with what is there, in one transaction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from sqlalchemy import (
@@ -76,10 +76,13 @@ def replan(database: Database, job: str, rows: Iterable[Planned]) -> Replanned:
         try:
             with database.writing_on(connection):
                 lock(connection, job)
-                return _merge(connection, job)
+                found = _merge(connection, job)
         finally:
             staged.drop(connection)
             connection.commit()
+        if found.kept != sum(astuple(found)):
+            _look_over(connection)
+    return found
 
 
 def lock(connection: Connection, job: str) -> None:
@@ -152,6 +155,13 @@ def _stage(connection: Connection, rows: Iterable[Planned]) -> None:
     if connection.dialect.name != "sqlite":
         connection.execute(text(f"ANALYZE {staged.name}"))
     connection.commit()
+
+
+def _look_over(connection: Connection) -> None:
+    """Let PostgreSQL learn of a new book now: until it does, it takes thousands of paragraphs for a handful."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(text(f"ANALYZE {paragraphs.name}, {stretches.name}, {results.name}"))
+        connection.commit()
 
 
 def _checked(rows: Iterable[Planned]) -> Iterator[Planned]:

@@ -19,6 +19,7 @@ _RESULT = (
     "passage", "post_edit", "decision", "findings", "edits", "edit_rate", "model", "prompt", "prompt_tokens",
     "completion_tokens", "attempt", "seconds",
 )  # fmt: skip
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 PLANNED = tuple(field.name for field in fields(Planned))
 # Scripts that put no spaces between words: there a character counts as one.
 _UNSPACED = re.compile(
@@ -111,7 +112,3 @@ def to_row(row: RowMapping) -> Row:
 def to_planned(row: RowMapping) -> Planned:
     """A paragraph as it was planned."""
     return Planned(**{name: row[name] for name in PLANNED})
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

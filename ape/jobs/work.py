@@ -109,19 +109,16 @@ class _Crew:
 
     async def _all_lanes(self, look: asyncio.Task[None]) -> None:
         lanes = [asyncio.create_task(self._lane()) for _ in range(self.lanes)]
-        together = asyncio.gather(*lanes)
         try:
-            await asyncio.wait({together, look}, return_when=asyncio.FIRST_COMPLETED)
-            if together.done():
-                await together
-            else:
-                look.result()  # it ends by an error, or because somebody stopped the job
+            pending: set[asyncio.Task[None]] = {look, *lanes}
+            while pending - {look} and not look.done():
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()  # the first error ends it all; `look` ends where somebody stops the job
         finally:
             for lane in lanes:
                 lane.cancel()
             await asyncio.gather(*lanes, return_exceptions=True)
-            with suppress(asyncio.CancelledError, Exception):
-                await together
 
     async def _lane(self) -> None:
         while stretch := await self._aside(self.store.claim, self.job.id, self.worker):

@@ -32,6 +32,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 import ape.errors
 import serve.door
 import serve.problems
+import serve.upload
 import serve.work
 from ape.edits import Edit, Kind, apply_edits, edit_rate
 from ape.engines import Engine
@@ -137,6 +138,10 @@ def keyed_address(patient: Settings) -> Iterator[str]:
 def look_at(case: Case[Any], response: Response) -> None:
     """A good request is answered and a bad one refused: by its status, or in a list each item in its place."""
     passages = case.body
+    if case.path == "/v1/books":
+        # No schema tells a book from noise, which is refused.
+        case.validate_response(response, checks=[negative_data_rejection])
+        return
     if response.status_code != 200 or not isinstance(passages, list):
         case.validate_response(response, checks=[negative_data_rejection, positive_data_acceptance])
         return
@@ -198,7 +203,8 @@ def test_every_operation_says_what_it_is_for_and_every_answer_what_it_means() ->
 
 def test_every_status_of_an_error_is_documented() -> None:
     """Those of the error tree, and those that the service's own modules name."""
-    sources = [Path(str(module.__file__)) for module in (ape.errors, serve.problems, serve.door, serve.work)]
+    modules = (ape.errors, serve.problems, serve.door, serve.work, serve.upload)
+    sources = [Path(str(module.__file__)) for module in modules]
     named = re.findall(r"\bstatus(?:: int)? ?= ?(\d{3})", "".join(source.read_text() for source in sources))
     assert {"400", "401", "403", "415", "429", "500", "504"} <= set(named)  # or the search is at fault
     documented = [set(operation["responses"]) for _, operation in operations(OPEN.openapi())]

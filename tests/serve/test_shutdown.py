@@ -19,7 +19,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.scripted import Hang, Say, ScriptedServer
+from tests.scripted import Hang, Say, ScriptedServer, translation_in
+from tests.serve.library import LANGUAGES, files
 
 APE = Path(sys.executable).parent / "ape"
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
@@ -72,7 +73,8 @@ def command(*words: str) -> list[str]:
 def environment(tmp_path: Path) -> dict[str, str]:
     """Of a user of whom nothing is known."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    return kept | {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    return kept | dict.fromkeys(homes, str(tmp_path))
 
 
 @pytest.fixture
@@ -215,6 +217,38 @@ async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: Scripted
 
 
 @signals
+async def test_a_job_and_who_listens_to_it_do_not_keep_it(
+    number: signal.Signals, serve: Serve, scripted: ScriptedServer, until: Until
+) -> None:
+    """Though a stream may last for ever: the paragraph in hand is finished, the job is for the next time."""
+    scripted.script = lambda asked, turn: Say(translation_in(asked), pause=0.05)
+    service = serve("--url", scripted.url)
+    async with httpx2.AsyncClient(base_url=service.address, timeout=60) as client:
+        sent = await client.post("/v1/books", files=files(30), data=LANGUAGES)
+        job = sent.json()["id"]
+        async with client.stream("GET", f"/v1/jobs/{job}/events") as response:
+            events = response.aiter_lines()
+            assert await anext(events) == "event: progress"
+            await until(lambda: len(scripted.requests) > 2)
+            began = time.monotonic()
+            service.stop(number)
+            heard = [line async for line in events]
+    assert "event: end" not in heard
+    assert service.end() == 0
+    assert time.monotonic() - began < 15  # and not 20, as long as it may drain
+    asked = len(scripted.requests)
+    assert asked < 30
+    again = serve("--url", scripted.url)
+    async with httpx2.AsyncClient(base_url=again.address, timeout=60) as client:
+
+        async def is_done() -> bool:
+            return bool((await client.get(f"/v1/jobs/{job}")).json()["state"] == "done")
+
+        await until(is_done, seconds=60)
+    assert len(scripted.requests) == 30  # none was lost on the way, none asked for twice
+
+
+@signals
 def test_the_embedded_engine_stops_with_it(number: signal.Signals, serve: Serve, smollm2: Path) -> None:
     service = serve("--model", str(smollm2))
     response = httpx2.post(f"{service.address}/v1/post-edit", json=PASSAGE, timeout=120)
@@ -257,6 +291,18 @@ def test_the_open_network_without_a_key_is_one_sentence(tmp_path: Path, environm
     assert done.returncode == 2
     assert "APE_API_KEYS" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("variable", ["APE_JOBS", "APE_UPLOADS"])
+def test_a_place_that_can_not_be_used_is_one_sentence(
+    variable: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "broken").write_bytes(b"This is neither a database nor a folder. " * 100)
+    place = environment | {variable: str(tmp_path / "broken")}
+    done = refused(["--port", "0", "--url", "http://127.0.0.1:9/v1"], tmp_path, place)
+    assert done.returncode in (1, 2)
+    assert [line[:4] for line in done.stderr.splitlines()] == ["Star", "ape:"], done.stderr
+    assert str(tmp_path / "broken") in done.stderr
 
 
 def test_a_model_that_can_not_be_loaded_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -132,7 +132,8 @@ def package(names: Sequence[str], *, language: str, version: int, title: str) ->
 
 def ncx(names: Sequence[str], labels: Sequence[str], *, title: str) -> str:
     points = "\n    ".join(
-        f'<navPoint id="n{n}" playOrder="{n}"><navLabel><text>{label}</text></navLabel><content src="{name}"/></navPoint>'
+        f'<navPoint id="n{n}" playOrder="{n}">'
+        f'<navLabel><text>{label}</text></navLabel><content src="{name}"/></navPoint>'
         for n, (name, label) in enumerate(zip(names, labels, strict=True), start=1)
     )
     return f"""<?xml version="1.0" encoding="UTF-8"?>

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 _SYMFONY = "usr/share/php/Symfony/Component/Translation/Resources/schemas"
 _OMEGAT = "usr/share/omegat/OmegaT.jar"
@@ -44,7 +44,7 @@ def _folder(package: str) -> Path:
     return kept
 
 
-class _Local(etree.Resolver):
+class _Local(etree.Resolver):  # type: ignore[misc]
     """Nothing is fetched: the one schema that the others import is beside them."""
 
     def __init__(self, folder: Path) -> None:

@@ -53,7 +53,7 @@ class Pipe(io.RawIOBase):
 
 def streamed(entries: dict[str, bytes]) -> bytes:
     pipe = Pipe()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries.items():
             archive.writestr(name, data)
     return pipe.data

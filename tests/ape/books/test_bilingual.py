@@ -108,7 +108,7 @@ def test_a_translation_has_its_source_beside_it(tmp_path: Path, make: Maker, sou
 def test_the_translation_may_come_first_where_languages_are_given(
     tmp_path: Path, make: Maker, languages: dict[str, str]
 ) -> None:
-    book = open_book(pages(tmp_path, make, swapped=True), **languages)  # type: ignore[arg-type]
+    book = open_book(pages(tmp_path, make, swapped=True), **languages)
     assert pairs(book) == list(zip(FRENCH, ENGLISH, strict=True))
     assert (book.source_language, book.language) == ("fr", "en")
 

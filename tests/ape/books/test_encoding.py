@@ -81,6 +81,13 @@ def test_an_unknown_encoding_is_a_clear_sentence(tmp_path: Path, name: str) -> N
         find_encoding(file_of(tmp_path / "a.txt", b"words"), encoding=name)
 
 
+def test_a_name_that_the_mark_denies_is_refused(tmp_path: Path) -> None:
+    path = file_of(tmp_path / "a.txt", codecs.BOM_UTF8 + FRENCH.encode())
+    with pytest.raises(InputError, match=r"byte order mark of utf-8, and is said to be iso8859-1"):
+        find_encoding(path, encoding="latin-1")
+    assert find_encoding(path, encoding="utf-8") == find_encoding(path, encoding="utf-8-sig")
+
+
 def test_a_wrong_name_tells_where_it_fails(tmp_path: Path) -> None:
     path = file_of(tmp_path / "a.txt", b"a" * 70_000 + b"\xff" + b"b" * 70_000)
     with pytest.raises(InputError, match="the byte at 70,000"):
@@ -118,3 +125,9 @@ def test_quotes_that_a_file_cannot_hold_become_plain_ones() -> None:
 def test_a_letter_that_a_file_cannot_hold_is_a_clear_sentence() -> None:
     with pytest.raises(InputError, match=r"Paragraph p7: .*'ж' \(U\+0436\).*iso8859-1.*UTF-8"):
         Encoding("iso8859-1").encode("жить", place="Paragraph p7")
+
+
+def test_references_and_half_characters_need_no_plain_form() -> None:
+    assert Encoding("iso8859-1").encode("“ж”", place="p1", references=True) == b"&#8220;&#1078;&#8221;"
+    assert Encoding("utf-8").encode("a\ud800", place="p1") == "a\ufffd".encode()
+    assert Encoding("iso8859-1").encode("a\ud800", place="p1") == b"a?"

@@ -198,6 +198,7 @@ def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFacto
         ("a _b_ c", "a⟦1⟧b⟦/1⟧c", "a<em>b</em>c"),
         ("# A *b* #", "⟦1⟧B⟦/1⟧ a", "# *B* a #"),
         ("A\n===", "B", "B\n==="),
+        ("A\n===", "- B", "\\- B\n==="),
         ("> a\n> b", "c", "> c"),
         ("- a\n  b", "c", "- c"),
         ("[a] b\n\n[a]: x", "⟦1⟧c⟦/1⟧ b", "[c][a] b\n\n[a]: x"),
@@ -227,6 +228,13 @@ def test_cells_keep_their_frames(path: Path) -> None:
     a_book = book(path, SAMPLE)
     new = written(a_book, {"p11": "What | or who", "p13": "one ⟦1⟧tom⟦/1⟧ cat"})
     assert new == SAMPLE.replace("What \\| it is", "What \\| or who").replace("a *cat*", "one *tom* cat")
+
+
+def test_what_the_encoding_lacks_becomes_a_reference(path: Path) -> None:
+    a_book = book(path, "Un été.\n", encoding="iso8859-1")
+    out = io.BytesIO()
+    a_book.write(out, {"p1": "“Été.”"}.get)
+    assert out.getvalue() == b"&#8220;\xc9t\xe9.&#8221;\n"
 
 
 def test_lost_marks_are_refused(path: Path) -> None:

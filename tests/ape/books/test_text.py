@@ -181,7 +181,18 @@ def test_a_heading_at_the_very_beginning_is_chapter_zero(tmp_path: Path) -> None
             "— 4 —",
             "제3장",
         ],
-        *["Prologue", "EPILOGUE", "序章", "Part One", "Chapter 9\nIn which it rains"],
+        *[
+            "Prologue",
+            "EPILOGUE",
+            "序章",
+            "Part One",
+            "BOOK THE SECOND",
+            "Troisième partie",
+            "Вторая часть",
+            "Zweiter Teil",
+            "Segunda parte",
+            "Chapter 9\nIn which it rains",
+        ],
     ],
 )
 def test_headings_are_known_by_their_words(line: str) -> None:
@@ -200,7 +211,15 @@ def test_headings_are_known_by_their_words(line: str) -> None:
             "Kapitel",
         ][:2],
         *["CIVIL", "He had 3", "Kapitel"],
-        *["Book early, said the sign", "第三章他读了很久", "Chapter two,"],
+        *[
+            "Book early, said the sign",
+            "Book it.",
+            "Part sweetly",
+            "La parte",
+            "Das Buch",
+            "第三章他读了很久",
+            "Chapter two,",
+        ],
         "Chapter 1 was the part that everyone in the village remembered with some embarrassment.",
     ],
 )

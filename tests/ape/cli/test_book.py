@@ -249,8 +249,8 @@ def test_a_job_can_be_looked_at_reported_exported_and_forgotten(
     assert run("book", "report", status["id"][:5], "-o", "r.html").returncode == 0
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "while.html").exists()
-    for format in ("jsonl", "tsv", "txt", "tmx", "xliff"):
-        done = run("book", "export", "out.epub", "--format", format, "-o", f"x.{format}")
+    for kind in ("jsonl", "tsv", "txt", "tmx", "xliff"):
+        done = run("book", "export", "out.epub", "--format", kind, "-o", f"x.{kind}")
         assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 12

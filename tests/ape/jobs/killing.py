@@ -1,6 +1,7 @@
 """Kill a book at work, again and again, and see that nothing is lost, repeated or other than it would have been.
 
-    python -m tests.ape.jobs.killing --paragraphs 300 --kills 20
+    python -m tests.ape.jobs.killing --folder out/kills --paragraphs 300 --kills 20
+    python -m tests.ape.jobs.killing --folder out/kills --paragraphs 300 --three
 
 Each run is a process of its own: the command line as it is, on the embedded engine and its real model, but for one
 thing: every question that goes to the model is written down first.
@@ -12,11 +13,13 @@ import argparse
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from ape.jobs.row import State
 from ape.jobs.store import Store
 from tests.ape.books.making import make_epub
 from tests.ape.books.tale import tale
+from tests.ape.jobs.postgres import running_postgres
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,29 @@ def to_the_end(run: Run, *, expect: Sequence[int] = (0,)) -> str:
     return out.decode()
 
 
+def kill_one_of_three(run: Run, job: str, *, more: Sequence[str] = (), after: int) -> str:
+    """The command and two helpers at once, one of whom is killed when so many are finished; gives what it printed."""
+    first = run.start()
+    _wait(lambda: len(run.asked()) > 0, first)
+    helpers = [
+        Run(run.store, run.log, ["book", "work", job, *more], run.environment).start() for _ in range(2)
+    ]
+    _wait(lambda: len(finished(run.store, job)) >= after, first)
+    os.killpg(helpers[0].pid, signal.SIGKILL)
+    out, err = first.communicate()
+    for one in helpers:
+        one.communicate()
+    assert first.returncode == 0, err.decode()
+    assert helpers[0].returncode == -signal.SIGKILL, "the helper was done before it could be killed"
+    return out.decode()
+
+
+def _wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    while not condition():
+        assert process.poll() is None, (process.communicate()[1] or b"").decode()
+        time.sleep(0.2)
+
+
 def main() -> None:
     """The whole show, as large as one likes."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -123,26 +150,42 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--flags", default="", help="more flags for `ape book edit`, as in a shell")
+    parser.add_argument(
+        "--three", action="store_true", help="three workers on PostgreSQL, one of them killed"
+    )
     wanted = parser.parse_args()
     wanted.folder.mkdir(parents=True, exist_ok=True)
+    more = shlex.split(wanted.flags)
     pair = make_pair(wanted.folder, wanted.paragraphs)
-    whole = Run(str(wanted.folder / "whole.sqlite"), wanted.folder / "whole.log", [])
-    whole.arguments = pair.command(wanted.folder / "whole.epub")
+    whole = wanted.folder / "whole.epub"
+    run = Run(str(wanted.folder / "whole.sqlite"), wanted.folder / "whole.log", pair.command(whole, *more))
     began = time.monotonic()
-    print(to_the_end(whole), flush=True)
+    print(to_the_end(run), flush=True)
     seconds = time.monotonic() - began
-    print(f"undisturbed: {seconds:.0f} s", flush=True)
-    broken = Run(str(wanted.folder / "broken.sqlite"), wanted.folder / "broken.log", [])
-    output = wanted.folder / "broken.epub"
-    broken.arguments = pair.command(output)
+    print(f"undisturbed: {seconds:.0f} s, {len(run.asked())} questions", flush=True)
+    output = wanted.folder / ("three.epub" if wanted.three else "broken.epub")
     job = job_id(Files(pair.source, pair.mt), output)
-    chance = random.Random(wanted.seed)
-    killed = disturb(broken, job, kills=wanted.kills, chance=chance, longest=2 * seconds / wanted.kills)
-    print(to_the_end(broken))
-    same = output.read_bytes() == (wanted.folder / "whole.epub").read_bytes()
-    results = finished(broken.store, job)
-    print(f"killed {killed} times; {len(results)} results; output byte-identical: {same}")
-    sys.exit(0 if same else 1)
+    log = output.with_suffix(".log")
+    with ExitStack() as stack:
+        store = str(output.with_suffix(".sqlite"))
+        if wanted.three:
+            store = stack.enter_context(running_postgres()).fresh("books")
+        run = Run(store, log, pair.command(output, *more))
+        if wanted.three:
+            print(kill_one_of_three(run, job, after=wanted.paragraphs // 3))
+            killed = 1
+        else:
+            chance = random.Random(wanted.seed)
+            killed = disturb(run, job, kills=wanted.kills, chance=chance, longest=2 * seconds / wanted.kills)
+            print(to_the_end(run))
+        results = finished(store, job)
+    same = output.read_bytes() == whole.read_bytes()
+    print(
+        f"killed {killed} times; {len(results)} results, {len(run.asked())} questions; "
+        f"output byte-identical to the undisturbed one: {same}"
+    )
+    sys.exit(0 if same and len(results) == wanted.paragraphs else 1)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ def test_the_same_worker_does_not_write_by_an_old_claim(store: Store, worker: Wo
     old = claimed(store, worker)
     store.release(worker, old)
     new = claimed(store, worker)
+    store.release(worker, old)
     assert not store.save(old, "p0", a_result(), seconds=1)
     assert store.fail(old, "p0", "bad", most=1) is State.WAITING
     assert store.save(new, "p0", a_result(), seconds=1)

@@ -116,10 +116,10 @@ def test_many_may_begin_at_once(new_url: str) -> None:
     code = "import sys; from ape.jobs.store import Store; Store(sys.argv[1]).close()"
     started = [
         subprocess.Popen([sys.executable, "-c", code, new_url], cwd=ROOT, stderr=subprocess.PIPE)
-        for _ in range(4)
+        for _ in range(3)
     ]
     said = [process.communicate(timeout=60)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * 4, said
+    assert [process.returncode for process in started] == [0] * 3, said
     with Store(new_url) as store:
         assert store.jobs() == []
 

@@ -204,5 +204,5 @@ async def test_two_crews_on_one_job_ask_for_nothing_twice(
         states = await asyncio.gather(
             work_on(store, job, engine, lanes=3), work_on(other, job, engine, lanes=3)
         )
-    assert states == [JobState.DONE, JobState.DONE]
+    assert set(states) == {JobState.DONE}
     assert len(scripted.requests) == len(set(asked(scripted))) == 40

@@ -1,0 +1,148 @@
+"""What `ape book plan` shows before anything is spent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ape.books.pair import Unpaired
+from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
+from ape.books.tokens import Range
+from ape.cli.book_edit import lanes_of, open_store
+from ape.errors import ApeError
+from ape.jobs.begin import Opened
+from ape.jobs.job import Recipe
+from ape.models import DEFAULT_MODEL
+from ape.settings import Settings
+from prompts import fingerprint
+
+_CHAPTERS = 40
+
+
+def plan_book(
+    opened: Opened, settings: Settings, *, context: int, max_attempts: int
+) -> tuple[Plan, Unpaired]:
+    """The plan, and the paragraphs of the source that no MT was found for."""
+    recipe = Recipe(
+        model=settings.model or DEFAULT_MODEL,
+        revision="",
+        prompt=fingerprint("chat"),
+        source_language=opened.source_language,
+        target_language=opened.target_language,
+        context=context,
+        max_attempts=max_attempts,
+    )
+    pairing = opened.pairing()
+    plan = make_plan(pairing.pairs(), recipe, speed=_speed(settings, recipe.model), price=_price(settings))
+    return plan, pairing.unpaired_source
+
+
+def _speed(settings: Settings, model: str) -> Speed:
+    """As it was measured on this machine before, or a first guess."""
+    at_once = lanes_of(settings)
+    try:
+        with open_store(settings) as store:
+            rate = store.rate(model)
+    except ApeError:
+        rate = None  # a plan is worth having without it
+    return (
+        Speed.measured(rate, at_once=at_once) if rate else replace(SPEEDS[settings.engine], at_once=at_once)
+    )
+
+
+def _price(settings: Settings) -> Price | None:
+    if settings.price_in is not None or settings.price_out is not None:
+        return Price(settings.price_in or 0.0, settings.price_out or 0.0)
+    return None if settings.engine == "url" else FREE
+
+
+def print_plan(opened: Opened, plan: Plan, unpaired: Unpaired, *, json_output: bool) -> None:
+    """As JSON, or as a table and a few sentences."""
+    if json_output:
+        shown = plan.to_json() | {
+            "source_language": opened.source_language,
+            "target_language": opened.target_language,
+            "format": opened.mt.format,
+            "unpaired_source": {
+                "count": unpaired.count,
+                "examples": [{"id": name, "text": text} for name, text in unpaired.first],
+            },
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console.print(_chapters(plan))
+    for line in _sentences(opened, plan, unpaired):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _chapters(plan: Plan) -> Table:
+    table = Table("chapter", "title", box=None)
+    for heading in ("paragraphs", "to edit", "left alone", "words"):
+        table.add_column(heading, justify="right")
+    for chapter in plan.chapters[:_CHAPTERS]:
+        numbers = (chapter.paragraphs, chapter.pairs, chapter.skipped, chapter.words)
+        table.add_row(
+            str(chapter.number + 1), _short(chapter.title, 48), *(f"{number:,}" for number in numbers)
+        )
+    if len(plan.chapters) > _CHAPTERS:
+        table.add_row("…", f"and {len(plan.chapters) - _CHAPTERS:,} more", "", "", "", "")
+    return table
+
+
+def _sentences(opened: Opened, plan: Plan, unpaired: Unpaired) -> list[str]:
+    found = ", ".join(f"{count:,} by {how}" for how, count in plan.pairs_by.items()) or "none"
+    lines = [
+        "",
+        f"{len(plan.chapters):,} chapters, {plan.paragraphs:,} paragraphs, {opened.source_language} to "
+        f"{opened.target_language} ({opened.mt.format})",
+        f"pairs       {plan.pairs:,} ({found}), {plan.words:,} words",
+    ]
+    for skip in plan.skipped:
+        lines.append(f"left alone  {skip.count:,}: {skip.reason}")
+        lines += [f"              {name}: {_short(text, 60)}" for name, text in skip.examples[:3]]
+    if unpaired.count:
+        lines.append(f"source without MT  {unpaired.count:,}")
+        lines += [f"              {name}: {_short(text, 60)}" for name, text in unpaired.first[:3]]
+    speed = plan.speed
+    lines += [
+        f"tokens      {_between(plan.tokens_in, _count)} to read, {_between(plan.tokens_out, _count)} to write",
+        f"time        {_between(plan.seconds, _time)}, {speed.at_once} in flight ({speed.origin})",
+        f"cost        {_cost(plan)}",
+    ]
+    return lines
+
+
+def _cost(plan: Plan) -> str:
+    if plan.cost is None:
+        return "not known: set APE_PRICE_IN and APE_PRICE_OUT, for a million tokens each"
+    return (
+        "free: the model runs here"
+        if plan.cost == Range()
+        else _between(plan.cost, lambda cost: f"{cost:,.2f}")
+    )
+
+
+def _between(given: Range, shown: Callable[[float], str]) -> str:
+    low, high = shown(given.low), shown(given.high)
+    return low if low == high else f"{low} to {high}"
+
+
+def _count(tokens: float) -> str:
+    return f"{tokens:,.0f}" if tokens < 10_000 else f"{round(tokens, -3):,.0f}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

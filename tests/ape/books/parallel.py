@@ -1,0 +1,78 @@
+"""A made-up tale in two made-up languages, word for word, to be disturbed and put together again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ape.books.book import Paragraph, TextOf, Written
+
+_NAMES = ("Maro", "Tilda", "Oskandar", "Vey", "Brunhold")
+
+
+def tale(paragraphs: int, *, seed: int = 1) -> tuple[list[str], list[str]]:
+    """So many paragraphs, each in both languages."""
+    chance = random.Random(seed)
+    words = [(_word(chance, "bdgkmntz", "aou"), _word(chance, "flprsvw", "eiy")) for _ in range(600)]
+    pairs = [_paragraph(chance, words) for _ in range(paragraphs)]
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def _word(chance: random.Random, consonants: str, vowels: str) -> str:
+    return "".join(
+        chance.choice(consonants) + chance.choice(vowels) for _ in range(chance.choice((1, 2, 2, 3)))
+    )
+
+
+def _paragraph(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    sentences = [_sentence(chance, words) for _ in range(chance.choice((1, 1, 2, 3, 5)))]
+    one, other = (" ".join(sentence[side] for sentence in sentences) for side in (0, 1))
+    return (f"« {one} »", f"“{other}”") if chance.random() < 0.3 else (one, other)
+
+
+def _sentence(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    chosen = [
+        words[min(int(chance.paretovariate(0.6)), len(words)) - 1] for _ in range(chance.randint(3, 18))
+    ]
+    if chance.random() < 0.3:
+        chosen.insert(0, (chance.choice(_NAMES),) * 2)
+    if chance.random() < 0.1:
+        chosen.append((str(chance.randint(2, 2000)),) * 2)
+    end = chance.choice("....?!")
+    one, other = (" ".join(word[side] for word in chosen).capitalize() + end for side in (0, 1))
+    return one, other
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBook:
+    """A book in memory."""
+
+    name: str
+    listed: Sequence[Paragraph]
+    language: str | None = None
+    source_language: str | None = None
+    bilingual: bool = False
+    format: str = "list"
+
+    @property
+    def path(self) -> Path:
+        return Path(self.name)
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        return iter(self.listed)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        raise NotImplementedError
+
+
+def listed(name: str, *chapters: Sequence[str], language: str | None = None) -> ListedBook:
+    """A book of such chapters, with ids like `name/0#3`."""
+    paragraphs = [
+        Paragraph(f"{name}/{number}#{place}", number, f"Chapter {number + 1}", text)
+        for number, texts in enumerate(chapters)
+        for place, text in enumerate(texts)
+    ]
+    return ListedBook(name, paragraphs, language)

@@ -1,0 +1,294 @@
+"""Every MT paragraph is in one pair, with its own source and nobody else's, or with the reason why it has none."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ape.books.book import Paragraph
+from ape.books.divide import divide
+from ape.books.likeness import Model
+from ape.books.pair import Languages, Pair, check_pair, pair_books
+from ape.errors import InputError
+from eval.pairing import disturb
+from tests.ape.books.parallel import ListedBook, listed, tale
+
+FRENCH = [
+    "Le vieux gardien du phare comptait les navires qui passaient au large, et il en notait le nom dans un cahier.",
+    "Sa fille, elle, préférait regarder les oiseaux. Elle connaissait chacun de leurs cris et savait les imiter.",
+    "Un soir d’octobre, alors que la mer était grosse, ils virent une barque sans rames dériver vers les rochers.",
+    "« Il y a quelqu’un dedans ! » cria la petite, et déjà elle descendait l’escalier en courant.",
+]
+ENGLISH = [
+    "The old keeper of the lighthouse counted the ships that passed offshore, and he noted their names in a notebook.",
+    "His daughter, she, preferred to watch the birds. She knew each of their cries and knew how to imitate them.",
+    "One evening of October, while the sea was big, they saw a boat without oars drifting towards the rocks.",
+    "“There is somebody inside!” cried the little one, and already she was going down the stairs while running.",
+]
+
+
+def pairs(source: Sequence[str], mt: Sequence[str]) -> list[Pair]:
+    return list(pair_books(listed("source", source), listed("mt", mt)).pairs())
+
+
+def bilingual(*texts: tuple[str, str]) -> ListedBook:
+    paragraphs = [Paragraph(str(place), 0, "", mt, source) for place, (source, mt) in enumerate(texts)]
+    return ListedBook("both.tsv", paragraphs, bilingual=True)
+
+
+def test_each_mt_paragraph_gets_the_source_it_was_made_from() -> None:
+    found = pairs(FRENCH, ENGLISH)
+    assert [(pair.mt, pair.source) for pair in found] == list(zip(ENGLISH, FRENCH, strict=True))
+    assert [pair.id for pair in found] == [f"mt/0#{place}" for place in range(4)]
+    assert [pair.source_ids for pair in found] == [(f"source/0#{place}",) for place in range(4)]
+    assert {(pair.how, pair.skip) for pair in found} == {("structure", "")}
+    assert min(pair.confidence for pair in found) > 0.9
+
+
+def test_sources_that_the_mt_merged_are_joined_as_one_paragraph() -> None:
+    source, mt = tale(30)
+    found = pairs(source, [*mt[:10], f"{mt[10]} {mt[11]}", *mt[12:]])
+    assert found[10].source == f"{source[10]} {source[11]}"
+    assert found[10].source_ids == ("source/0#10", "source/0#11")
+    assert found[10].how == "alignment"
+
+
+def test_a_source_that_the_mt_cut_in_two_is_divided_at_a_sentence_end() -> None:
+    source, mt = tale(30)
+    found = pairs([*source[:10], f"{source[10]} {source[11]}", *source[12:]], mt)
+    assert (found[10].source, found[11].source) == (source[10], source[11])
+    assert found[10].source_ids == found[11].source_ids == ("source/0#10",)
+
+
+def test_what_the_mt_left_out_is_listed() -> None:
+    source, mt = tale(30)
+    pairing = pair_books(listed("source", source), listed("mt", [*mt[:10], *mt[11:]]))
+    list(pairing.pairs())
+    assert pairing.unpaired_source.count == 1
+    assert pairing.unpaired_source.first == [("source/0#10", source[10][:80])]
+
+
+def test_what_the_mt_added_is_left_as_it_is() -> None:
+    source, mt = tale(30)
+    added = "Welyfo ri sepi wy fily ve, lesy pywi rive: fyvi selefy Thorwald 4711 pi!"
+    found = pairs(source, [*mt[:10], added, *mt[10:]])
+    assert (found[10].source, found[10].skip) == ("", "no source found for it")
+    assert [pair.source for pair in found if pair.source] == source
+
+
+def test_many_paragraphs_left_out_are_counted_and_some_of_them_shown() -> None:
+    source, mt = tale(200)
+    pairing = pair_books(listed("source", source), listed("mt", mt[:100]))
+    list(pairing.pairs())
+    assert pairing.unpaired_source.count == 100
+    assert len(pairing.unpaired_source.first) == 50
+    list(pairing.pairs())
+    assert pairing.unpaired_source.count == 100
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), rate=st.sampled_from([0.0, 0.1, 0.2]), blanks=st.integers(0, 3))
+def test_all_mt_paragraphs_come_once_and_in_order(seed: int, rate: float, blanks: int) -> None:
+    chance = random.Random(seed)
+    source, mt = (
+        [line.text for line in disturb(side, chance=chance, rate=rate)] for side in tale(15, seed=seed)
+    )
+    for side in (source, mt):
+        for _ in range(blanks):
+            side.insert(chance.randint(0, len(side)), chance.choice(["", "  ", "⟦1/⟧"]))
+    found = pairs(source, mt)
+    assert [pair.mt for pair in found] == mt
+    assert [pair.position for pair in found] == list(range(len(mt)))
+    assert [pair.id for pair in found] == [f"mt/0#{place}" for place in range(len(mt))]
+    used = [pair.source_ids for pair in found if pair.source_ids]
+    runs = [ids for place, ids in enumerate(used) if place == 0 or used[place - 1] != ids]
+    names = [name for ids in runs for name in ids]
+    assert len(names) == len(set(names))
+
+
+# --- why a paragraph is not edited -------------------------------------------------------------------------------
+
+
+def test_a_blank_mt_paragraph_is_skipped() -> None:
+    found = pairs(FRENCH, [ENGLISH[0], "", *ENGLISH[1:]])
+    assert found[1].skip == "the MT is empty"
+    assert [pair.source for pair in found if pair.source] == FRENCH
+
+
+def test_a_paragraph_without_words_is_skipped() -> None:
+    found = pairs([*FRENCH[:2], "* * *", *FRENCH[2:]], [*ENGLISH[:2], "* * *", *ENGLISH[2:]])
+    assert found[2].skip == "no words"
+
+
+def test_a_paragraph_that_was_not_translated_is_skipped() -> None:
+    found = pairs(FRENCH, [*ENGLISH[:2], FRENCH[2], ENGLISH[3]])
+    assert found[2].skip == "not translated: the MT is the source"
+
+
+def test_what_the_file_says_of_a_paragraph_goes_first() -> None:
+    book = listed("mt", ENGLISH)
+    locked = [replace(book.listed[0], skip="it is locked"), *book.listed[1:]]
+    found = list(pair_books(listed("source", FRENCH), replace(book, listed=locked)).pairs())
+    assert found[0].skip == "it is locked"
+
+
+def test_a_doubtful_pair_says_how_doubtful_it_is() -> None:
+    chance = random.Random(3)
+    source, mt = ([line.text for line in disturb(side, chance=chance, rate=0.5)] for side in tale(80))
+    doubtful = [pair for pair in pairs(source, mt) if pair.source and pair.confidence < 0.5]
+    assert doubtful
+    for pair in doubtful:
+        assert pair.skip == f"the pair is doubtful (confidence {pair.confidence:.2f})"
+
+
+# --- marks -------------------------------------------------------------------------------------------------------
+
+
+def test_marks_of_the_source_stay_where_the_mt_has_the_same() -> None:
+    found = pairs(
+        [f"⟦1⟧{FRENCH[0]}⟦/1⟧", f"⟦1⟧{FRENCH[1]}⟦/1⟧", *FRENCH[2:]], [f"⟦1⟧{ENGLISH[0]}⟦/1⟧", *ENGLISH[1:]]
+    )
+    assert found[0].source == f"⟦1⟧{FRENCH[0]}⟦/1⟧"
+    assert found[1].source == FRENCH[1]
+
+
+# --- dividing ----------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_divided_by_what_its_parts_say() -> None:
+    parts = divide(" ".join(FRENCH[:3]), ENGLISH[:3], Model())
+    assert [text for text, _ in parts] == FRENCH[:3]
+    assert all(sure > 0.5 for _, sure in parts)
+
+
+def test_a_single_sentence_is_divided_at_a_clause() -> None:
+    source = (
+        "Il ferma la porte à double tour, descendit les marches de pierre; puis il disparut dans la nuit."
+    )
+    parts = divide(
+        source,
+        ["He locked the door twice, went down the stone steps.", "Then he vanished in the night."],
+        Model(),
+    )
+    assert [text for text, _ in parts] == [source[:65], source[66:]]
+
+
+def test_what_has_no_place_to_cut_is_not_divided() -> None:
+    assert divide("Oui", ["Yes", "indeed"], Model()) == []
+
+
+def test_a_very_long_text_is_divided_too() -> None:
+    source, mt = tale(400)
+    parts = divide(" ".join(source), [" ".join(mt[:200]), " ".join(mt[200:])], Model())
+    assert len(parts) == 2
+    assert " ".join(text for text, _ in parts) == " ".join(source)
+
+
+# --- bilingual files ---------------------------------------------------------------------------------------------
+
+
+def test_a_bilingual_file_brings_its_pairs_with_it() -> None:
+    book = bilingual(*zip(FRENCH, ENGLISH, strict=True), ("", "Alone."))
+    found = list(pair_books(None, book).pairs())
+    assert [pair.source for pair in found] == [*FRENCH, ""]
+    assert {pair.how for pair in found} == {"bilingual"}
+    assert [pair.skip for pair in found] == ["", "", "", "", "no source found for it"]
+
+
+# --- bad input ---------------------------------------------------------------------------------------------------
+
+
+def test_a_bilingual_file_needs_no_source() -> None:
+    with pytest.raises(InputError, match=r"brings its source with it .* Leave it out\."):
+        pair_books(listed("source", FRENCH), bilingual(*zip(FRENCH, ENGLISH, strict=True)))
+
+
+def test_a_book_without_its_source_is_refused() -> None:
+    with pytest.raises(InputError, match="has no source in it"):
+        pair_books(None, listed("mt", ENGLISH))
+
+
+def test_the_same_file_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="the same file twice"):
+        pair_books(listed("book", FRENCH), listed("book", FRENCH))
+
+
+def test_a_copy_of_the_source_is_no_mt() -> None:
+    with pytest.raises(InputError, match="The MT is the source: 4 of 4 paragraphs"):
+        pair_books(listed("source", FRENCH), listed("mt", FRENCH))
+
+
+def test_a_bilingual_file_of_nothing_but_source_is_refused() -> None:
+    with pytest.raises(InputError, match="4 of 4 translations are the source itself"):
+        pair_books(None, bilingual(*zip(FRENCH, FRENCH, strict=True)))
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "], ["⟦1/⟧"]])
+def test_an_empty_mt_is_refused(texts: list[str]) -> None:
+    with pytest.raises(InputError, match="mt has no paragraphs with words"):
+        pair_books(listed("source", FRENCH), listed("mt", texts))
+
+
+def test_two_different_books_are_refused() -> None:
+    source, _ = tale(80, seed=1)
+    _, mt = tale(80, seed=2)
+    with pytest.raises(
+        InputError, match=r"Only \d+% of mt could be paired with source: these may be different books"
+    ):
+        pair_books(listed("source", source), listed("mt", mt))
+
+
+# --- languages ---------------------------------------------------------------------------------------------------
+
+
+def test_languages_are_heard_in_the_text() -> None:
+    assert check_pair(listed("source", FRENCH), listed("mt", ENGLISH)) == Languages("fr", "en")
+
+
+def test_the_text_goes_before_the_tag_of_the_file() -> None:
+    mt = listed("mt", ENGLISH, language="fr")
+    assert check_pair(listed("source", FRENCH, language="fr"), mt) == Languages("fr", "en")
+
+
+def test_what_is_stated_is_used_and_what_seems_odd_is_said() -> None:
+    found = check_pair(listed("s", FRENCH), listed("mt", ENGLISH), source_language="oc", target_language="en")
+    assert (found.source, found.target) == ("oc", "en")
+    assert found.notes[0].startswith("s is said to be in oc but reads like French.")
+
+
+@pytest.mark.parametrize("stated", [("fr", "en"), ("fr", None), (None, "en"), ("French", "English")])
+def test_swapped_files_are_noticed(stated: tuple[str | None, str | None]) -> None:
+    with pytest.raises(
+        InputError, match="They look swapped: source was given as the source and is in English"
+    ):
+        check_pair(
+            listed("source", ENGLISH),
+            listed("mt", FRENCH),
+            source_language=stated[0],
+            target_language=stated[1],
+        )
+
+
+def test_two_texts_in_one_language_are_no_pair() -> None:
+    with pytest.raises(InputError, match="both in French, and mt should be in English"):
+        check_pair(
+            listed("s", FRENCH), listed("mt", FRENCH[::-1]), source_language="fr", target_language="en"
+        )
+    with pytest.raises(InputError, match="Source and MT are both in French"):
+        check_pair(listed("s", FRENCH), listed("mt", FRENCH[::-1]))
+
+
+def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
+    short = listed("s", ["Non."]), listed("mt", ["No."])
+    assert check_pair(*short, source_language="fr", target_language="en") == Languages("fr", "en")
+    with pytest.raises(InputError, match=r"The language of s can't be told .* --source-language"):
+        check_pair(*short, target_language="en")
+
+
+def test_a_bilingual_file_has_both_languages() -> None:
+    assert check_pair(None, bilingual(*zip(FRENCH, ENGLISH, strict=True))) == Languages("fr", "en")
