@@ -38,10 +38,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ListedBook:
-    """A book in memory. Its ids are like `3#12`: the twelfth paragraph of the third chapter, counted from 0."""
+    """A book in memory."""
 
     name: str
-    chapters: Sequence[Sequence[str]]
+    listed: Sequence[Paragraph]
     language: str | None = None
     source_language: str | None = None
     bilingual: bool = False
@@ -54,13 +54,21 @@ class ListedBook:
 
     def paragraphs(self) -> Iterator[Paragraph]:
         """All of them."""
-        for number, texts in enumerate(self.chapters):
-            for place, text in enumerate(texts):
-                yield Paragraph(f"{number}#{place}", number, f"Chapter {number + 1}", text)
+        return iter(self.listed)
 
     def write(self, out: BinaryIO, text_of: TextOf) -> Written:
         """Not to be had."""
         raise NotImplementedError
+
+
+def listed(name: str, *chapters: Sequence[str], language: str | None = None) -> ListedBook:
+    """A book of such chapters, with ids like `name/0#3`."""
+    paragraphs = [
+        Paragraph(f"{name}/{number}#{place}", number, f"Chapter {number + 1}", text)
+        for number, texts in enumerate(chapters)
+        for place, text in enumerate(texts)
+    ]
+    return ListedBook(name, paragraphs, language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +120,20 @@ def pair_disturbed(chapters: Chapters, languages: Languages, *, rate: float, see
 
 
 def _book(name: str, chapters: Sequence[Sequence[Line]]) -> ListedBook:
-    return ListedBook(name, [[line.text for line in lines] for lines in chapters])
+    return listed(name, *([line.text for line in lines] for lines in chapters))
 
 
-def _by_id(chapters: Sequence[Sequence[Line]]) -> dict[str, Line]:
+def _by_id(name: str, chapters: Sequence[Sequence[Line]]) -> dict[str, Line]:
+    lines = [line for chapter in chapters for line in chapter]
     return {
-        f"{number}#{place}": line for number, lines in enumerate(chapters) for place, line in enumerate(lines)
+        paragraph.id: line for paragraph, line in zip(_book(name, chapters).paragraphs(), lines, strict=True)
     }
 
 
 def _scored(
     pairing: Pairing, ours: Sequence[Sequence[Line]], theirs: Sequence[Sequence[Line]], texts: Sequence[str]
 ) -> Iterator[Scored]:
-    source, mt = _by_id(ours), _by_id(theirs)
+    source, mt = _by_id("source", ours), _by_id("mt", theirs)
     having: dict[int, list[str]] = {}
     for name, line in source.items():
         for number in line.lines:
@@ -183,11 +192,11 @@ def pair_translation(data: Path, translation: str) -> list[Scored]:
     rows = _candide(data)
     raw = (data / "par3" / "candide_raw" / f"{translation}.txt").read_text(encoding="utf-8")
     texts = [line.strip() for line in raw.splitlines() if line.strip()]
-    french = ListedBook("candide.fr", [[row["src"] for row in rows]])
-    pairing = pair_books(french, ListedBook(translation, [texts]), languages=Languages("fr", "en"))
+    french = listed("french", [row["src"] for row in rows])
+    pairing = pair_books(french, listed(translation, texts), languages=Languages("fr", "en"))
     scored = []
     for pair in pairing.pairs():
-        known = {f"0#{row['i']}" for row in rows if pair.mt in row["human"][translation]}
+        known = {f"french/0#{row['i']}" for row in rows if pair.mt in row["human"][translation]}
         if known:
             scored.append(Scored(pair.confidence, not known.isdisjoint(pair.source_ids), bool(pair.source)))
     return scored

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import shutil
 import time
 from collections import Counter
@@ -34,6 +35,7 @@ log = logging.getLogger("ape.serve")
 T = TypeVar("T")
 P = ParamSpec("P")
 
+ID = re.compile("[0-9a-f]{32}")
 # Jobs worked on at once. Each has a thread, and looks at the store every second.
 AT_ONCE = 8
 # After so long a job gives way to one that waits; the paragraphs in hand are finished first.
@@ -91,6 +93,7 @@ class Foreman:
         self._at_work: dict[str, _Hand] = {}
         self._resting: dict[str, _Rest] = {}
         self._turns: dict[str, int] = {}
+        self._owner_turns: dict[str, int] = {}
         self._planned: set[str] = set()
         self._errands: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
@@ -102,8 +105,9 @@ class Foreman:
 
     async def job(self, id: str, owner: str) -> Job:
         """The owner's job of that id, or UnknownJob."""
-        job = await asyncio.to_thread(self.store.job, id, owner=owner)
-        if not self.is_ours(job):
+        # What can't be one of our ids is not shown to the database, which may choke on it.
+        job = await asyncio.to_thread(self.store.job, id, owner=owner) if ID.fullmatch(id) else None
+        if job is None or not self.is_ours(job):
             raise UnknownJob(f"There is no job {id!r}.")
         return job
 
@@ -166,9 +170,6 @@ class Foreman:
             hand.task.cancel()
             await asyncio.wait([hand.task])
         await _to_the_end(asyncio.to_thread(self.forget, job.id))
-        for kept in (self._resting, self._turns):
-            kept.pop(job.id, None)
-        self._planned.discard(job.id)
         self._tell(job.id)
 
     def forget(self, id: str) -> None:
@@ -267,6 +268,7 @@ class Foreman:
 
     def _begin_some(self, jobs: list[Job]) -> None:
         now = time.monotonic()
+        self._forget_all_but({job.id for job in jobs})
         waiting = [
             job
             for job in jobs
@@ -279,18 +281,16 @@ class Foreman:
         if waiting:
             self._make_room(len(waiting), now)
 
+    def _forget_all_but(self, ids: set[str]) -> None:
+        self._planned &= ids
+        self._turns = {one: turn for one, turn in self._turns.items() if one in ids}
+        self._resting = {one: rest for one, rest in self._resting.items() if one in ids}
+
     def _place_in_line(self, job: Job) -> tuple[int, int, int, float]:
         """First the owner who has the fewest jobs at work, then whose turn was longest ago."""
         at_work = Counter(hand.job.owner for hand in self._at_work.values())
-        return (
-            at_work[job.owner],
-            self._owner_turn(job.owner),
-            self._turns.get(job.id, 0),
-            job.created.timestamp(),
-        )
-
-    def _owner_turn(self, owner: str) -> int:
-        return self._turns.get(f"owner {owner}", 0)
+        turns = self._owner_turns.get(job.owner, 0), self._turns.get(job.id, 0)
+        return at_work[job.owner], *turns, job.created.timestamp()
 
     def _make_room(self, count: int, now: float) -> None:
         """Let those whose turn has lasted long enough go to the end of the line."""
@@ -308,8 +308,8 @@ class Foreman:
         hand.task.cancel()
 
     def _begin(self, job: Job) -> None:
-        turn = 1 + max(self._turns.values(), default=0)
-        self._turns[job.id] = self._turns[f"owner {job.owner}"] = turn
+        turn = 1 + max(self._owner_turns.values(), default=0)
+        self._turns[job.id] = self._owner_turns[job.owner] = turn
         engine = BookEngine(self._engine, self._gate, job)
         hand = _Hand(job, engine, asyncio.create_task(self._work(job, engine)))
         self._at_work[job.id] = hand

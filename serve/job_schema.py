@@ -10,14 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, Json
 from ape.jobs.counts import ChapterCounts, Counts
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Row
-from serve.schema import Language, Text, UsageOut
+from serve.schema import READABLE, Language, UsageOut
 
 if TYPE_CHECKING:
     from serve.progress import Pace
 
 # So many quarantined paragraphs are named; of the others there is the count.
 NAMED = 100
-Glossary = Annotated[dict[str, Text], Field(max_length=2000)]
+# Also checked here: what a guard would refuse in every paragraph, or the database in the job, is refused at once.
+Text = Annotated[str, Field(pattern=READABLE)]
+Glossary = Annotated[dict[Text, Text], Field(max_length=2000)]
 
 
 class BookRequest(BaseModel):
@@ -40,7 +42,10 @@ class BookRequest(BaseModel):
     max_attempts: int = Field(2, ge=1, le=5, description="times to ask before the MT is kept")
     n: int = Field(1, ge=1, le=8, description="candidates to draw each time; the best one is taken")
     encoding: str | None = Field(
-        None, max_length=40, description="of text files, where it can't be told from them"
+        None,
+        max_length=40,
+        pattern="^[A-Za-z0-9_.:-]+$",
+        description="of text files, where it can't be told from them",
     )
     format: str | None = Field(None, max_length=40, description="of the MT, where its name does not tell")
 
@@ -70,7 +75,7 @@ class RedoRequest(BaseModel):
         extra="forbid", frozen=True, strict=True, json_schema_extra={"examples": [{"quarantined": True}]}
     )
 
-    paragraphs: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(
+    paragraphs: list[Annotated[Text, Field(min_length=1, max_length=1000)]] = Field(
         [], max_length=10_000, description="by their ids"
     )
     rejected: bool = Field(False, description="all of which the MT was kept")

@@ -16,7 +16,6 @@ from serve.books import owner_of
 from serve.door import door, let_in
 from serve.foreman import Foreman
 from serve.job_schema import NAMED, JobDetails, JobOut, JobsResponse, RedoRequest, details
-from serve.log import note
 from serve.openapi import job_events, problems
 from serve.progress import ProgressStream
 from serve.result import MEDIA_TYPES, ResultFormat, ResultResponse, result_of
@@ -154,9 +153,7 @@ def _add_changing(app: FastAPI, settings: Settings) -> None:
 
 async def _job(request: Request, settings: Settings, id: str) -> Job:
     """The caller's job. Somebody else's is as unknown as one that never was."""
-    job = await _foreman(request).job(id, owner_of(request, settings))
-    note(job=job.id)
-    return job
+    return await _foreman(request).job(id, owner_of(request, settings))
 
 
 async def _shown(request: Request, job: Job) -> JobOut:

@@ -44,7 +44,8 @@ EXAMPLE_PROBLEM: dict[str, JsonValue] = {
 # As `ape.intake.refuse_unreadable` has it: no control characters, and in a passage something else than space.
 _READABLE = r"[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]"
 _SEEN = r"[^\u0000-\u0020\u007f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-_TEXT: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*$"}
+READABLE = f"^{_READABLE}*$"
+_TEXT: dict[str, JsonValue] = {"pattern": READABLE}
 _PASSAGE: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*{_SEEN}{_READABLE}*$"}
 _NAMES: dict[str, JsonValue] = {"propertyNames": _TEXT}
 Text = Annotated[str, Field(json_schema_extra=_TEXT)]

@@ -89,9 +89,8 @@ class Layout:
         yield from self._filled(run, before, first)
 
     def _filled(self, run: list[Numbered], before: str, after: str) -> Iterator[tuple[int, Block, str]]:
-        unknown = [
-            number for number, block in run if self.guessed and script_counts(without_marks(block.text))
-        ]
+        with_words = (number for number, block in run if script_counts(without_marks(block.text)))
+        unknown = set(with_words) if self.guessed else set[int]()
         even = (len(unknown) % 2 == 0) == (before != after)
         role = before
         for number, block in run:
@@ -129,7 +128,7 @@ def find_layout(
             one: one if guessed or (named and one != NONE) else _language(blocks, key, one) for one in found
         }
         first, second = _in_order(blocks, key, *found)
-        if named or (all(languages.values()) and languages[first] != languages[second]):
+        if languages[first] != languages[second] and (named or all(languages.values())):
             one = _source(first, second, languages, source and code_of(source), target and code_of(target))
             other = second if one == first else first
             return Layout(key, one, other, one == first, guessed, languages[one], languages[other])

@@ -15,8 +15,8 @@ import numpy as np
 
 from ape.books.align import Bead, align, align_near
 from ape.books.learn import learn
-from ape.books.likeness import Likeness, Model, first_model
-from ape.books.profile import KINDS, Ints, Profile
+from ape.books.likeness import NEVER, Likeness, Model, first_model
+from ape.books.profile import KINDS, Floats, Ints, Profile
 
 # A chapter is taken to be another's translation if the alignment of chapters is this sure of it.
 _SURE_CHAPTER = 0.9
@@ -24,7 +24,13 @@ _SURE_CHAPTER = 0.9
 _RARER = 0.01
 # How far from the diagonal they may lead there.
 _HALF = 12
-# Alignments after the first, each with what the one before taught: a third changed nothing on web novels or Candide.
+# To leave the diagonal and come back costs more than 17, for two beads so rare. Where moving paragraphs by up to so
+# many places gains no more than this, there is no need to look further.
+_SMALL_GAIN = 8.0
+_NEIGHBOURS = 3
+_CHUNK = 128
+# Alignments after the first, each with what the one before taught. Web novels without chapters, disturbed by 10% on
+# either side, came from an F1 of links of 0.942 to 0.963 with the first and to 0.971 with the second.
 _LESSONS = 2
 
 STRUCTURE, ALIGNMENT = "structure", "alignment"
@@ -56,10 +62,13 @@ def match(source: Profile, mt: Profile) -> Matched:
     found = [_by_structure(source, mt, block, model) for block in blocks]
     how = [STRUCTURE if beads else ALIGNMENT for beads in found]
     for lesson in range(1 + _LESSONS):
-        if lesson:
-            model = learn(source, mt, [bead for beads in found for bead in beads], model)
         if ALIGNMENT not in how:
             break
+        if lesson:
+            taught = learn(source, mt, [bead for beads in found for bead in beads], model)
+            if taught is model:
+                break
+            model = taught
         found = [
             _by_alignment(source, mt, block, model, before=beads) if way == ALIGNMENT else beads
             for block, way, beads in zip(blocks, how, found, strict=True)
@@ -104,7 +113,7 @@ def _as_paragraphs(book: Profile) -> Profile:
     bounds = np.array(book.chapters, dtype=np.int64)
     sums = np.concatenate([[0.0], np.cumsum(book.sizes)])
     chapter_of = np.searchsorted(bounds, np.arange(len(book)), "right") - 1
-    owned = np.unique(np.stack([chapter_of[book.places()], book.terms]), axis=1)
+    owned = np.unique((chapter_of[book.places()] << 32) | book.terms)
     count = len(bounds) - 1
     nothing: Ints = np.zeros(count, dtype=np.int64)
     return Profile(
@@ -112,8 +121,8 @@ def _as_paragraphs(book: Profile) -> Profile:
         signs=np.zeros((count, len(KINDS)), dtype=np.int64),
         shapes=nothing,
         texts=nothing,
-        terms=owned[1],
-        ends=np.searchsorted(owned[0], np.arange(count), "right"),
+        terms=(owned & 0xFFFFFFFF).astype(np.uint32),
+        ends=np.searchsorted(owned >> 32, np.arange(count), "right"),
     )
 
 
@@ -123,9 +132,35 @@ def _by_structure(source: Profile, mt: Profile, block: Block, model: Model) -> l
     if len(ours) != len(theirs) or not np.array_equal(ours.shapes, theirs.shapes):
         return []
     rare = {bead: share if bead == (1, 1) else share * _RARER for bead, share in model.beads.items()}
-    beads = align_near(Likeness(ours, theirs, replace(model, beads=rare)), _HALF)
-    straight = all(bead.source == bead.mt and bead.paired for bead in beads)
-    return _moved(beads, block) if straight and len(beads) == len(ours) else []
+    likeness = Likeness(ours, theirs, replace(model, beads=rare))
+    straight, aside = _diagonals(likeness)
+    if _largest_gain(aside - straight) < _SMALL_GAIN:
+        beads = [Bead(n, n + 1, n, n + 1, 1.0, float(score)) for n, score in enumerate(straight)]
+        return _moved(beads, block)
+    beads = align_near(likeness, _HALF)
+    straight_on = all(bead.source == bead.mt and bead.paired for bead in beads)
+    return _moved(beads, block) if straight_on and len(beads) == len(ours) else []
+
+
+def _diagonals(likeness: Likeness) -> tuple[Floats, Floats]:
+    """The evidence for each paragraph's being its counterpart's pair, and the most for a near neighbour's."""
+    rows, _ = likeness.shape
+    prior = float(np.log(likeness.model.beads[1, 1]))
+    found = []
+    for start in range(1, rows + 1, _CHUNK):
+        within = np.arange(start, min(start + _CHUNK, rows + 1))
+        columns = within[:, None] + np.arange(-_NEIGHBOURS, _NEIGHBOURS + 1)
+        found.append(likeness.block(within, columns, [(1, 1)])[1, 1] - prior)
+    scores = np.concatenate(found)
+    straight = scores[:, _NEIGHBOURS].copy()
+    scores[:, _NEIGHBOURS] = NEVER
+    return straight, scores.max(axis=1)
+
+
+def _largest_gain(gains: Floats) -> float:
+    """The most that could be gained by leaving the diagonal once and coming back to it."""
+    sums = np.concatenate([[0.0], np.cumsum(gains)])
+    return float((sums - np.minimum.accumulate(sums)).max())
 
 
 def _by_alignment(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
@@ -107,13 +108,8 @@ class EpubBook:
                 nonlocal paragraphs, replaced
                 if name not in self.package.documents:
                     return None
-                content = cast(BinaryIO, SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115  # closed by rewrite
-                written = self._document(archive, name).write(content, text_of)
+                content, written = _written(self._document(archive, name), text_of)
                 paragraphs, replaced = paragraphs + written.paragraphs, replaced + written.replaced
-                if not written.replaced:
-                    content.close()
-                    return None
-                content.seek(0)
                 return content
 
             archive.rewrite(out, content_of)
@@ -156,6 +152,18 @@ def _open(path: Path, source_language: str | None, target_language: str | None, 
     if sure and not layout:
         raise InputError(NOT_BILINGUAL.format(path.name), field="format")
     return EpubBook(path, book.package, layout)
+
+
+def _written(document: Document, text_of: TextOf) -> tuple[BinaryIO | None, Written]:
+    """A document with new texts, to be closed by whoever gets it; None where nothing is new."""
+    with ExitStack() as stack:
+        content = cast(BinaryIO, stack.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY)))
+        written = document.write(content, text_of)
+        if not written.replaced:
+            return None, written
+        content.seek(0)
+        stack.pop_all()
+        return content, written
 
 
 def _heading(document: Document) -> str:

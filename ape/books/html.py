@@ -290,7 +290,7 @@ _XML = re.compile(rb"""<\?xml\s|<html[^>]+xmlns""", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})""")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# As browsers do: who writes one of these names means the last one.
+# As browsers do: who writes one of these names means the other.
 _MEANT = {"ascii": "cp1252", "iso8859-1": "cp1252", "utf-16": "utf-8", "gb2312": "gb18030", "gbk": "gb18030"}
 
 
@@ -298,10 +298,8 @@ def _encoding(path: Path, encoding: str | None) -> str | None:
     """How to read an HTML file: None as XML, else the encoding it is soup in."""
     with path.open("rb") as file:
         head = file.read(HEAD)
-    if encoding is None and _XML.search(head):
-        with path.open("rb") as file:
-            if is_well_formed(file, name=path.name):
-                return None
+    if encoding is None and _XML.search(head) and xml_or_soup(lambda: path.open("rb"), path.name) is None:
+        return None
     if encoding is None:
         encoding = _declared(head)
         try:

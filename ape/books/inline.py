@@ -1,20 +1,18 @@
 """The text of one block with marks for its inline mark-up, and the way back from an edited text to bytes.
 
 What stands around the whole text is no part of it: leading and trailing space, an element that holds all of it, an
-anchor at its beginning, a footnote's number at its end. Marks stand for the exact bytes of their tags. In an edited
-text the words that stayed keep their bytes, and a character that the block spells as a reference is spelled so again.
+anchor at its beginning, a footnote's number at its end. Marks stand for the exact bytes of their tags.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from enum import Enum, auto
 
 from ape.books.marks import MARK, alone, closing, marks, misplaced, opening
 from ape.books.markup import Element, Token
+from ape.books.spelling import SPACE, Segment, joined
 from ape.errors import InputError
 
 
@@ -65,10 +63,6 @@ class Rules:
         return "not a text to edit"
 
 
-SPACE = " \t\r\n\f"
-_SPACES = re.compile(r"[ \t\r\n\f]+")
-
-
 @dataclass(slots=True)
 class Part:
     """A part of a block: a stretch of "text", the "open" or "close" half of a pair, or what stands "alone"."""
@@ -89,11 +83,6 @@ class Part:
     def mark(self) -> str:
         """Its mark."""
         return {"open": opening, "close": closing, "alone": alone}[self.kind](self.number)
-
-
-def joined(tokens: Iterable[Token]) -> bytes:
-    """The bytes of tokens."""
-    return b"".join(token.raw for token in tokens)
 
 
 @dataclass(frozen=True)
@@ -205,7 +194,6 @@ def _pair_halves(parts: list[Part], *, first: int) -> None:
                     other.kind, part.kind = "open", "close"
                     other.aside = part.aside = False
                     other.pair = part.pair = first + index
-                    other.aside = part.aside = False
                     break
 
 
@@ -253,7 +241,8 @@ def _trimmed(parts: list[Part], encoding: str) -> tuple[list[Part], bytes, bytes
     if inner and inner[0].kind == "text":
         space, inner[0] = _split(inner[0], _leading(inner[0].tokens[0].text), encoding)
         prefix.append(space.raw)
-    if inner and inner[-1].kind == "text":
+    # The end of a CDATA section is text without a letter, and belongs to what is in it.
+    if inner and inner[-1].kind == "text" and not inner[-1].tokens[-1].literal:
         text = inner[-1].tokens[-1].text
         inner[-1], space = _split(inner[-1], len(text.rstrip(SPACE)), encoding)
         suffix.append(space.raw)
@@ -300,106 +289,3 @@ def _numbered(parts: list[Part]) -> Iterator[Part]:
         elif part.kind == "close":
             part.number = numbers[part.pair]
     yield from out
-
-
-# A word with the space after it, or any one character: so few matches are by chance.
-_WORDS = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+ ?|.", re.DOTALL)
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-LARGEST_COMPARISON = 500_000
-
-
-def escaped(text: str, encoding: str) -> bytes:
-    """Text as it is written between tags; a character that the encoding does not have is a reference."""
-    text = _NOT_XML.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.encode(encoding, "xmlcharrefreplace")
-
-
-class Segment:
-    """A stretch of text between two marks, and the bytes of each of its characters."""
-
-    def __init__(self, tokens: list[Token], encoding: str, *, collapse: bool) -> None:
-        self.tokens = tokens
-        self.encoding = encoding
-        self.collapse = collapse
-        text = "".join(token.text for token in tokens)
-        self.text = _SPACES.sub(" ", text) if collapse else text
-
-    def references(self) -> Iterator[tuple[str, bytes]]:
-        """Characters that are written as references, each with what is written."""
-        return (
-            (token.text, token.raw) for token in self.tokens if len(token.text) == 1 and self._refers(token)
-        )
-
-    def _refers(self, token: Token) -> bool:
-        """Whether it is a reference that stays what it is whatever comes after it."""
-        start, end = (sign.encode(self.encoding) for sign in "&;")
-        return token.raw.startswith(start) and token.raw.endswith(end) and not token.literal
-
-    def respelled(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
-        """The bytes of a new text: those of the old one where it is the same, else as `spelling` has it."""
-        if new == self.text:
-            return joined(self.tokens)
-        chars = self._chars()
-        out: list[bytes] = []
-        for same, old_span, new_span in _changes(self.text, new):
-            if same:
-                out += chars[old_span]
-            else:
-                out += [spelling.get(char) or escaped(char, self.encoding) for char in new[new_span]]
-        return b"".join(out)
-
-    def _chars(self) -> list[bytes]:
-        """The bytes of each character of `text`."""
-        pairs = [pair for token in self.tokens for pair in self._spelled(token)]
-        if not self.collapse:
-            return [raw for _, raw in pairs]
-        out: list[bytes] = []
-        in_space = False
-        for char, raw in pairs:
-            if in_space and char in SPACE:
-                out[-1] += raw
-            else:
-                out.append(raw)
-            in_space = char in SPACE
-        return out
-
-    def _spelled(self, token: Token) -> Iterator[tuple[str, bytes]]:
-        """Each character of a token with its bytes, such that any other text may stand after it."""
-        bare = token.raw.startswith("&".encode(self.encoding)) or token.text == "<"
-        if len(token.text) == 1 and not token.literal and (self._refers(token) or not bare):
-            yield token.text, token.raw
-            return
-        for char in token.text:
-            anew = token.literal or bare or char == "<"
-            yield char, escaped(char, self.encoding) if anew else char.encode(self.encoding)
-
-
-def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
-    """The spans of the new text, in order, with those of the old one that they are or that they replace."""
-    olds, news = _WORDS.findall(old), _WORDS.findall(new)
-    head = _alike(olds, news)
-    tail = _alike(olds[head:][::-1], news[head:][::-1])
-    middle = olds[head : len(olds) - tail], news[head : len(news) - tail]
-    steps: list[tuple[bool, int, int]] = [(True, head, head)]
-    if len(middle[0]) * len(middle[1]) > LARGEST_COMPARISON:
-        steps.append((False, len(middle[0]), len(middle[1])))
-    else:
-        codes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
-        steps += [(tag == "equal", j - i, m - k) for tag, i, j, k, m in codes]
-    steps.append((True, tail, tail))
-    old_word = new_word = old_at = new_at = 0
-    for same, old_words, new_words in steps:
-        old_end = old_at + sum(map(len, olds[old_word : old_word + old_words]))
-        new_end = new_at + sum(map(len, news[new_word : new_word + new_words]))
-        yield same, slice(old_at, old_end), slice(new_at, new_end)
-        old_word, new_word, old_at, new_at = old_word + old_words, new_word + new_words, old_end, new_end
-
-
-def _alike(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words at the beginning of both are the same."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

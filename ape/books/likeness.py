@@ -173,7 +173,9 @@ def _groups(profile: Profile, length: int) -> Ints:
     signs = profile.signs if len(profile) else np.zeros((1, len(KINDS)), dtype=np.int64)
     groups = signs[np.minimum(first, len(signs) - 1)].copy()
     groups[:, END] = signs[last, END]
-    sums = np.concatenate([np.zeros((1, len(KINDS)), dtype=np.int64), np.cumsum(profile.signs, axis=0)])
+    sums = np.concatenate(
+        [np.zeros((1, len(KINDS)), dtype=np.int64), np.cumsum(profile.signs, axis=0, dtype=np.int64)]
+    )
     for sign in COUNTED:
         groups[:, sign] = np.minimum(sums[ends, sign] - sums[first, sign], KINDS[sign] - 1)
     return groups

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -33,6 +33,7 @@ _BEGINNING = re.compile(r"#|[^\W\d_]|[\"“«‘„「]")
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,999})\]:")
 _FOOTNOTE_START = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _LONGEST_FRONT_MATTER = 1000
+_CELLS = ("th", "td")
 _UNCLEAR = "its place in the file is not clear"
 
 
@@ -151,29 +152,16 @@ class _Reader:
 
     def pieces(self, stretch: list[Line]) -> Iterator[Piece]:
         done = 0
-        tokens = self.tokens(stretch)
-        cells: list[Token] = []
-        for before, token in pairwise(tokens):
-            if token.type != "inline" or not token.map:
-                continue
-            first = token.map[0]
-            if before.tag in ("th", "td"):
-                if cells and cells[0].map != token.map:
-                    yield from self._row(stretch, cells, done)
-                    done, cells = _end_of(cells), []
-                cells.append(token)
-                token.info = before.tag
-                continue
-            if cells:
-                yield from self._row(stretch, cells, done)
-                done, cells = _end_of(cells), []
+        for first, blocks in _by_line(self.tokens(stretch)):
             yield Piece(_raw(stretch[done:first]))
-            place = _Place.find(self, stretch[first:], token, before)
-            done = first + len(place.lines)
-            yield self._piece(place)
-        if cells:
-            yield from self._row(stretch, cells, done)
-            done = _end_of(cells)
+            if blocks[0].shape in _CELLS:
+                yield from self._row(stretch[first], blocks)
+                done = first + 1
+            else:
+                lines_of_it = stretch[first : first + blocks[0].content.count("\n") + 1]
+                place = _Place.find(self, lines_of_it, blocks[0])
+                yield self._piece(place)
+                done = first + len(place.lines)
         yield Piece(_raw(stretch[done:]))
 
     def _piece(self, place: _Place) -> Piece:
@@ -189,12 +177,8 @@ class _Reader:
         )
         return Piece(_raw(place.lines), paragraph, place.render)
 
-    def _row(self, stretch: list[Line], cells: list[Token], done: int) -> Iterator[Piece]:
+    def _row(self, line: Line, cells: list[_Block]) -> Iterator[Piece]:
         """A row of a table: its cells, and what stands between them."""
-        assert cells[0].map
-        at = cells[0].map[0]
-        yield Piece(_raw(stretch[done:at]))
-        line = stretch[at]
         pieces, position = [], 0
         for cell in cells:
             written = cell.content.replace("|", "\\|")
@@ -202,22 +186,35 @@ class _Reader:
             if not written or start < 0:
                 continue
             inline = read_inline(self.markdown, cell.content, self.env())
-            part = line.text[start : start + len(written)]
-            raw = self.encoding.encode(part, place="")
-            slot = Line(part, "", raw)
+            held = Line(written, "", self.encoding.encode(written, place=""))
+            place = _Place(self, [held], [("", written, "")], inline, cell.shape, self.next_id())
             pieces.append(Piece(self.encoding.encode(line.text[position:start], place="")))
-            pieces.append(
-                self._piece(_Place(self, [slot], [("", part, "")], inline, cell.info, self.next_id()))
-            )
+            pieces.append(self._piece(place))
             position = start + len(written)
         pieces.append(Piece(self.encoding.encode(line.text[position:] + line.end, place="")))
         # Some encodings can spell a line in two ways; then it stays whole.
         yield from pieces if b"".join(piece.raw for piece in pieces) == line.raw else [Piece(line.raw)]
 
 
-def _end_of(cells: list[Token]) -> int:
-    assert cells[0].map
-    return cells[0].map[1]
+class _Block(NamedTuple):
+    """A block with text in it, as the library has it: "h1" after so many `#`, "td", "p"."""
+
+    shape: str
+    content: str
+    hashes: int
+
+
+def _by_line(tokens: list[Token]) -> Iterator[tuple[int, list[_Block]]]:
+    """The blocks of a stretch by the line they begin on; only the cells of a table's row share one."""
+    texts = [(before, token) for before, token in pairwise(tokens) if token.type == "inline" and token.map]
+    for first, group in groupby(texts, key=lambda pair: pair[1].map[0] if pair[1].map else 0):
+        yield (
+            first,
+            [
+                _Block("li" if before.hidden else before.tag, token.content, before.markup.count("#"))
+                for before, token in group
+            ],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +230,16 @@ class _Place:
     clear: bool = True
 
     @classmethod
-    def find(cls, reader: _Reader, following: list[Line], token: Token, before: Token) -> _Place:
-        contents = [text.lstrip(" \t") for text in token.content.split("\n")]
-        held = following[: len(contents)]
-        after = len(before.markup) if before.markup.startswith("#") else 0
-        found = [_split(line.text, text, after) for line, text in zip(held, contents, strict=False)]
+    def find(cls, reader: _Reader, held: list[Line], block: _Block) -> _Place:
+        contents = [text.lstrip(" \t") for text in block.content.split("\n")]
+        found = [_split(line.text, text, block.hashes) for line, text in zip(held, contents, strict=False)]
         clear = all(part is not None for part in found) and len(held) == len(contents)
         parts = [part or ("", line.text, "") for part, line in zip(found, held, strict=True)]
         if match := _FOOTNOTE_START.match(parts[0][1]):
             head, text, tail = parts[0]
             parts[0] = head + match.group(), text[match.end() :], tail
         inline = read_inline(reader.markdown, "\n".join(text for _, text, _ in parts), reader.env())
-        shape = "li" if before.hidden else before.tag
-        return cls(reader, held, parts, inline, shape, reader.next_id(), clear)
+        return cls(reader, held, parts, inline, block.shape, reader.next_id(), clear)
 
     def strange(self) -> bool:
         """Whether the file itself has something that looks like our marks."""
@@ -256,7 +250,7 @@ class _Place:
         markdown, env = reader.markdown, reader.env()
         behind_hashes = self.shape.startswith("h") and "#" in self.parts[0][0]
         columns = 0 if len(self.lines) == 1 else max(width(text) for _, text, _ in self.parts)
-        if self.shape in ("td", "th"):
+        if self.shape in _CELLS:
             made = spelled(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
             made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
         else:

@@ -24,9 +24,11 @@ from ape.words import words
 
 __all__ = ["DOUBTFUL", "Languages", "Pair", "Pairing", "Unpaired", "check_pair", "pair_books"]
 
-# Below this a pair is left alone. `python -m eval.pairing` prints how many pairs above and below it are right.
+# Below this a pair is more likely wrong than right, and is left alone. Measured by `python -m eval.pairing`: of pairs
+# with a confidence of 0.3 to 0.5 43% are right, from 0.5 to 0.7 64%, from 0.7 to 0.9 85%, and above 0.99 99.8%.
 DOUBTFUL = 0.5
-# With less than this share of the MT in pairs that are not doubtful, these are two different books.
+# With less than this share of the MT in pairs that are not doubtful, these are two different books. Measured: different
+# books and shuffled ones have 0 to 9%, a book and its translations, free ones too, 98% and more.
 _HARDLY_ANY = 0.2
 # With more than this share of its paragraphs in the source as they are, the MT is no translation.
 _UNTRANSLATED = 0.8
@@ -204,7 +206,8 @@ def paired_share(mt: Profile, matched: Matched) -> float:
 
 
 def _of_bilingual(place: int, paragraph: Paragraph) -> Pair:
-    return _pair(place, paragraph, (paragraph.source or "").strip(), (paragraph.id,), "bilingual", 1.0)
+    source = (paragraph.source or "").strip()
+    return _pair(place, paragraph, source, (paragraph.id,) if source else (), "bilingual", 1.0)
 
 
 def _pairs(
@@ -239,7 +242,7 @@ def _pair(
         source=source,
         source_ids=ids,
         how=how,
-        confidence=confidence,
+        confidence=confidence if source else 0.0,
         skip=paragraph.skip or _why_not(paragraph.text, source, ids, confidence),
     )
 
@@ -249,10 +252,10 @@ def _why_not(mt: str, source: str, ids: tuple[str, ...], confidence: float) -> s
     plain, plain_source = without_marks(mt).strip(), without_marks(source).strip()
     if not plain:
         return EMPTY
-    if not words(plain):
+    if not any(map(str.isalnum, plain)):
         return NO_WORDS
     if not plain_source:
-        return UNDIVIDED if ids and confidence == 0.0 else NO_SOURCE
+        return UNDIVIDED if ids else NO_SOURCE
     if plain == plain_source and len(words(plain)) >= _FEW_WORDS:
         return UNTRANSLATED
     if confidence < DOUBTFUL:

@@ -49,7 +49,7 @@ class Speed:
         return cls(rate.prompt_tokens / seconds, rate.completion_tokens / seconds, at_once, 1.3, origin)
 
 
-# Nothing but a first guess. Embedded: SmolLM2 on two cores writes 60 to 75 tokens a second alone.
+# Nothing but a first guess. Embedded: SmolLM2 on an idle machine writes 60 to 75 tokens a second to one request alone.
 SPEEDS: Mapping[str, Speed] = {
     "embedded": Speed(reads=400, writes=25, at_once=4),
     "vllm": Speed(reads=5_000, writes=40, at_once=32),

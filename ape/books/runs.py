@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ape.books.inline import escaped, joined
 from ape.books.marks import MARK, alone, closing, marks, opening
 from ape.books.markup import Token
+from ape.books.spelling import escaped, joined
 
 _PAIRS = ("hyperlink", "smartTag")
 _DROPPED = ("proofErr", "lastRenderedPageBreak")

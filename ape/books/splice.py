@@ -17,7 +17,7 @@ their attributes; elements are told apart by `at`, so blocks of one `<tu>` are t
 Only blocks with text are there; where a block has no text (`<target/>`), nothing is yielded for it.
 
 Where text needs other treatment than marks for elements (runs in DOCX), take `Block.tokens`: its bytes are
-`b"".join(token.raw for token in tokens)`, and `ape.books.inline` has the parts to build on.
+`b"".join(token.raw for token in tokens)`, and `ape.books.spelling` has the parts to build on.
 """
 
 from __future__ import annotations

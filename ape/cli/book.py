@@ -238,7 +238,7 @@ def export(
     from ape.cli.book_show import export_job
 
     with _store() as store:
-        kind = None if format is ExportFormat.BOOK else format.value
+        kind = None if format is ExportFormat.BOOK else format
         export_job(store, _find(store, job), output, format=kind, overwrite=overwrite)
 
 

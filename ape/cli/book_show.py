@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from rich.console import Console
@@ -216,7 +216,7 @@ def write_job_report(store: Store, job: Job, path: Path) -> None:
     write(store, job, path)
 
 
-def export_job(store: Store, job: Job, output: Path, *, format: ExportFormat | None, overwrite: bool) -> None:
+def export_job(store: Store, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:
     """What is done so far, in another format, or as the book itself where none is named."""
     from ape.books.export import export_rows
 
@@ -228,8 +228,10 @@ def export_job(store: Store, job: Job, output: Path, *, format: ExportFormat | N
             raise Conflict("The book itself goes to a file: -o FILE.", field="output")
         written = write_output(store, job, output)
         typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} with a new text")
-    elif is_stdout:
-        export_rows(store.rows(job.id), sys.stdout.buffer, format=format, job=job)
+        return
+    kind = cast("ExportFormat", format)
+    if is_stdout:
+        export_rows(store.rows(job.id), sys.stdout.buffer, format=kind, job=job)
     else:
         with write_whole(output) as (_, file):
-            export_rows(store.rows(job.id), file, format=format, job=job)
+            export_rows(store.rows(job.id), file, format=kind, job=job)

@@ -122,6 +122,8 @@ def write_output(store: Store, job: Job, output: Path) -> Output:
 @contextmanager
 def write_whole(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """A file beside `output` that takes its place at the end of the block, and goes if the block fails."""
+    if output.exists() and not output.is_file():
+        raise InputError(f"{output} is no file. Name a file, new or of ours.", field="output")
     part: Path | None = None
     try:
         with NamedTemporaryFile(

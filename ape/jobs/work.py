@@ -102,6 +102,9 @@ class _Crew:
                     break
                 await asyncio.wait([look], timeout=LOOK_SECONDS)
             return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
+        except EngineFails:
+            await self._aside(self._pardon)
+            raise
         finally:
             look.cancel()
             with suppress(asyncio.CancelledError):
@@ -142,15 +145,12 @@ class _Crew:
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
             except (EngineError, InputError) as error:
-                # A paragraph that can't be asked about at all will not be mended by asking again.
-                most = 1 if isinstance(error, InputError) else self.failures
-                state = await self._aside(self.store.fail, stretch, row.planned.id, str(error), most=most)
+                state = await self._aside(self._fail, stretch, row, error)
                 if state is State.WAITING:
                     continue
                 given_up = replace(row, state=state, reason=str(error))
                 self.watch(Step(given_up, str(error)))
-                if isinstance(error, EngineError):
-                    await self._stop_if_nothing_works(row.planned.id, error)
+                self._stop_if_nothing_works(error)
                 return given_up
             return await self._save(stretch, row, result, time.monotonic() - began)
         raise _Lost
@@ -167,11 +167,23 @@ class _Crew:
         self.watch(Step(done))
         return done
 
-    async def _stop_if_nothing_works(self, paragraph: str, error: EngineError) -> None:
-        self.given_up.append(paragraph)
+    def _fail(self, stretch: Stretch, row: Row, error: EngineError | InputError) -> State:
+        """Count the failure. All of it in the store's thread, which a cancelled lane does not stop halfway."""
+        if isinstance(error, InputError):
+            # A paragraph that can't be asked about at all will not be mended by asking again.
+            return self.store.fail(stretch, row.planned.id, str(error), most=1)
+        state = self.store.fail(stretch, row.planned.id, str(error), most=self.failures)
+        if state is State.QUARANTINED:
+            self.given_up.append(row.planned.id)
+        return state
+
+    def _pardon(self) -> None:
+        """Those that were given up since anything last worked wait again."""
+        self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
+
+    def _stop_if_nothing_works(self, error: Exception) -> None:
         if len(self.given_up) < max(FEWEST_IN_A_ROW, self.lanes + 1):
             return
-        await self._aside(self.store.redo, self.job.id, paragraphs=tuple(self.given_up))
         raise EngineFails(
             f"The model server failed on {len(self.given_up)} paragraphs in a row, the last time so: {error} "
             "All that was finished is kept; these paragraphs wait."

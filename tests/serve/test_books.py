@@ -128,7 +128,7 @@ SOURCE, MT = text_pair()
         ({"source": ("a.txt", SOURCE), "mt": ("Empty.txt", b"")}, {}, "mt", "Empty.txt is empty"),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", b"%PDF-1.7 and so on")}, {"format": "epub"}, None, ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"format": "papyrus"}, "format", "papyrus"),
-        ({"source": ("a.txt", SOURCE), "mt": ("b.txt", SOURCE)}, {}, None, "both in French"),
+        ({"source": ("a.txt", SOURCE), "mt": ("b.txt", SOURCE)}, {}, None, "a.txt and b.txt are"),
         ({"source": ("a.txt", MT), "mt": ("b.txt", SOURCE)}, {}, None, ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"temperature": "hot"}, "temperature", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"glossary": "[]"}, "glossary", ""),

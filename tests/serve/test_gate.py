@@ -165,7 +165,7 @@ async def test_another_model_is_no_model_of_the_job(now: Model) -> None:
 
 
 async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until) -> None:
-    gate, order = Gate(1), []  # type: ignore[var-annotated]
+    gate, order = Gate(1), []
     book = BookEngine(OneModel(MODEL), gate, job())
 
     async def paragraph() -> None:

@@ -232,6 +232,7 @@ def test_paragraphs_are_done_again_and_no_others(client: httpx2.Client, mending:
     [
         ({}, 422),
         ({"paragraphs": ["nowhere"]}, 422),
+        ({"paragraphs": ["\0"]}, 422),
         ({"rejected": "yes"}, 422),
         ({"rejected": True, "more": 1}, 422),
         ([], 422),
@@ -590,6 +591,11 @@ def test_nobody_elses_key_sees_a_job_by_any_route(settings: Settings, scripted: 
         assert look(client, job["id"])["counts"] == before["counts"]
         assert look(client, job["id"])["state"] == "running"
         assert len(client.get("/v1/jobs").json()["jobs"]) == 1
+
+
+@pytest.mark.parametrize("id", ["x", "%00", "%ED%A0%80", "..%2F..", "A" * 3000, "0" * 32])
+def test_what_is_no_id_is_no_job(id: str, client: httpx2.Client) -> None:
+    assert client.get(f"/v1/jobs/{id}").status_code == 404
 
 
 # Counting.

@@ -216,9 +216,8 @@ async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: Scripted
     await until(lambda: scripted.hung_up == 1)
 
 
-@signals
 async def test_a_job_and_who_listens_to_it_do_not_keep_it(
-    number: signal.Signals, serve: Serve, scripted: ScriptedServer, until: Until
+    serve: Serve, scripted: ScriptedServer, until: Until
 ) -> None:
     """Though a stream may last for ever: the paragraph in hand is finished, the job is for the next time."""
     scripted.script = lambda asked, turn: Say(translation_in(asked), pause=0.05)
@@ -231,7 +230,7 @@ async def test_a_job_and_who_listens_to_it_do_not_keep_it(
             assert await anext(events) == "event: progress"
             await until(lambda: len(scripted.requests) > 2)
             began = time.monotonic()
-            service.stop(number)
+            service.stop(signal.SIGTERM)
             heard = [line async for line in events]
     assert "event: end" not in heard
     assert service.end() == 0

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
-
-from ape.books.book import Paragraph, TextOf, Written
+from collections.abc import Sequence
 
 _NAMES = ("Maro", "Tilda", "Oskandar", "Vey", "Brunhold")
 
@@ -44,35 +39,3 @@ def _sentence(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple[
     end = chance.choice("....?!")
     one, other = (" ".join(word[side] for word in chosen).capitalize() + end for side in (0, 1))
     return one, other
-
-
-@dataclass(frozen=True, slots=True)
-class ListedBook:
-    """A book in memory."""
-
-    name: str
-    listed: Sequence[Paragraph]
-    language: str | None = None
-    source_language: str | None = None
-    bilingual: bool = False
-    format: str = "list"
-
-    @property
-    def path(self) -> Path:
-        return Path(self.name)
-
-    def paragraphs(self) -> Iterator[Paragraph]:
-        return iter(self.listed)
-
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        raise NotImplementedError
-
-
-def listed(name: str, *chapters: Sequence[str], language: str | None = None) -> ListedBook:
-    """A book of such chapters, with ids like `name/0#3`."""
-    paragraphs = [
-        Paragraph(f"{name}/{number}#{place}", number, f"Chapter {number + 1}", text)
-        for number, texts in enumerate(chapters)
-        for place, text in enumerate(texts)
-    ]
-    return ListedBook(name, paragraphs, language)

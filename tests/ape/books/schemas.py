@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -22,26 +23,34 @@ _OMEGAT = "usr/share/omegat/OmegaT.jar"
 
 
 def _folder(package: str) -> Path:
-    """Where the files of a Debian package are, installed or fetched."""
+    """Where the files of a Debian package are; the test is skipped where they can't be had."""
     kept = Path(platformdirs.user_cache_dir("ape-tests")) / "debian" / package
-    if not kept.exists():
-        if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-            pytest.skip(f"no apt-get here to fetch the schemas in {package} with")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            done = subprocess.run(
-                ["apt-get", "download", package], cwd=folder, capture_output=True, timeout=120, check=False
-            )
-            fetched = next(Path(folder).glob("*.deb"), None)
-            if done.returncode or fetched is None:
-                pytest.skip(
-                    f"the schemas in {package} can't be fetched: {done.stderr.decode()[:200].strip()}"
-                )
-            unpacked = Path(folder) / "files"
-            subprocess.run(["dpkg-deb", "-x", fetched, unpacked], check=True, timeout=120)
-            if not kept.exists():
-                unpacked.rename(kept)
+    if not kept.exists() and (why := _fetch(package, kept)):
+        pytest.skip(f"the schemas in Debian's {package} can't be fetched: {why}")
     return kept
+
+
+@cache
+def _fetch(package: str, kept: Path) -> str:
+    """Fetch and unpack a package: why it can't be done, or nothing. It is tried once."""
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        return "there is no apt-get here"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        try:
+            command = ["apt-get", "download", package]
+            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return "it takes too long"
+        fetched = next(Path(folder).glob("*.deb"), None)
+        if done.returncode or fetched is None:
+            return done.stderr.decode()[:200].strip()
+        unpacked = Path(folder) / "files"
+        subprocess.run(["dpkg-deb", "-x", fetched, unpacked], check=True, timeout=60)
+        # Another process may have been quicker, which is as good.
+        with suppress(OSError):
+            unpacked.rename(kept)
+    return ""
 
 
 class _Local(etree.Resolver):  # type: ignore[misc]

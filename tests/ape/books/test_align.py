@@ -17,8 +17,8 @@ from ape.books.learn import learn
 from ape.books.likeness import Likeness, first_model
 from ape.books.pair import DOUBTFUL, Languages
 from ape.books.profile import Profile, profile
-from eval.pairing import Line, disturb, pair_disturbed, pair_translation, read_candide, read_fiction
-from tests.ape.books.parallel import listed, tale
+from eval.pairing import Line, disturb, listed, pair_disturbed, pair_translation, read_candide, read_fiction
+from tests.ape.books.parallel import tale
 
 
 def of(*chapters: Sequence[str]) -> Profile:

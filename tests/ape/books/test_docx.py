@@ -214,6 +214,59 @@ def packed(path: Path, entries: dict[str, str]) -> Path:
 RELATIONS = f'<R><Relationship Id="a" Type="{R}/officeDocument" Target="word/document.xml"/></R>'
 
 
+def run(text: str, look: str = "") -> str:
+    return f'<w:r><w:rPr>{look}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+SNIPPETS = [
+    *[
+        run("a"),
+        run("b c "),
+        run(" "),
+        run("d", "<w:i/>"),
+        run(" e", "<w:i/>"),
+        run("f ", "<w:b/>"),
+        run("&lt;&amp;"),
+    ],
+    *[
+        run("g", '<w:lang w:val="fr"/>'),
+        "<w:r><w:tab/></w:r>",
+        '<w:r><w:t>h</w:t><w:br w:type="page"/><w:t>i</w:t></w:r>',
+    ],
+    f'<w:hyperlink r:id="r1">{run("j", "<w:u/>")}{run(" k")}</w:hyperlink>',
+    f'<w:hyperlink r:id="r2">{run("l", "<w:u/>")}</w:hyperlink>',
+    *[
+        '<w:hyperlink r:id="r3"/>',
+        '<w:bookmarkStart w:id="1"/>',
+        '<w:proofErr w:type="gramStart"/>',
+        "<!-- note -->",
+    ],
+    f'<w:r><w:fldChar w:fldCharType="begin"/></w:r>{run("m")}<w:r><w:fldChar w:fldCharType="end"/></w:r>',
+    *[
+        "<m:oMath><m:t>x</m:t></m:oMath>",
+        "<w:sdt><w:sdtContent><w:r><w:t>n</w:t></w:r></w:sdtContent></w:sdt>",
+    ],
+    "<w:r><w:t>o</w:t><w:noBreakHyphen/><w:t>p</w:t></w:r>",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(snippets=st.lists(st.sampled_from(SNIPPETS), min_size=1, max_size=9))
+def test_any_paragraph_takes_its_text_again(
+    tmp_path_factory: pytest.TempPathFactory, snippets: list[str]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "snippets.docx"
+    body = f"<w:p><w:pPr><w:jc/></w:pPr>{''.join(snippets)}</w:p>"
+    document = f'<w:document xmlns:w="{W}" xmlns:r="{R}" xmlns:m="m"><w:body>{body}</w:body></w:document>'
+    book = open_docx(packed(path, {"_rels/.rels": RELATIONS, "word/document.xml": document}))
+    assert written(book) == path.read_bytes()
+    for item in book.paragraphs():
+        if not item.skip:
+            path.with_name("again.docx").write_bytes(written(book, {item.id: item.text + "!"}))
+            again = open_docx(path.with_name("again.docx"))
+            assert [other.text for other in again.paragraphs()] == [item.text + "!"]
+
+
 @pytest.mark.parametrize(
     ("entries", "why"),
     [

@@ -109,6 +109,12 @@ def test_an_edit_changes_its_words_and_nothing_else(tmp_path: Path, version: int
     assert out[30:58] == b"mimetypeapplication/epub+zip"
 
 
+def test_a_lost_mark_is_refused_and_names_the_paragraph(tmp_path: Path) -> None:
+    book = open_book(make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en"))
+    with pytest.raises(InputError, match=r"OEBPS/ch02\.xhtml#3 .*⟦1⟧ is lost"):
+        written(book, {"OEBPS/ch02.xhtml#3": "Two three four"})
+
+
 def test_what_was_written_says_how_many(tmp_path: Path) -> None:
     book = open_book(make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en"))
     result = book.write(io.BytesIO(), {"OEBPS/ch02.xhtml#2": "Uno", "OEBPS/ch03.xhtml#3": "not taken"}.get)

@@ -15,8 +15,8 @@ from ape.books.divide import divide
 from ape.books.likeness import Model
 from ape.books.pair import Languages, Pair, check_pair, pair_books
 from ape.errors import InputError
-from eval.pairing import disturb
-from tests.ape.books.parallel import ListedBook, listed, tale
+from eval.pairing import ListedBook, disturb, listed
+from tests.ape.books.parallel import tale
 
 FRENCH = [
     "Le vieux gardien du phare comptait les navires qui passaient au large, et il en notait le nom dans un cahier.",
@@ -77,7 +77,7 @@ def test_what_the_mt_added_is_left_as_it_is() -> None:
     source, mt = tale(30)
     added = "Welyfo ri sepi wy fily ve, lesy pywi rive: fyvi selefy Thorwald 4711 pi!"
     found = pairs(source, [*mt[:10], added, *mt[10:]])
-    assert (found[10].source, found[10].skip) == ("", "no source found for it")
+    assert (found[10].source, found[10].confidence, found[10].skip) == ("", 0.0, "no source found for it")
     assert [pair.source for pair in found if pair.source] == source
 
 
@@ -292,3 +292,9 @@ def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
 
 def test_a_bilingual_file_has_both_languages() -> None:
     assert check_pair(None, bilingual(*zip(FRENCH, ENGLISH, strict=True))) == Languages("fr", "en")
+
+
+def test_a_word_that_the_mt_has_as_two_paragraphs_moves_no_other() -> None:
+    source, mt = tale(30)
+    found = pairs([*source[:10], "Bodu", *source[11:]], [*mt[:10], "Fily", "ve", *mt[11:]])
+    assert [pair.source for pair in (*found[:10], *found[12:])] == [*source[:10], *source[11:]]

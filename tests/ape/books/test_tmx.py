@@ -97,6 +97,20 @@ def test_codes_pair_up_wherever_they_stand(path: Path, segment: str, text: str) 
     assert written(a_book) == path.read_bytes()
 
 
+def test_a_cdata_section_is_spelled_out_where_it_is_edited(path: Path) -> None:
+    a_book = book(path, SAMPLE.replace("<hi>sea</hi>", "<![CDATA[sea & sky]]>"))
+    assert [item.text for item in a_book.paragraphs()][1] == "The sea & sky⟦1/⟧ is calm."
+    new = written(a_book, {"a1~2": "Sea & sky,⟦1/⟧ calm."}).decode()
+    assert '<seg>Sea &amp; sky,<ph x="1">{0}</ph> calm.</seg>' in new
+    a_book = book(
+        path,
+        SAMPLE.replace("<seg>Nothing.</seg>", "<seg><![CDATA[a < b]]></seg>").replace("<seg>12", "<seg>x"),
+    )
+    assert b"<![CDATA[a < b]]>" in written(a_book, {"tu5": "y"})
+    path.write_bytes(SAMPLE.replace("is calm.", "<![CDATA[is & was]]>").encode())
+    assert "&amp; will be</seg>" in written(open_tmx(path), {"a1~2": "⟦1⟧It⟦/1⟧⟦2/⟧is & will be"}).decode()
+
+
 def test_another_program_reads_what_is_written(path: Path) -> None:
     path.write_bytes(written(book(path), {"a1~2": "⟦1⟧Seas⟦/1⟧⟦2/⟧ are calm.", "a1": "Rain ⟦1⟧again⟦/1⟧."}))
     store = toolkit.tmxfile.parsefile(str(path))  # type: ignore[no-untyped-call]
