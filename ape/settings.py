@@ -55,7 +55,8 @@ class Settings(BaseModel):
         int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
     ] = None
     repeatable: Annotated[
-        bool, Field(description="embedded: read every prompt from its first token, for the same answer every time")
+        bool,
+        Field(description="embedded: read every prompt from its first token, for the same answer every time"),
     ] = False
     in_flight: Annotated[
         int | None,
@@ -83,9 +84,13 @@ class Settings(BaseModel):
 
     jobs: Annotated[
         str | None,
-        Field(description="where books at work are kept: a file, or postgresql://…; the data folder if left out"),
+        Field(
+            description="where books at work are kept: a file, or postgresql://…; the data folder if left out"
+        ),
     ] = None
-    price_in: Annotated[float | None, Field(ge=0, description="cost of a million tokens read, for plans")] = None
+    price_in: Annotated[float | None, Field(ge=0, description="cost of a million tokens read, for plans")] = (
+        None
+    )
     price_out: Annotated[
         float | None, Field(ge=0, description="cost of a million tokens written, for plans")
     ] = None

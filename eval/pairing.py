@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from ape import sentences
 from ape.books.book import Paragraph, TextOf, Written
-from ape.books.pair import DOUBTFUL, Languages, Pair, Pairing, pair_books
+from ape.books.pairing.pair import DOUBTFUL, Languages, Pair, Pairing, pair_books
 
 RATES = (0.0, 0.05, 0.1, 0.3)
 LEVELS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99, 1.01)

@@ -234,11 +234,11 @@ class Foreman:
         while self._left is None:
             self._news.clear()
             try:
-                jobs = await asyncio.to_thread(self._look)
+                self._begin_some(await asyncio.to_thread(self._look))
             except ApeError as error:
                 log.warning("the jobs can't be looked at: %s", error)
-            else:
-                self._begin_some(jobs)
+            except Exception as error:  # whatever it is, it must not be the last round
+                log.error("unexpected %s on the round of the jobs", type(error).__name__, exc_info=error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._until_next()):
                     await self._news.wait()
@@ -251,7 +251,8 @@ class Foreman:
         for job in running:
             hand = self._at_work.get(job.id)
             if hand and hand.works and job.note:
-                self.store.update(job.id, note="")  # it works again
+                with suppress(UnknownJob):
+                    self.store.update(job.id, note="")  # it works again
         return [job for job in running if self._is_planned(job) and Path(job.mt).is_file()]
 
     def _is_planned(self, job: Job) -> bool:
@@ -320,13 +321,10 @@ class Foreman:
         self._tell(hand.job.id)
 
     def _until_next(self) -> float:
+        """Seconds until the next look: until the first of those that rest is to be tried again, at the most."""
         now = time.monotonic()
-        return min(
-            [
-                LOOK_SECONDS,
-                *(max(0.0, rest.until - now) for rest in self._resting.values() if rest.until > now),
-            ]
-        )
+        rests = [rest.until - now for rest in self._resting.values() if rest.until > now]
+        return min([LOOK_SECONDS, *rests])
 
     # One job.
 
@@ -344,12 +342,10 @@ class Foreman:
         except (EngineError, StoreError) as error:
             await self._rest(job, error)
         except ApeError as error:
-            await self._fail(job, error, self._printable(error))
+            await self._fail(job, self._printable(error))
         except Exception as error:
             log.error("unexpected %s in the job %s", type(error).__name__, job.id, exc_info=error)
-            await self._fail(
-                job, error, "Something failed that should not; the log of the service says what."
-            )
+            await self._fail(job, "Something failed that should not; the log of the service says what.")
 
     def _step(self, id: str, step: Step) -> None:
         if hand := self._at_work.get(id):
@@ -385,7 +381,7 @@ class Foreman:
         with suppress(ApeError):
             await asyncio.to_thread(self._note, job.id, JobState.RUNNING, note)
 
-    async def _fail(self, job: Job, error: Exception, note: str) -> None:
+    async def _fail(self, job: Job, note: str) -> None:
         try:
             async with self._states:
                 await _to_the_end(asyncio.to_thread(self._note, job.id, JobState.FAILED, note))
@@ -401,6 +397,12 @@ class Foreman:
     def _printable(self, error: Exception) -> str:
         """Without the names of our folders, which are nobody's business."""
         return str(error).replace(f"{self.folder}/", "")
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name."""
+    url = settings.jobs_url
+    return Store(url if "://" in url else str(Path(url).expanduser()))
 
 
 def prepare(folder: Path) -> None:

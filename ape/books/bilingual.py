@@ -18,7 +18,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from ape.books.marks import without_marks
-from ape.books.splice import Block
+from ape.books.markup.splice import Block
 from ape.languages import code_of, detect, script_counts
 
 # What a book must show before it is taken for a bilingual one that nobody said it is.

@@ -17,12 +17,12 @@ from typing import BinaryIO, cast
 
 from ape.books.archive import Archive
 from ape.books.book import Paragraph, TextOf, Written
-from ape.books.inline import Kind, Rules
 from ape.books.marks import without_marks
-from ape.books.markup import Element, read_xml
+from ape.books.markup.inline import Kind, Rules
+from ape.books.markup.splice import Block, cut
+from ape.books.markup.xml import Element, read_xml
 from ape.books.pieces import refuse_unfit, why_skipped
 from ape.books.runs import Runs, read_runs
-from ape.books.splice import Block, cut
 from ape.books.units import local, primary
 from ape.errors import InputError
 

@@ -21,10 +21,10 @@ from ape.books.archive import IN_MEMORY, Archive
 from ape.books.bilingual import Layout, find_layout
 from ape.books.book import Paragraph, TextOf, Written
 from ape.books.html import NOT_BILINGUAL, SAMPLE, Document, HtmlRules, local, xml_or_soup
-from ape.books.inline import Kind
 from ape.books.marks import without_marks
-from ape.books.markup import Element, read_xml
-from ape.books.splice import Block
+from ape.books.markup.inline import Kind
+from ape.books.markup.splice import Block
+from ape.books.markup.xml import Element, read_xml
 from ape.errors import InputError
 from ape.languages import code_of
 

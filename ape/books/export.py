@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import BinaryIO, Literal, get_args
 
 from ape.books.marks import MARK, without_marks
-from ape.books.spelling import escaped
+from ape.books.markup.spelling import escaped
 from ape.errors import InputError
 from ape.jobs.job import Job
 from ape.jobs.row import Row, State

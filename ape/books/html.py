@@ -17,12 +17,12 @@ from typing import BinaryIO
 from ape.books.bilingual import Layout, Passage, find_layout
 from ape.books.book import Paragraph, TextOf, Written
 from ape.books.encoding import find_encoding
-from ape.books.inline import Kind, Rules
 from ape.books.marks import without_marks
-from ape.books.markup import Element, Token, is_well_formed, read_xml
+from ape.books.markup.inline import Kind, Rules
+from ape.books.markup.soup import read_soup
+from ape.books.markup.splice import Block, cut, splice
+from ape.books.markup.xml import Element, Token, is_well_formed, read_xml
 from ape.books.pieces import refuse_unfit, why_skipped
-from ape.books.soup import read_soup
-from ape.books.splice import Block, cut, splice
 from ape.errors import InputError
 from ape.languages import code_of
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-from ape.books.pair import Pair
+from ape.books.pairing.pair import Pair
 from ape.books.tokens import Range, estimate
 from ape.jobs.counts import Rate
 from ape.jobs.job import Recipe

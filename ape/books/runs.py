@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ape.books.marks import MARK, alone, closing, marks, opening
-from ape.books.markup import Token
-from ape.books.spelling import escaped, joined
+from ape.books.markup.spelling import escaped, joined
+from ape.books.markup.xml import Token
 
 _PAIRS = ("hyperlink", "smartTag")
 _DROPPED = ("proofErr", "lastRenderedPageBreak")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 
-from ape.books.pair import Pair
+from ape.books.pairing.pair import Pair
 
 # No more paragraphs than these are held at a time, however long a chapter is.
 _HELD = 1_000

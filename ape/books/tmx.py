@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ape.books.book import Paragraph, TextOf, Written
-from ape.books.inline import Kind, Rules
-from ape.books.markup import Element, read_xml
+from ape.books.markup.inline import Kind, Rules
+from ape.books.markup.splice import Block, cut
+from ape.books.markup.xml import Element, read_xml
 from ape.books.records import Ids
-from ape.books.splice import Block, cut
 from ape.books.units import (
     Pair,
     Piece,

@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 from ape.books.book import Paragraph, TextOf, Written
 from ape.books.marks import without_marks
-from ape.books.markup import Element
+from ape.books.markup.splice import Block
+from ape.books.markup.xml import Element
 from ape.books.pieces import refuse_unfit
 from ape.books.records import why_unfit
-from ape.books.splice import Block
 
 Piece = bytes | Block
 

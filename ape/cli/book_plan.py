@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ape.books.pair import Unpaired
+from ape.books.pairing.pair import Unpaired
 from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
 from ape.books.tokens import Range
 from ape.cli.book_edit import lanes_of, open_store

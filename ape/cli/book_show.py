@@ -41,7 +41,7 @@ class Summary:
     @property
     def needs_you(self) -> bool:
         """Whether there is something in the book that a person has to see to."""
-        return bool(self.counts.quarantined or self.output.left_over_count)
+        return bool(self.counts.quarantined or self.output.left_over_count or self.output.left_out)
 
     def to_json(self) -> str:
         """For machines."""
@@ -59,6 +59,7 @@ class Summary:
                 "quarantined": self.quarantined,
                 "left_over": [asdict(one) for one in self.output.left_over],
                 "left_over_count": self.output.left_over_count,
+                "left_out": [asdict(one) for one in self.output.left_out],
                 "usage": asdict(counts.usage),
                 "seconds": round(self.seconds, 3),
                 "needs_you": self.needs_you,
@@ -109,6 +110,8 @@ def show_summary(summary: Summary, *, json_output: bool) -> None:
         [(one.id, one.message) for one in output.left_over],
         output.left_over_count,
     )
+    left_out = [(one.id, one.message) for one in output.left_out]
+    _tell("The new text could not be put back, the MT stays", left_out, len(left_out))
     if summary.quarantined:
         say("To try these again: the same command with --redo quarantined.")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ape.books.book import Book
 from ape.books.formats import open_book
-from ape.books.pair import Languages, Pairing, Unpaired, check_pair, pair_books
+from ape.books.pairing.pair import Languages, Pairing, Unpaired, check_pair, pair_books
 from ape.books.stretches import cut_stretches
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob

@@ -7,6 +7,9 @@ from ape.guards.language import language
 from ape.guards.source_left import source_left_in
 from ape.segment import Draft, Segment
 from ape.verdict import Severity
+from ape.words import words
+
+FEW_WORDS = 4
 
 
 def left_over(source: str, text: str, *, source_language: str, target_language: str) -> str:
@@ -16,6 +19,8 @@ def left_over(source: str, text: str, *, source_language: str, target_language: 
     looked at.
     """
     plain = without_marks(text)
+    if len(words(plain)) < FEW_WORDS:
+        return ""  # a name, a number, a cry: the same in many languages
     segment = Segment(without_marks(source), "", source_language, target_language)
     draft = Draft(plain)
     for guard in (source_left_in, language):

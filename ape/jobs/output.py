@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from ape.books.book import Book, Paragraph
+from ape.books.book import Book
 from ape.books.formats import open_book
 from ape.errors import ApeError, Conflict, InputError
 from ape.jobs.files import hash_of
@@ -23,6 +23,8 @@ from ape.jobs.store import Store
 
 # So many are named one by one; of the others there is the count.
 NAMED = 100
+# A book in which more than these do not fit is not what we take it for.
+MOST_LEFT_OUT = 20
 
 
 class NotTheSame(ApeError):
@@ -32,8 +34,8 @@ class NotTheSame(ApeError):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOver:
-    """A paragraph of the finished book that still has source text in it."""
+class Noted:
+    """A paragraph of the finished book that somebody has to see to, and why."""
 
     id: str
     message: str
@@ -41,14 +43,18 @@ class LeftOver:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The finished book: as many paragraphs as came in, and which of them still have source text in them."""
+    """The finished book: as many paragraphs as came in, and which of them still have source text in them.
+
+    `left_out` are paragraphs whose new text could not be put back, with the reason.
+    """
 
     path: Path
     paragraphs: int
     replaced: int
     sha256: str
-    left_over: tuple[LeftOver, ...]
+    left_over: tuple[Noted, ...]
     left_over_count: int
+    left_out: tuple[Noted, ...] = ()
 
     def to_json(self) -> str:
         """To be kept with the job."""
@@ -58,8 +64,10 @@ class Output:
     def from_json(cls, text: str) -> Output:
         """As it was kept."""
         content = json.loads(text)
-        left_over = tuple(LeftOver(**one) for one in content["left_over"])
-        return cls(**{**content, "path": Path(content["path"]), "left_over": left_over})
+        notes = {
+            name: tuple(Noted(**one) for one in content.get(name, ())) for name in ("left_over", "left_out")
+        }
+        return cls(**{**content, **notes, "path": Path(content["path"])})
 
 
 def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", overwrite: bool = False) -> None:
@@ -108,15 +116,52 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
 
 
 def write_output(store: Store, job: Job, output: Path) -> Output:
-    """The book with what has been done so far, in the format it came in."""
+    """The book with what has been done so far, in the format it came in.
+
+    A text that can't be put back, or that does not read back as it was written, is left out: its paragraph stays as it
+    was, and is named.
+    """
     book = open_input(job, job.mt, job.mt_hash)
+    left_out: dict[str, str] = {}
+    while True:
+        try:
+            return _written(store, job, book, output, left_out)
+        except _Unfit as unfit:
+            if unfit.paragraph in left_out or len(left_out) >= MOST_LEFT_OUT:
+                raise NotTheSame(f"{unfit} The output is not kept; all results are.") from unfit
+            left_out[unfit.paragraph] = str(unfit)
+
+
+class _Unfit(Exception):
+    """A paragraph's new text does not go into the book."""
+
+    def __init__(self, message: str, paragraph: str) -> None:
+        super().__init__(message)
+        self.paragraph = paragraph
+
+
+def _written(store: Store, job: Job, book: Book, output: Path, left_out: Mapping[str, str]) -> Output:
+    texts, asked = store.text_of(job.id), [""]
+
+    def text_of(paragraph: str) -> str | None:
+        if paragraph in left_out:
+            return None
+        text = texts(paragraph)
+        if text is not None:
+            asked[0] = paragraph
+        return text
+
     with write_whole(output) as (part, file):
-        written = book.write(file, store.text_of(job.id))
+        try:
+            written = book.write(file, text_of)
+        except InputError as error:
+            raise _Unfit(str(error), asked[0]) from error
         file.flush()
         os.fsync(file.fileno())
-        found, count = _read_back(store, job, part, written.paragraphs)
+        found, count = _read_back(store, job, part, left_out)
         sha256 = hash_of(part)
-    return Output(output, written.paragraphs, written.replaced, sha256, tuple(found), count)
+    unfit = tuple(Noted(paragraph, reason) for paragraph, reason in left_out.items())
+    return Output(output, written.paragraphs, written.replaced, sha256, tuple(found), count, unfit)
 
 
 @contextmanager
@@ -152,7 +197,7 @@ def _umask() -> int:
     return current
 
 
-def _read_back(store: Store, job: Job, part: Path, paragraphs: int) -> tuple[list[LeftOver], int]:
+def _read_back(store: Store, job: Job, part: Path, left_out: Mapping[str, str]) -> tuple[list[Noted], int]:
     """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
     book = open_book(
         part,
@@ -161,31 +206,30 @@ def _read_back(store: Store, job: Job, part: Path, paragraphs: int) -> tuple[lis
         source_language=job.recipe.source_language,
         target_language=job.recipe.target_language,
     )
-    named: list[LeftOver] = []
-    count = seen = 0
+    named: list[Noted] = []
+    count, edited = 0, ""
     for paragraph, row in zip_longest(book.paragraphs(), store.rows(job.id)):
-        _require_same(paragraph, row)
-        seen += 1
-        if message := _left_over(row, job):
+        if row and row.result and row.text != row.planned.mt and row.planned.id not in left_out:
+            edited = row.planned.id
+        text = _text(row, left_out)
+        if row is None or paragraph is None or paragraph.id != row.planned.id:
+            raise _Unfit("After it was written, the paragraphs are not the same ones any more.", edited)
+        if paragraph.text.split() != text.split():
+            raise _Unfit("It does not read back as it was written.", edited)
+        if message := _left_over(row, text, job):
             count += 1
             if len(named) < NAMED:
-                named.append(LeftOver(row.planned.id, message))
-    if seen != paragraphs:
-        raise NotTheSame(
-            f"{paragraphs} paragraphs were written and {seen} read back. The output is not kept."
-        )
+                named.append(Noted(row.planned.id, message))
     return named, count
 
 
-def _require_same(paragraph: Paragraph | None, row: Row | None) -> None:
-    if paragraph is None or row is None or paragraph.id != row.planned.id:
-        wanted, found = (row.planned.id if row else "no more"), (paragraph.id if paragraph else "no more")
-        raise NotTheSame(f"After writing, paragraph {wanted} was expected and {found} is there.")
-    if paragraph.text.split() != row.text.split():
-        raise NotTheSame(f"Paragraph {row.planned.id} does not read back as it was written.")
+def _text(row: Row | None, left_out: Mapping[str, str]) -> str:
+    if row is None:
+        return ""
+    return row.planned.mt if row.planned.id in left_out else row.text
 
 
-def _left_over(row: Row, job: Job) -> str:
+def _left_over(row: Row, text: str, job: Job) -> str:
     # Guards take half a second to import, and whoever only looks at a finished job needs none.
     from ape.jobs.leftover import left_over
 
@@ -193,7 +237,7 @@ def _left_over(row: Row, job: Job) -> str:
         return ""
     return left_over(
         row.planned.source,
-        row.text,
+        text,
         source_language=job.recipe.source_language,
         target_language=job.recipe.target_language,
     )

@@ -13,7 +13,7 @@ from ape.models.progress import Progress, Step
 
 MAGIC = b"GGUF"
 _CHUNK = 1 << 20
-# Two trainings, or two quantisations, differ nearly everywhere: to read all of a 40 GB file at each start tells no more.
+# Two trainings, or two quantisations, differ nearly everywhere: all of a 40 GB file would tell no more.
 _SAMPLES, _SAMPLE = 64, 1 << 16
 
 

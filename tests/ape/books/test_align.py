@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ape.books.align import Bead, align
-from ape.books.blocks import ALIGNMENT, STRUCTURE, match, match_chapters
-from ape.books.learn import learn
-from ape.books.likeness import Likeness, first_model
-from ape.books.pair import DOUBTFUL, Languages
-from ape.books.profile import Profile, profile
+from ape.books.pairing.align import Bead, align
+from ape.books.pairing.blocks import ALIGNMENT, STRUCTURE, match, match_chapters
+from ape.books.pairing.learn import learn
+from ape.books.pairing.likeness import Likeness, first_model
+from ape.books.pairing.pair import DOUBTFUL, Languages
+from ape.books.pairing.profile import Profile, profile
 from eval.pairing import Line, disturb, listed, pair_disturbed, pair_translation, read_candide, read_fiction
 from tests.ape.books.parallel import tale
 

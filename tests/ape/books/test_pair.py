@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.books.book import Paragraph
-from ape.books.divide import divide
-from ape.books.likeness import Model
-from ape.books.pair import Languages, Pair, check_pair, pair_books
+from ape.books.pairing.divide import divide
+from ape.books.pairing.likeness import Model
+from ape.books.pairing.pair import Languages, Pair, check_pair, pair_books
 from ape.errors import InputError
 from eval.pairing import ListedBook, disturb, listed
 from tests.ape.books.parallel import tale

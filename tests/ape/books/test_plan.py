@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ape.books.pair import Pair
+from ape.books.pairing.pair import Pair
 from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
 from ape.books.stretches import cut_stretches
 from ape.books.tokens import estimate

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.books.html import HtmlRules
-from ape.books.inline import Kind, Rules
 from ape.books.marks import marks, without_marks
-from ape.books.markup import Element, NotWellFormed, is_well_formed, read_xml
-from ape.books.soup import read_soup
-from ape.books.splice import Block, cut, splice
+from ape.books.markup.inline import Kind, Rules
+from ape.books.markup.soup import read_soup
+from ape.books.markup.splice import Block, cut, splice
+from ape.books.markup.xml import Element, NotWellFormed, is_well_formed, read_xml
 from ape.errors import InputError
 
 

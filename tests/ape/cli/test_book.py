@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import shlex
 import signal
 import subprocess
 import time
@@ -222,24 +220,6 @@ def test_a_device_is_never_replaced_by_a_file(run: Run, book: list[str], tmp_pat
     assert done.returncode == 2
     assert "is no file" in done.stderr
     assert (tmp_path / "pipe").is_fifo()
-
-
-def test_a_full_disk_loses_nothing(run: Run, book: list[str], tmp_path: Path) -> None:
-    """No file may grow beyond 20 MB, and the book has a picture of 24."""
-    parts = [[one.mt for one in part] for part in tale(12, chapter=4)]
-    picture = {"OEBPS/noise.bin": random.Random(1).randbytes(24_000_000)}
-    make_epub(tmp_path / "book.epub", paragraphs=parts, language="en", extra=picture)
-    assert run(*book).returncode == 0
-    words = [str(APE), "book", "export", "out.epub", "-o", "more.epub"]
-    environment = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "d")}
-    full = "ulimit -f 20000; trap '' XFSZ; exec " + shlex.join(words)
-    done = subprocess.run(
-        ["bash", "-c", full], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1, done.stderr
-    assert "results are kept" in done.stderr
-    assert sorted(path.name for path in tmp_path.glob("*.epub")) == ["book.epub", "livre.epub", "out.epub"]
-    assert not list(tmp_path.glob(".ape-*"))
 
 
 def test_source_text_left_in_the_book_is_found_at_the_end(

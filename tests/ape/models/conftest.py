@@ -89,7 +89,7 @@ def serve(answer: Callable[[BaseHTTPRequestHandler], None]) -> ThreadingHTTPServ
         def do_HEAD(self) -> None:
             self.do_GET()
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
+        def log_message(self, format: str, *args: Any) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

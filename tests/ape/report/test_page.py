@@ -183,7 +183,9 @@ def test_a_paragraph_without_a_result_says_why(
     assert texts(page)[2].text() == "He ran."  # what stands in the book
 
 
-def test_how_a_pair_was_made_is_told_where_it_is_not_plain_and_an_unsure_one_stands_out(tmp_path: Path) -> None:
+def test_how_a_pair_was_made_is_told_where_it_is_not_plain_and_an_unsure_one_stands_out(
+    tmp_path: Path,
+) -> None:
     sure = row("a", "a")
     unsure = replace(sure, planned=replace(sure.planned, id="p2", how="alignment", confidence=0.42))
     likely = replace(sure, planned=replace(sure.planned, id="p3", how="alignment", confidence=0.9))

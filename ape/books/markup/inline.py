@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from ape.books.marks import MARK, alone, closing, marks, misplaced, opening
-from ape.books.markup import Element, Token
-from ape.books.spelling import SPACE, Segment, joined
+from ape.books.markup.spelling import SPACE, Segment, joined
+from ape.books.markup.xml import Element, Token
 from ape.errors import InputError
 
 

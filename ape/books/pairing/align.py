@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ape.books.likeness import NEVER, Likeness
-from ape.books.profile import Floats, Ints
+from ape.books.pairing.likeness import NEVER, Likeness
+from ape.books.pairing.profile import Floats, Ints
 
 # Rows whose scores are worked out at once.
 _CHUNK = 128

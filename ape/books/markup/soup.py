@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ape.books.markup import CHUNK, Element, Token, Tokens
+from ape.books.markup.xml import CHUNK, Element, Token, Tokens
 
 # As in browsers: what is nested deeper is taken for elements with nothing in them.
 DEEPEST = 512

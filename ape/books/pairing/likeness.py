@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ape.books.profile import COUNTED, END, KINDS, Floats, Ints, Profile
+from ape.books.pairing.profile import COUNTED, END, KINDS, Floats, Ints, Profile
 
 # Source paragraphs, MT paragraphs, and how often such a bead is there, before anything is known of a book.
 BEADS: dict[tuple[int, int], float] = {

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ape.books.align import Bead
-from ape.books.likeness import KEPT, SLACK, Model, Terms, join, narrowing, same_terms
-from ape.books.profile import KINDS, Floats, Ints, Profile
+from ape.books.pairing.align import Bead
+from ape.books.pairing.likeness import KEPT, SLACK, Model, Terms, join, narrowing, same_terms
+from ape.books.pairing.profile import KINDS, Floats, Ints, Profile
 
 # A bead this sure may teach.
 SURE = 0.8

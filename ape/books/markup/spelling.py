@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from ape.books.markup import Token
+from ape.books.markup.xml import Token
 
 SPACE = " \t\r\n\f"
 _SPACES = re.compile(r"[ \t\r\n\f]+")

@@ -17,7 +17,7 @@ their attributes; elements are told apart by `at`, so blocks of one `<tu>` are t
 Only blocks with text are there; where a block has no text (`<target/>`), nothing is yielded for it.
 
 Where text needs other treatment than marks for elements (runs in DOCX), take `Block.tokens`: its bytes are
-`b"".join(token.raw for token in tokens)`, and `ape.books.spelling` has the parts to build on.
+`b"".join(token.raw for token in tokens)`, and `ape.books.markup.spelling` has the parts to build on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from functools import cached_property
 from typing import BinaryIO
 
 from ape.books.book import Written
-from ape.books.inline import Kind, Marked, Rules, marked
 from ape.books.marks import without_marks
-from ape.books.markup import Element, Token, Tokens
+from ape.books.markup.inline import Kind, Marked, Rules, marked
+from ape.books.markup.xml import Element, Token, Tokens
 from ape.errors import InputError
 
 __all__ = ["Block", "Kind", "Rules", "cut", "splice"]

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ape.books.align import Bead, align, align_near
-from ape.books.learn import learn
-from ape.books.likeness import NEVER, Likeness, Model, first_model
-from ape.books.profile import KINDS, Floats, Ints, Profile
+from ape.books.pairing.align import Bead, align, align_near
+from ape.books.pairing.learn import learn
+from ape.books.pairing.likeness import NEVER, Likeness, Model, first_model
+from ape.books.pairing.profile import KINDS, Floats, Ints, Profile
 
 # A chapter is taken to be another's translation if the alignment of chapters is this sure of it.
 _SURE_CHAPTER = 0.9

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ape import sentences
-from ape.books.align import align
 from ape.books.book import Paragraph
-from ape.books.likeness import Likeness, Model
 from ape.books.marks import without_marks
-from ape.books.profile import Profile, profile
+from ape.books.pairing.align import align
+from ape.books.pairing.likeness import Likeness, Model
+from ape.books.pairing.profile import Profile, profile
 
 # Where a text has fewer sentences than parts are wanted, it is cut at these.
 _CLAUSE = re.compile(r"(?<=[;:,]\s)|(?<=[—–，；：、])")

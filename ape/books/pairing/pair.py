@@ -1,7 +1,7 @@
 """Pair the paragraphs of a machine-translated book with those of its source, or tell why one has no partner.
 
-A book is read twice: once for its numbers (`ape.books.profile`), from which the pairs are worked out, and once for the
-texts, which go by in a stream. Every MT paragraph is in exactly one pair, in the order of the MT.
+A book is read twice: once for its numbers (`ape.books.pairing.profile`), from which the pairs are worked out, and once for
+the texts, which go by in a stream. Every MT paragraph is in exactly one pair, in the order of the MT.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import regex
 
-from ape.books.align import Bead
-from ape.books.blocks import Matched, match
 from ape.books.book import Book, Paragraph
-from ape.books.divide import divide
 from ape.books.marks import marks, without_marks
-from ape.books.profile import Profile, profile
-from ape.books.tongues import Languages, check_pair
+from ape.books.pairing.align import Bead
+from ape.books.pairing.blocks import Matched, match
+from ape.books.pairing.divide import divide
+from ape.books.pairing.profile import Profile, profile
+from ape.books.pairing.tongues import Languages, check_pair
 from ape.errors import InputError
 from ape.words import words
 

@@ -1,0 +1,1 @@
+"""Which paragraphs of an MT come from which of the source: by structure, or by an alignment with a confidence."""
