@@ -17,8 +17,8 @@ class Paragraph:
 
     `id` names its place and stays the same as long as the file's structure does. `chapter` counts from 0. `text` has
     its inline mark-up as marks (see `ape.books.marks`); `source` is there in a bilingual file only. `shape` is the
-    kind of block ("p", "h1", "li"), by which a source and an MT made from the same file are recognised. `skip` says why it
-    is not to be edited, and is empty where it is.
+    kind of block ("p", "h1", "li"), by which a source and an MT made from the same file are recognised. `skip` says why
+    it is not to be edited, and is empty where it is.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Pair the paragraphs of a machine-translated book with those of its source, or tell why one has no partner.
 
-A book is read twice: once for its numbers (`ape.books.pairing.profile`), from which the pairs are worked out, and once for
-the texts, which go by in a stream. Every MT paragraph is in exactly one pair, in the order of the MT.
+A book is read twice: once for its numbers (`ape.books.pairing.profile`), from which the pairs are worked out, and once
+for the texts, which go by in a stream. Every MT paragraph is in exactly one pair, in the order of the MT.
 """
 
 from __future__ import annotations
