@@ -56,7 +56,9 @@ class Settings(BaseModel):
     ] = None
     repeatable: Annotated[
         bool,
-        Field(description="embedded: read every prompt from its first token, for the same answer every time"),
+        Field(
+            description="embedded: the same answer to the same prompt, whatever was asked before; one slot"
+        ),
     ] = False
     in_flight: Annotated[
         int | None,
@@ -99,7 +101,7 @@ class Settings(BaseModel):
         Field(
             ge=1,
             le=1024,
-            description="paragraphs of a book in flight; as many as the engine takes if left out, embedded 1",
+            description="paragraphs of a book in flight; if left out as many as the engine takes (embedded 1), a service half",
         ),
     ] = None
     uploads: Annotated[

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 import openai
 
-from ape.engines.client import OpenAIEngine
+from ape.engines.client import OpenAIEngine, Stream
 from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy, translate
 from ape.errors import ModelError
 from ape.models.content import revision_of
+from prompts import Prompt
 
 SLOTS = 4
 WINDOW = 4096
@@ -100,15 +101,42 @@ class EmbeddedEngine(OpenAIEngine):
         # llama.cpp notices a caller who hung up only when it writes. Reports of progress make it write after every
         # batch of the prompt, so that cancelling four long prompts frees the slots in seconds (measured: 54 s without).
         self.extra_body = {"return_progress": True}
-        if repeatable:
-            # What is kept of the prompt before decides how the rest is cut into batches, and batches of another size
-            # round differently (measured: 3 of 28 passages changed with the order in which they came).
-            self.extra_body["cache_prompt"] = False
+        self._repeatable = repeatable
+        self._opening: list[dict[str, str]] = []
 
     async def models(self) -> tuple[Model, ...]:
         """The one model, with the revision of its file."""
         self._known = tuple(replace(model, revision=self._revision) for model in await super().models())
         return self._known
+
+    async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
+        if self._repeatable and not isinstance(prompt.body, str):
+            await self._reopen(
+                [{"role": turn.role, "content": turn.content} for turn in prompt.body[:-1]], model
+            )
+        return await super()._begin(prompt, parameters, model)
+
+    async def _reopen(self, opening: list[dict[str, str]], model: Model) -> None:
+        """Bring the slot to where the turns that all prompts begin with end, and nowhere else.
+
+        llama.cpp keeps as much of the prompt before as the next one has in common with it, and reads the rest in
+        batches from there; batches of another size round differently (measured: 3 of 28 passages changed with the order
+        in which they came). So each prompt finds the same tokens kept, and they were read in the same batches. To keep
+        nothing would do as well, and reads the instructions again for every passage.
+        """
+        if opening != self._opening:
+            await self._read(opening, model, cache_prompt=False)
+            self._opening = opening
+        await self._read(opening, model, cache_prompt=True)
+
+    async def _read(self, opening: list[dict[str, str]], model: Model, *, cache_prompt: bool) -> None:
+        messages: Any = opening
+        await self._client.chat.completions.create(
+            model=model.name,
+            messages=messages,
+            max_tokens=1,
+            extra_body={"cache_prompt": cache_prompt},
+        )
 
     async def count(self, text: str) -> int | None:
         """The exact number of tokens."""

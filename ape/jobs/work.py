@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from ape.engines.protocol import Engine
-from ape.errors import EngineError, InputError
+from ape.errors import EngineError, InputError, UnknownModel
 from ape.jobs.context import Earlier
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Row, State
@@ -101,6 +101,7 @@ class _Crew:
                 if not (await self._aside(self.store.counts, self.job.id)).waiting:
                     break
                 await asyncio.wait([look], timeout=LOOK_SECONDS)
+            await self._require_a_living_server()
             return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
         except EngineFails:
             await self._aside(self._pardon)
@@ -144,6 +145,8 @@ class _Crew:
             began = time.monotonic()
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
+            except UnknownModel as error:
+                raise EngineFails(f"{error} All that was finished is kept.") from error
             except (EngineError, InputError) as error:
                 state = await self._aside(self._fail, stretch, row, error)
                 if state is State.WAITING:
@@ -180,6 +183,16 @@ class _Crew:
     def _pardon(self) -> None:
         """Those that were given up since anything last worked wait again."""
         self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
+
+    async def _require_a_living_server(self) -> None:
+        """Where the last paragraphs were given up, it may be the server that is gone, and not they that are bad."""
+        if self.given_up:
+            try:
+                await self.engine.models()
+            except EngineError as error:
+                raise EngineFails(
+                    f"The model server does not answer: {error} All that was finished is kept."
+                ) from error
 
     def _stop_if_nothing_works(self, error: Exception) -> None:
         if len(self.given_up) < max(FEWEST_IN_A_ROW, self.lanes + 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,32 @@ async def test_a_server_that_fails_on_everything_stops_the_job_and_condemns_no_p
         await work_on(store, job, engine, lanes=2)
     counts = store.counts("j")
     assert (counts.waiting, counts.quarantined) == (40, 0)
+
+
+async def test_a_server_that_is_gone_at_the_end_is_not_taken_for_bad_paragraphs(
+    store: Store, engine: OpenAIEngine, scripted: ScriptedServer
+) -> None:
+    scripted.play(Fail(500))
+    scripted.listing = None
+    job = begin(store, [planned(number) for number in range(2)])
+    async with engine.using("scripted"):
+        scripted.listing = Fail(503)
+    try:
+        with pytest.raises(EngineFails, match="does not answer"):
+            await work_on(store, job, engine, lanes=1)
+    finally:
+        scripted.listing = None
+    assert store.counts("j").waiting == 2
+
+
+async def test_a_model_that_is_no_longer_served_stops_the_job_and_condemns_no_paragraph(
+    store: Store, engine: OpenAIEngine
+) -> None:
+    job = begin(store, [planned(number) for number in range(3)])
+    other = replace(job, recipe=replace(RECIPE, model="unloaded"))
+    with pytest.raises(EngineFails, match="unloaded"):
+        await work_on(store, other, engine, lanes=1)
+    assert store.counts("j").waiting == 3
 
 
 async def test_a_paragraph_too_long_for_the_model_is_given_up_at_once_with_the_reason(
