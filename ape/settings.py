@@ -101,7 +101,7 @@ class Settings(BaseModel):
         Field(
             ge=1,
             le=1024,
-            description="paragraphs of a book in flight; if left out as many as the engine takes (embedded 1), a service half",
+            description="paragraphs of a book in flight; else what the engine takes (embedded 1), a service half",
         ),
     ] = None
     uploads: Annotated[

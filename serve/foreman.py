@@ -27,8 +27,8 @@ from ape.jobs.output import Output, write_output
 from ape.jobs.store import Store
 from ape.jobs.work import Step, work_on
 from ape.settings import Settings
-from serve.gate import BookEngine, Gate, places_for
 from serve.metrics import Metrics
+from serve.places import BookEngine, Gate, places_for
 from serve.progress import Board, Pace
 
 log = logging.getLogger("ape.serve")

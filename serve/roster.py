@@ -271,7 +271,9 @@ class Roster:
         except ApeError:
             self._discard(adapter.directory)
             raise
-        entry = self._entries[name] = Entry(adapter, Model(name, window, adapter.format, self._revision(adapter)))
+        entry = self._entries[name] = Entry(
+            adapter, Model(name, window, adapter.format, self._revision(adapter))
+        )
         self.on_change("loaded")
         self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
         return entry, True

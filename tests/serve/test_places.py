@@ -17,7 +17,7 @@ from ape.events import Listener
 from ape.jobs.job import Job, JobState, Recipe
 from ape.settings import Settings
 from prompts import Prompt, fingerprint
-from serve.gate import BookEngine, Gate, ModelChanged, places_for
+from serve.places import BookEngine, Gate, ModelChanged, places_for
 
 Until = Callable[..., Awaitable[None]]
 
