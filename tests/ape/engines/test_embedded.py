@@ -15,7 +15,7 @@ from ape.engines import Sampling
 from ape.engines.embedded import EmbeddedEngine, embedded
 from ape.errors import ModelError, TooLong
 from ape.events import ignore
-from ape.postedit import post_edit
+from ape.postedit import Options, post_edit
 from ape.segment import Segment
 from prompts import Question, render_chat
 
@@ -38,6 +38,44 @@ async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path
         assert first.draft == again.draft
         assert first.usage.prompt_tokens > 100
         assert await engine.count("Hello world") == 2  # "Hello", " world"
+
+
+async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2: Path) -> None:
+    """What llama.cpp had kept of the prompts before is told by how much of each prompt it did not read again."""
+    questions = [
+        ("Il pleut.", "It rain today."),
+        ("Il neige.", "It snows."),
+        ("Il pleut fort.", "It rain strong."),
+    ]
+    prompts = [render_chat(Question(*question, "French", "English")) for question in questions]
+    async with embedded(smollm2, name="tiny", slots=1, window=1024, repeatable=True) as engine:
+        model = (await engine.models())[0]
+        kept: dict[str, set[int]] = {}
+        for prompt in (*prompts, *reversed(prompts)):
+            assert not isinstance(prompt.body, str)
+            messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
+            await engine._reopen(messages[:-1], model)
+            reply = await engine._client.chat.completions.create(
+                model="tiny", messages=messages, max_tokens=4
+            )
+            timings = (reply.model_extra or {})["timings"]
+            kept.setdefault(prompt.text, set()).add(timings["cache_n"])
+        assert len(set.union(*kept.values())) == 1, kept
+        assert min(set.union(*kept.values())) > 100  # the instructions and the example are not read again
+
+
+async def test_the_order_in_which_passages_come_does_not_change_a_repeatable_engine(smollm2: Path) -> None:
+    segments = [
+        Segment("Il pleuvait des cordes.", "It rained ropes.", "fr", "en"),
+        Segment("Claire posa son sac.", "Claire posed his bag.", "fr", "en"),
+        Segment("On n’y voyait goutte.", "One saw there a drop not.", "fr", "en"),
+    ]
+    answers = []
+    for order in (segments, segments[::-1]):
+        async with embedded(smollm2, name="tiny", slots=1, window=2048, repeatable=True) as engine:
+            found = {one.mt: await post_edit(one, engine, options=Options(max_attempts=1)) for one in order}
+            answers.append({mt: (result.post_edit, result.findings) for mt, result in found.items()})
+    assert answers[0] == answers[1]
 
 
 async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: Path) -> None:
