@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
-from ape.books.pieces import Piece, write_pieces
+from ape.books.pieces import Piece, PieceBook
 from ape.books.records import SOURCES, TARGETS, TEXTS, Chapters, Fields, Ids, why_unfit
 from ape.errors import InputError
 
@@ -32,7 +32,7 @@ class _Value:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonlBook:
+class JsonlBook(PieceBook):
     """A file of JSON lines."""
 
     path: Path
@@ -47,16 +47,8 @@ class JsonlBook:
         """Whether its lines have a source."""
         return self.fields.source is not None
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, one a line."""
-        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
-
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        """The same file with other texts in it."""
-        out.write(self.encoding.bom)
-        return write_pieces(self._pieces(), out, text_of)
-
-    def _pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Piece]:
+        """Its lines, and what of them is text."""
         ids, chapters = Ids(), Chapters()
         for number, line in enumerate(lines(self.path, self.encoding), start=1):
             if not line.text.strip():

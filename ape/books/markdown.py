@@ -12,17 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
 from ape.books.markdown_inline import Inline, is_heading_line, is_paragraph, parser, read_inline, spelled
 from ape.books.marks import MARK, without_marks
-from ape.books.pieces import Piece, why_skipped, write_pieces
+from ape.books.pieces import Piece, PieceBook, why_skipped
 from ape.books.wrapping import width
 from ape.errors import InputError
 
@@ -38,7 +38,7 @@ _UNCLEAR = "its place in the file is not clear"
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownBook:
+class MarkdownBook(PieceBook):
     """A Markdown file."""
 
     path: Path
@@ -49,16 +49,8 @@ class MarkdownBook:
     format: str = "markdown"
     bilingual: bool = False
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, in order."""
-        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
-
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        """The same file with other texts in it."""
-        out.write(self.encoding.bom)
-        return write_pieces(self._pieces(), out, text_of)
-
-    def _pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Piece]:
+        """Its lines, and what of them is text."""
         reader = _Reader(self.encoding, self.references)
         front, rest = _front_matter(lines(self.path, self.encoding))
         yield Piece(_raw(front))

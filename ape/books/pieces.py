@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from ape.books.book import Paragraph, TextOf, Written
+from ape.books.encoding import Encoding
 from ape.books.marks import MARK, misplaced
 from ape.errors import InputError
 
@@ -18,6 +20,26 @@ class Piece:
     raw: bytes
     paragraph: Paragraph | None = None
     render: Callable[[str], bytes] | None = None
+
+
+class PieceBook(ABC):
+    """A book in a text file: its format says how it is cut into pieces, and the rest follows."""
+
+    __slots__ = ()
+    encoding: Encoding
+
+    @abstractmethod
+    def pieces(self) -> Iterator[Piece]:
+        """All of the file but its byte order mark."""
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, in order."""
+        return (piece.paragraph for piece in self.pieces() if piece.paragraph)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        return write_pieces(self.pieces(), out, text_of)
 
 
 def write_pieces(pieces: Iterable[Piece], out: BinaryIO, text_of: TextOf) -> Written:

@@ -17,12 +17,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
 from ape.books.headings import is_heading
-from ape.books.pieces import Piece, why_skipped, write_pieces
+from ape.books.pieces import Piece, PieceBook, why_skipped
 from ape.books.wrapping import needed, unwrapped, width, wrapped
 
 # Nobody wraps wider than this; what is longer is counted as this long.
@@ -120,7 +119,7 @@ def _indented(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class TextBook:
+class TextBook(PieceBook):
     """A plain text file."""
 
     path: Path
@@ -131,16 +130,8 @@ class TextBook:
     language: str | None = None
     source_language: str | None = None
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, in order."""
-        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
-
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        """The same file with other texts in it."""
-        out.write(self.encoding.bom)
-        return write_pieces(self._pieces(), out, text_of)
-
-    def _pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Piece]:
+        """Its lines, and what of them is text."""
         number, chapter, title = 0, 0, ""
         for block in self._blocks():
             if not block[0].text.strip():

@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import Paragraph
 from ape.books.markup.inline import Kind, Rules
 from ape.books.markup.splice import Block, cut
 from ape.books.markup.xml import Element, read_xml
 from ape.books.records import Ids
 from ape.books.units import (
     Pair,
+    PairUp,
     Piece,
+    UnitBook,
     around,
-    blocks_of,
     grouped,
     local,
     matching,
     primary,
     why_not,
-    write_pairs,
 )
 from ape.errors import InputError
 
@@ -51,7 +51,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class TmxBook:
+class TmxBook(UnitBook):
     """A TMX file; `source` and `target` are the two language tags in it that matter."""
 
     path: Path
@@ -70,20 +70,12 @@ class TmxBook:
         """The language of the sources."""
         return primary(self.source)
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """All units that have a text in one of the two languages."""
-        pairs = _Pairs(self)
-        with self.path.open("rb") as file:
-            for group in self._groups(file):
-                for pair in pairs.of(blocks_of(group)):
-                    yield pair.paragraph
+    def pairing(self) -> PairUp:
+        """In the order of the file, with ids that are unique in it."""
+        return _Pairs(self).of
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        """The same file with other texts in it."""
-        with self.path.open("rb") as file:
-            return write_pairs(self._groups(file), _Pairs(self).of, out, text_of)
-
-    def _groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+    def groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+        """All of the file, unit by unit."""
         pieces = cut(read_xml(file, name=self.path.name), _TmxRules())
         return grouped(pieces, lambda block: around(block, "tu") or block.path[0])
 

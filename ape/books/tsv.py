@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import Paragraph
 from ape.books.encoding import Encoding, find_encoding, lines
-from ape.books.pieces import Piece, write_pieces
+from ape.books.pieces import Piece, PieceBook
 from ape.books.records import Chapters, Fields, Ids, why_unfit
 from ape.errors import InputError
 
@@ -38,7 +37,7 @@ class _Malformed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class TsvBook:
+class TsvBook(PieceBook):
     """A tab-separated file; `names` are those of its columns, whether it has a first line that says them or not."""
 
     path: Path
@@ -56,16 +55,8 @@ class TsvBook:
         """Whether it has a column with the source."""
         return self.fields.source is not None
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, one a row."""
-        return (piece.paragraph for piece in self._pieces() if piece.paragraph)
-
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
-        """The same file with other texts in it."""
-        out.write(self.encoding.bom)
-        return write_pieces(self._pieces(), out, text_of)
-
-    def _pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Piece]:
+        """Its lines, and what of them is text."""
         ids, chapters, headed = Ids(), Chapters(), self.headed
         for record in _records(self.path, self.encoding, quoted=self.quoted):
             if headed or record.cells == [""]:

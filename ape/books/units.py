@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from ape.books.book import Paragraph, TextOf, Written
@@ -25,6 +27,34 @@ class Pair:
 
 
 PairUp = Callable[[Sequence[Block]], Iterable[Pair]]
+
+
+class UnitBook(ABC):
+    """A file of units: its format says which blocks are one, and how they pair; the rest follows."""
+
+    __slots__ = ()
+    path: Path
+
+    @abstractmethod
+    def groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+        """All of the file, in groups with the blocks of one unit each."""
+
+    @abstractmethod
+    def pairing(self) -> PairUp:
+        """What pairs the blocks of one unit after the other."""
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All segments, in order."""
+        pair_up = self.pairing()
+        with self.path.open("rb") as file:
+            for group in self.groups(file):
+                for pair in pair_up(blocks_of(group)):
+                    yield pair.paragraph
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        with self.path.open("rb") as file:
+            return write_pairs(self.groups(file), self.pairing(), out, text_of)
 
 
 def grouped(pieces: Iterable[Piece], unit_of: Callable[[Block], Element]) -> Iterator[list[Piece]]:
