@@ -15,6 +15,7 @@ ApeError
     ├── EngineTimeout      it did not answer in time             HTTP 504
     ├── EngineUnavailable  it can't be reached or is overloaded  HTTP 503
     └── EngineRefused      it will not answer this request       not retried
+        └── KeyRefused     it does not let us in                 not retried
 """
 
 from __future__ import annotations
@@ -142,3 +143,7 @@ class EngineRefused(EngineError):
     """The model server will not answer this request, now or later (a wrong key, a bad parameter)."""
 
     title = "The model server refused the request"
+
+
+class KeyRefused(EngineRefused):
+    """The model server does not let us in: the key is missing or wrong, whatever is asked."""

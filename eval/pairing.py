@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any, BinaryIO
 
 from ape import sentences
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
 from ape.books.pairing.pair import DOUBTFUL, Languages, Pair, Pairing, pair_books
 
 RATES = (0.0, 0.05, 0.1, 0.3)
@@ -37,7 +37,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedBook:
+class ListedBook(HoldsAnyText):
     """A book in memory."""
 
     name: str

@@ -4,6 +4,9 @@ They are told apart by the languages that the mark-up states, by classes, or by 
 this order. It takes clear evidence: two kinds of paragraphs that really alternate, and (but for stated languages)
 are in two languages. Which one is the source is known by the caller's languages, by a class that says so, by being
 the one without a language of its own, or by coming first.
+
+Where several sources come before one translation, their lengths tell whether they belong to it together or whether some
+were never translated.
 """
 
 from __future__ import annotations
@@ -12,13 +15,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf, log
 from statistics import fmean, median
 from typing import NamedTuple
 
 from ape.books.marks import without_marks
 from ape.books.markup.splice import Block
+from ape.books.markup.xml import Element
+from ape.books.units import local
+from ape.guards.length import size
 from ape.languages import code_of, detect, script_counts
 
 # What a book must show before it is taken for a bilingual one that nobody said it is.
@@ -41,11 +47,19 @@ class Passage(NamedTuple):
     skip: str
 
 
+class Untranslated(NamedTuple):
+    """A block of the source that has no translation, and its number in its document."""
+
+    number: int
+    block: Block
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a bilingual document tells its two texts apart.
 
     `key` gives what the blocks of a text have in common. Where `guessed`, it may not know ("") and the turns tell.
+    `ratio` is how long a translation is, its source being 1.
     """
 
     key: Callable[[Block], str]
@@ -55,24 +69,54 @@ class Layout:
     guessed: bool
     source_language: str
     target_language: str
+    ratio: float = 1.0
 
     def passages(self, blocks: Iterable[Numbered]) -> Iterator[Passage]:
         """The translation with its sources, and what is neither, with why it is skipped; in order."""
-        sources: list[str] = []
-        waiting: list[Passage] = []
+        return (found for found in self._read(blocks) if isinstance(found, Passage))
+
+    def untranslated(self, blocks: Iterable[Numbered]) -> Iterator[Untranslated]:
+        """The source that has no translation beside it."""
+        for found in self._read(blocks):
+            if isinstance(found, Untranslated) and script_counts(without_marks(found.block.text)):
+                yield found
+
+    def _read(self, blocks: Iterable[Numbered]) -> Iterator[Passage | Untranslated]:
+        sources: list[Numbered] = []
+        target: Numbered | None = None
+        others: list[Passage] = []
         for number, block, role in self._roles(blocks):
             if role == self.source:
-                sources.append(block.text)
+                sources.append((number, block))
             elif role != self.target:
-                waiting.append(Passage(number, block, "", NEITHER))
-            elif self.source_first:
-                yield from waiting
-                yield _passage(number, block, sources)
-                waiting, sources = [], []
+                others.append(Passage(number, block, "", NEITHER))
             else:
-                yield from _with_source(waiting, sources)
-                waiting, sources = [Passage(number, block, None, "")], []
-        yield from _with_source(waiting, sources)
+                if self.source_first:
+                    target = (number, block)
+                yield from self._turn(target, sources, others)
+                target, sources, others = None if self.source_first else (number, block), [], []
+        yield from self._turn(target, sources, others)
+
+    def _turn(
+        self, target: Numbered | None, sources: list[Numbered], others: list[Passage]
+    ) -> Iterator[Passage | Untranslated]:
+        """A translation, the sources before or after it, and what stands between."""
+        own = self._own(sources, target[1]) if target else []
+        found = [_passage(*target, [block.text for _, block in own])] if target else []
+        yield from (Untranslated(*source) for source in sources if source not in own)
+        yield from (*others, *found) if self.source_first else (*found, *others)
+
+    def _own(self, sources: list[Numbered], target: Block) -> list[Numbered]:
+        """Those of the sources that this is the translation of: the nearest, and others where it is too long for it."""
+        nearest = sources[::-1] if self.source_first else sources
+        there = size(without_marks(target.text)) + SLACK
+        total, costs = 0.0, list[float]()
+        for _, block in nearest:
+            total += size(without_marks(block.text))
+            away = log(there / (self.ratio * total + SLACK))
+            costs.append(0.5 * (away / SPREAD) ** 2 + RARER * len(costs))
+        count = costs.index(min(costs)) + 1 if costs else 0
+        return [source for source in sources if source in nearest[:count]]
 
     def _roles(self, blocks: Iterable[Numbered]) -> Iterator[tuple[int, Block, str]]:
         """Each block with the text it belongs to. Unknown ones are filled in by turns where that comes out even."""
@@ -103,13 +147,16 @@ NEITHER = "neither source nor translation"
 ALONE = "no source beside it"
 
 
+# How far the logarithm of a translation's length lies from what its source leads one to expect, and how much rarer
+# (again as a logarithm) one translation of two paragraphs is than one of which another was forgotten.
+SPREAD = 0.25
+RARER = 1.0
+# Added to sizes, so that the shortest do not swing by a letter.
+SLACK = 10.0
+
+
 def _passage(number: int, block: Block, sources: list[str]) -> Passage:
     return Passage(number, block, " ".join(sources), "" if sources else ALONE)
-
-
-def _with_source(waiting: list[Passage], sources: list[str]) -> Iterator[Passage]:
-    for passage in waiting:
-        yield passage if passage.source is not None else _passage(passage.number, passage.block, sources)
 
 
 def find_layout(
@@ -129,9 +176,22 @@ def find_layout(
         }
         first, second = _in_order(blocks, key, *found)
         if languages[first] != languages[second] and (named or all(languages.values())):
-            one = _source(first, second, languages, source and code_of(source), target and code_of(target))
+            signs = {one: _signs([block for block in blocks if key(block) == one]) for one in found}
+            one = _source(
+                first, second, languages, signs, source and code_of(source), target and code_of(target)
+            )
             other = second if one == first else first
-            return Layout(key, one, other, one == first, guessed, languages[one], languages[other])
+            ratio = _ratio(blocks, key, first, second)
+            return Layout(
+                key,
+                one,
+                other,
+                one == first,
+                guessed,
+                languages[one],
+                languages[other],
+                ratio if one == first else 1 / ratio,
+            )
     return None
 
 
@@ -151,12 +211,18 @@ NONE = "none"
 
 def stated(block: Block) -> str:
     """The language that the mark-up states for a block."""
-    inner = next((token for token in block.tokens if token.kind != "text" or token.text.strip()), None)
-    own = (inner.element,) if inner and inner.kind == "start" and inner.element else ()
-    for element in (*own, *reversed(block.path)):
+    for element in _around(block):
         if language := element.get("xml:lang") or element.get("lang"):
             return code_of(language)
     return NONE
+
+
+def _around(block: Block) -> Iterator[Element]:
+    """The elements that a block stands in, the innermost first; one around its whole text may be a part of it."""
+    inner = next((token for token in block.tokens if token.kind != "text" or token.text.strip()), None)
+    if inner and inner.kind == "start" and inner.element:
+        yield inner.element
+    yield from reversed(block.path)
 
 
 def classes(block: Block) -> str:
@@ -212,18 +278,56 @@ def _spread(values: list[float]) -> float:
     return fmean(abs(value - median(values)) for value in values) if len(values) >= FEWEST_PAIRS else inf
 
 
-_SOURCE_CLASS = re.compile(r"\b(source|src|original|orig)\b", re.IGNORECASE)
-_TARGET_CLASS = re.compile(r"\b(target|tgt|translat\w*|trans)\b", re.IGNORECASE)
+def _ratio(blocks: Sequence[Block], key: Callable[[Block], str], first: str, second: str) -> float:
+    """How long the second of a pair is, the first being 1."""
+    turns = [
+        (found, size(without_marks(block.text)))
+        for block in blocks
+        if (found := key(block)) in (first, second)
+    ]
+    ratios = [(b[1] + SLACK) / (a[1] + SLACK) for a, b in pairwise(turns) if a[0] == first != b[0]]
+    return median(ratios) if ratios else 1.0
+
+
+_SOURCE_CLASS = re.compile(r"(?<![a-z])(source|src|original|orig)(?![a-z])")
+_TARGET_CLASS = re.compile(r"(?<![a-z])(target|tgt|translat[a-z]*|trans|tran|tr|tl|mt)(?![a-z])")
+OWN_LANGUAGE = "a language of its own"
+
+
+def _signs(blocks: Sequence[Block]) -> set[str]:
+    """What most of these blocks have: classes, and a language that is stated for them and not for the whole file."""
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        near = [
+            element for element in islice(_around(block), 3) if local(element.name) not in ("html", "body")
+        ]
+        counts.update({name.lower() for element in near for name in element.get("class").split()})
+        counts[OWN_LANGUAGE] += any(element.get("xml:lang") or element.get("lang") for element in near)
+    return {sign for sign, count in counts.items() if 2 * count > len(blocks)}
 
 
 def _source(
-    first: str, second: str, languages: Mapping[str, str], source: str | None, target: str | None
+    first: str,
+    second: str,
+    languages: Mapping[str, str],
+    signs: Mapping[str, set[str]],
+    source: str | None,
+    target: str | None,
 ) -> str:
     """Which of the two is the source."""
-    for one, other in ((first, second), (second, first)):
+    either = ((first, second), (second, first))
+    for one, other in either:
         if languages[one] and (source == languages[one] or target == languages[other]):
             return one
-    for one, other in ((first, second), (second, first)):
-        if other != NONE == one or _SOURCE_CLASS.search(one) or _TARGET_CLASS.search(other):
+    for one, other in either:
+        if any(map(_SOURCE_CLASS.search, signs[one] - signs[other])) or any(
+            map(_TARGET_CLASS.search, signs[other] - signs[one])
+        ):
+            return one
+    # Who adds a translation to a book says what it is in, and leaves the rest as it was.
+    for one, other in either:
+        if {OWN_LANGUAGE, languages[other]} & (signs[other] - signs[one]) and languages[one] not in signs[
+            one
+        ]:
             return one
     return first

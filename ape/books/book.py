@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 # The new text of a paragraph by its id, or None where it stays as it is.
 TextOf = Callable[[str], str | None]
@@ -70,6 +70,29 @@ class Book(Protocol):
         """All paragraphs, in order, without holding more of the book than one chapter."""
         ...
 
+    def fitted(self, text: str) -> str:
+        """The text as this file can hold it; raises InputError where it can't."""
+        ...
+
     def write(self, out: BinaryIO, text_of: TextOf) -> Written:
         """The same file with other texts in it; every byte that no new text touches is as it was."""
         ...
+
+
+@runtime_checkable
+class SideBySide(Protocol):
+    """A bilingual book whose source may have more paragraphs than its translation."""
+
+    def untranslated(self) -> Iterator[Paragraph]:
+        """The paragraphs of the source that have no translation: none of `paragraphs`, and never written."""
+        ...
+
+
+class HoldsAnyText:
+    """What the books have in common that can spell every character, in whichever encoding they are."""
+
+    __slots__ = ()
+
+    def fitted(self, text: str) -> str:
+        """The text as it is."""
+        return text

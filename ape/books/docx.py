@@ -16,7 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, cast
 
 from ape.books.archive import Archive
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
 from ape.books.marks import without_marks
 from ape.books.markup.inline import Kind, Rules
 from ape.books.markup.splice import Block, cut
@@ -75,7 +75,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class DocxBook:
+class DocxBook(HoldsAnyText):
     """A Word document; `parts` are the entries of its archive that hold text."""
 
     path: Path

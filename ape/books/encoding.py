@@ -1,8 +1,8 @@
 """The encoding of a text file: read from the file or asked for, never guessed where two guesses are as good.
 
-A byte order mark decides, then whether everything is UTF-8, then charset-normalizer. Single-byte encodings of one
-region look alike; so where its best answers read differently, the caller is asked to name one. What was read is kept
-as bytes beside its text, line by line, so that what nobody edits is written as it was.
+A byte order mark decides, then whether everything is UTF-8, then the caller's word, then what the text makes sense in
+(`ape.books.guessing`). Where that is not certain, the caller is asked. What was read is kept as bytes beside its text,
+line by line, so that what nobody edits is written as it was.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from charset_normalizer import CharsetMatch, from_bytes
-
+from ape.books.guessing import readings
 from ape.errors import InputError
 
 _CHUNK = 1 << 16
@@ -31,17 +30,6 @@ _BOMS = (
 )
 # Names that leave the byte order to a mark, and what they mean where there is none.
 _WITHOUT_ORDER = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-
-# What books come in. The others in charset-normalizer's list tie with these on short texts and are hardly ever right.
-_COMMON = frozenset(
-    "cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 iso8859_1 iso8859_2 iso8859_5 iso8859_7 "
-    "iso8859_8 iso8859_9 iso8859_15 latin_1 koi8_r koi8_u gb18030 gbk gb2312 big5 cp950 big5hkscs cp932 shift_jis "
-    "euc_jp euc_jis_2004 iso2022_jp cp949 euc_kr tis_620 cp874 cp866".split()
-)
-# Of charset-normalizer's measures, how far behind the best an answer is that has to be taken seriously.
-_CHAOS_APART = 0.03
-_COHERENCE_APART = 0.15
-_CHAOS_LIMIT = 0.15
 
 # Typographic characters and what they look like on a typewriter, for files that can't hold them.
 _PLAIN = str.maketrans(
@@ -70,20 +58,28 @@ class Encoding:
         With `references`, what it can't hold is written as `&#8220;` instead. Without, a character that has no plain
         form is an InputError that names the `place`.
         """
+        if references:
+            return _HALVES.sub("\ufffd", text).encode(self.name, "xmlcharrefreplace")
+        try:
+            return self.fitted(text).encode(self.name)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+
+    def fitted(self, text: str) -> str:
+        """The text with those characters that it can't hold in their plain form; InputError where one has none."""
         text = _HALVES.sub("\ufffd", text)
         if self.holds(text):
-            return text.encode(self.name)
-        if references:
-            return text.encode(self.name, "xmlcharrefreplace")
+            return text
         plain = "".join(char if self.holds(char) else char.translate(_PLAIN) for char in text)
         try:
-            return plain.encode(self.name)
+            plain.encode(self.name)
         except UnicodeEncodeError as error:
             char = error.object[error.start]
             raise InputError(
-                f"{place}: the new text has {char!r} (U+{ord(char):04X}), which the file's encoding, {self.name}, "
-                "can't hold. Convert the file to UTF-8 and run the same command again: finished work is kept."
+                f"The new text has {char!r} (U+{ord(char):04X}), which the file's encoding, {self.name}, can't hold. "
+                "Convert the file to UTF-8 and run the same command again: finished work is kept."
             ) from error
+        return plain
 
     def holds(self, text: str) -> bool:
         """Whether the file can hold this text as it is."""
@@ -106,21 +102,31 @@ class Line:
 def find_encoding(path: Path, *, encoding: str | None = None) -> Encoding:
     """The encoding of a text file, and proof that all of it can be read that way.
 
-    `encoding` is the caller's word on it. Raises InputError where the file is no text, is not in that encoding, or may
-    be in any of several.
+    `encoding` is the caller's word for files that don't show what they are in: one word may be given for a book and its
+    MT, of which only one needs it. Raises InputError where the file is no text, is not in that encoding, or may be in
+    any of several.
     """
     bom, marked = _mark(path)
-    named = _known(encoding) if encoding is not None else marked
-    if bom and named not in (marked, *_loosely(marked)):
-        raise InputError(
-            f"{path.name} begins with the byte order mark of {marked}, and is said to be {named}. "
-            "Leave --encoding out, or remove the mark.",
-            field="encoding",
-        )
-    if bom or named:
-        found = Encoding(marked or named, bom)
-        _check(path, found)
-        return found
+    named = _known(encoding) if encoding is not None else ""
+    if bom:
+        found = Encoding(marked, bom)
+    elif named and not _shown(path, named):
+        found = Encoding(named)
+    else:
+        return _without_a_word(path)
+    _check(path, found)
+    return found
+
+
+def _shown(path: Path, named: str) -> bool:
+    """Whether the file shows that it is in UTF-8, whatever it is said to be in."""
+    if _failure(path, Encoding("utf-8")) is not None or _binary(path):
+        return False
+    # ASCII is itself in every encoding but those that take several bytes for each letter.
+    return named.startswith(("utf-16", "utf-32")) or not _ascii(path)
+
+
+def _without_a_word(path: Path) -> Encoding:
     if _binary(path):
         raise InputError(
             f"{path.name} has NUL bytes: it is not a text file, or it is UTF-16 without a byte order mark. "
@@ -177,11 +183,6 @@ def _mark(path: Path) -> tuple[bytes, str]:
     return next(((bom, name) for bom, name in _BOMS if start.startswith(bom)), (b"", ""))
 
 
-def _loosely(marked: str) -> set[str]:
-    """What a caller who does not think of the byte order may call a marked encoding."""
-    return {meant for name, meant in _WITHOUT_ORDER.items() if marked.startswith(name.removesuffix("-sig"))}
-
-
 def _known(encoding: str) -> str:
     try:
         info = codecs.lookup(encoding)
@@ -223,40 +224,29 @@ def _failure(path: Path, encoding: Encoding) -> int | None:
 
 
 def _binary(path: Path) -> bool:
+    return any(b"\0" in chunk for chunk in _chunks(path))
+
+
+def _ascii(path: Path) -> bool:
+    return all(chunk.isascii() for chunk in _chunks(path))
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        return any(b"\0" in chunk for chunk in iter(lambda: file.read(_CHUNK), b""))
+        yield from iter(lambda: file.read(_CHUNK), b"")
 
 
 def _guess(path: Path) -> Encoding:
-    matches = [match for match in from_bytes(_sample(path)) if match.chaos <= _CHAOS_LIMIT]
-    common = [match for match in matches if _COMMON.intersection(match.could_be_from_charset)]
-    fitting = [match for match in common or matches if _failure(path, Encoding(_name(match))) is None]
-    near = [match for match in fitting if _near(match, fitting[0])]
-    if len(near) == 1:
-        return Encoding(_name(near[0]))
-    shown = "; ".join(f"{_name(match)} reads “{_telling(match)}”" for match in near[:4])
-    candidates = f" It may be in one of these: {shown}." if near else ""
+    found = readings(_sample(path), lambda name: _failure(path, Encoding(name)) is None)
+    if len(found) == 1:
+        return Encoding(found[0].encoding)
+    shown = "; ".join(f"{one.encoding} reads “{one.telling()}”" for one in found[:4])
+    candidates = f" It may be in one of these: {shown}." if found else ""
     raise InputError(
         f"{path.name} is not UTF-8, and its encoding can't be told for certain.{candidates} "
         "Name it with --encoding NAME.",
         field="encoding",
     )
-
-
-def _near(match: CharsetMatch, best: CharsetMatch) -> bool:
-    return match.chaos <= best.chaos + _CHAOS_APART and match.coherence >= best.coherence - _COHERENCE_APART
-
-
-def _name(match: CharsetMatch) -> str:
-    """Of the encodings that read alike, the one that files are in."""
-    alike = match.could_be_from_charset
-    return next((name for name in alike if name in _COMMON), match.encoding)
-
-
-def _telling(match: CharsetMatch) -> str:
-    """A word by which a reader sees whether the encoding is right."""
-    words = re.findall(r"[^\W\d_]*[^\W\d_\x00-\x7f][^\W\d_]*", str(match))
-    return max(words[:50], key=len, default="…")[:20]
 
 
 def _sample(path: Path) -> bytes:

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from ape.books.archive import IN_MEMORY, Archive
 from ape.books.bilingual import Layout, find_layout
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
 from ape.books.html import NOT_BILINGUAL, SAMPLE, Document, HtmlRules, local, xml_or_soup
 from ape.books.marks import without_marks
 from ape.books.markup.inline import Kind
@@ -55,7 +55,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class EpubBook:
+class EpubBook(HoldsAnyText):
     """An EPUB that was opened: its package was read, and all that it names is there."""
 
     path: Path
@@ -92,6 +92,12 @@ class EpubBook:
                 title = _heading(document) or self.package.titles.get(name, "")
                 for passage in document.passages():
                     yield document.paragraph(passage, chapter, title)
+
+    def untranslated(self) -> Iterator[Paragraph]:
+        """What is there in the source only."""
+        with Archive(self.path) as archive:
+            for name in self.package.documents:
+                yield from self._document(archive, name).untranslated()
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, whichever text of a bilingual book they belong to."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ape.books.bilingual import Layout, Passage, find_layout
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
 from ape.books.encoding import find_encoding
 from ape.books.marks import without_marks
 from ape.books.markup.inline import Kind, Rules
@@ -142,6 +142,12 @@ class Document:
             passages = (Passage(number, block, None, "") for number, block in blocks)
         return (passage._replace(skip=passage.skip or _skip(passage.block)) for passage in passages)
 
+    def untranslated(self) -> Iterator[Paragraph]:
+        """What a bilingual document has in the source only."""
+        blocks = enumerate(self.blocks(), start=1)
+        for number, block in self.layout.untranslated(blocks) if self.layout else ():
+            yield self.paragraph(Passage(number, block, None, ""), 0, "")
+
     def paragraph(self, passage: Passage, chapter: int, title: str) -> Paragraph:
         """A passage as a paragraph of the book."""
         return Paragraph(
@@ -183,7 +189,7 @@ def _skip(block: Block) -> str:
 
 
 @dataclass(frozen=True)
-class HtmlBook:
+class HtmlBook(HoldsAnyText):
     """An HTML file."""
 
     path: Path
@@ -214,6 +220,10 @@ class HtmlBook:
             if shape in HEADINGS or shape == "title":
                 title = without_marks(passage.block.text)
             yield self.document.paragraph(passage, chapter, title)
+
+    def untranslated(self) -> Iterator[Paragraph]:
+        """What is there in the source only."""
+        return self.document.untranslated()
 
     def write(self, out: BinaryIO, text_of: TextOf) -> Written:
         """The file with new texts."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ape.books.book import Paragraph
+from ape.books.book import HoldsAnyText, Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
 from ape.books.pieces import Piece, PieceBook
 from ape.books.records import SOURCES, TARGETS, TEXTS, Chapters, Fields, Ids, why_unfit
@@ -32,7 +32,7 @@ class _Value:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonlBook(PieceBook):
+class JsonlBook(HoldsAnyText, PieceBook):
     """A file of JSON lines."""
 
     path: Path

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from ape.books.book import Paragraph
+from ape.books.book import HoldsAnyText, Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
 from ape.books.markdown_inline import Inline, is_heading_line, is_paragraph, parser, read_inline, spelled
 from ape.books.marks import MARK, without_marks
@@ -38,7 +38,7 @@ _UNCLEAR = "its place in the file is not clear"
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownBook(PieceBook):
+class MarkdownBook(HoldsAnyText, PieceBook):
     """A Markdown file."""
 
     path: Path

@@ -36,6 +36,10 @@ class PieceBook(ABC):
         """All paragraphs, in order."""
         return (piece.paragraph for piece in self.pieces() if piece.paragraph)
 
+    def fitted(self, text: str) -> str:
+        """The text as the file's encoding can hold it."""
+        return self.encoding.fitted(text)
+
     def write(self, out: BinaryIO, text_of: TextOf) -> Written:
         """The same file with other texts in it."""
         out.write(self.encoding.bom)

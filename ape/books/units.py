@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ape.books.book import Paragraph, TextOf, Written
+from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
 from ape.books.marks import without_marks
 from ape.books.markup.splice import Block
 from ape.books.markup.xml import Element
@@ -29,7 +29,7 @@ class Pair:
 PairUp = Callable[[Sequence[Block]], Iterable[Pair]]
 
 
-class UnitBook(ABC):
+class UnitBook(HoldsAnyText, ABC):
     """A file of units: its format says which blocks are one, and how they pair; the rest follows."""
 
     __slots__ = ()

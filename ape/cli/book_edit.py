@@ -20,6 +20,7 @@ from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.store import Store
+from ape.languages import name_of
 from ape.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
     for path in wanted.files.paths:
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
-    key = job_id(wanted.files, wanted.output)
     with open_store(settings) as store:
+        key = _known_as(store, wanted)
         job = _finished(store, key, wanted, settings)
         if job:
             say(f"Job {key} is finished, and {wanted.output} is as it wrote it: nothing to do.")
@@ -81,6 +82,20 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
             write_job_report(store, job, wanted.report)
     show_summary(summary, json_output=json_output)
     return NEEDS_YOU if summary.needs_you else 0
+
+
+def _known_as(store: Store, wanted: Wanted) -> str:
+    """The id of the job: by where its files are, or, where they were moved since, by what is in them."""
+    key = job_id(wanted.files, wanted.output)
+    jobs = {job.id: job for job in store.jobs(owner="")}
+    if key in jobs:
+        return key
+    content = (hash_of(wanted.files.source), hash_of(wanted.files.mt))
+    for job in jobs.values():
+        moved = not Path(job.mt).exists() and Path(job.output).name == wanted.output.name
+        if moved and (job.source_hash, job.mt_hash) == content:
+            return job.id
+    return key
 
 
 def engine_named(settings: Settings, use: str) -> str:
@@ -130,6 +145,7 @@ def _edited(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job | 
     opened = open_files(
         wanted.files, source_language=wanted.source_language, target_language=wanted.target_language
     )
+    _refuse_other_suffix(opened, wanted.output)
     ours = _hash_written(store, id)
     refuse_output(wanted.output, inputs=wanted.files.paths, ours=ours, overwrite=wanted.overwrite)
     fetch_with_progress(settings)
@@ -137,6 +153,21 @@ def _edited(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job | 
         return asyncio.run(_edit(store, opened, wanted, settings, id))
     except (KeyboardInterrupt, asyncio.CancelledError):
         return None
+
+
+def _refuse_other_suffix(opened: Opened, output: Path) -> None:
+    """A text file called .epub would be opened by nothing."""
+    from ape.books.formats import FORMATS
+
+    suffix, own = output.suffix.lower(), opened.files.mt.suffix.lower()
+    known = {ending for one in FORMATS.values() for ending in one.suffixes}
+    allowed = {own, *FORMATS[opened.mt.format.removeprefix("bilingual-")].suffixes}
+    if suffix in known and suffix not in allowed:
+        raise InputError(
+            f"{output.name} would be a {FORMATS[opened.mt.format].title} file, as {opened.files.mt.name} is. Call it "
+            f"*{own or min(allowed)}; `ape book export` writes other formats.",
+            field="output",
+        )
 
 
 def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, failures: int) -> int:
@@ -284,20 +315,19 @@ def _hash_written(store: Store, id: str) -> str:
 
 def _tell_what_is_new(store: Store, begun: Begun) -> None:
     counts = store.counts(begun.job.id)
-    if begun.unpaired.count:
-        say(f"No MT was found for {begun.unpaired.count} paragraphs of the source, among them:")
-        for paragraph, beginning in begun.unpaired.first[:5]:
-            say(f"  {paragraph}: {beginning}")
+    recipe, missing = begun.job.recipe, begun.job.unpaired_source
+    if missing.count:
+        say(f"No MT was found for {missing.count:,} paragraphs of the source; the end of this tells which.")
+    direction = f"{name_of(recipe.source_language)} to {name_of(recipe.target_language)}"
     if not begun.resumed:
-        say(
-            f"Job {begun.job.id}: {counts.total:,} paragraphs, {counts.skipped:,} of them to be left as they are."
-        )
+        left_alone = f"{counts.skipped:,} of them to be left as they are"
+        say(f"Job {begun.job.id}: {direction}, {counts.total:,} paragraphs, {left_alone}.")
         return
     changed = begun.replanned
     if changed and (changed.new or changed.changed or changed.gone):
         say(
-            f"The files or the settings have changed: {changed.kept:,} paragraphs stay as they are, "
-            f"{changed.new + changed.changed:,} are to be done, {changed.gone:,} are gone."
+            f"The files or the settings have changed: {changed.kept + changed.taken:,} paragraphs stay as they are, "
+            f"{changed.new + changed.changed - changed.taken:,} are to be done, {changed.gone:,} are gone."
         )
     finished = counts.total - counts.waiting
     say(f"Job {begun.job.id} goes on: {finished:,} of {counts.total:,} paragraphs are finished.")

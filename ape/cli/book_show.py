@@ -16,7 +16,7 @@ from rich.table import Table
 from ape.cli.talk import say
 from ape.errors import Conflict
 from ape.jobs.counts import Counts
-from ape.jobs.job import Job
+from ape.jobs.job import Job, JobState
 from ape.jobs.output import Output, write_output, write_whole
 from ape.jobs.row import State
 from ape.jobs.store import Store
@@ -41,7 +41,8 @@ class Summary:
     @property
     def needs_you(self) -> bool:
         """Whether there is something in the book that a person has to see to."""
-        return bool(self.counts.quarantined or self.output.left_over_count or self.output.left_out)
+        output, missing = self.output, self.job.unpaired_source.count
+        return bool(self.counts.quarantined or output.left_over_count or output.left_out or missing)
 
     def to_json(self) -> str:
         """For machines."""
@@ -60,6 +61,7 @@ class Summary:
                 "left_over": [asdict(one) for one in self.output.left_over],
                 "left_over_count": self.output.left_over_count,
                 "left_out": [asdict(one) for one in self.output.left_out],
+                "source_without_mt": asdict(self.job.unpaired_source),
                 "usage": asdict(counts.usage),
                 "seconds": round(self.seconds, 3),
                 "needs_you": self.needs_you,
@@ -112,6 +114,8 @@ def show_summary(summary: Summary, *, json_output: bool) -> None:
     )
     left_out = [(one.id, one.message) for one in output.left_out]
     _tell("The new text could not be put back, the MT stays", left_out, len(left_out))
+    missing = summary.job.unpaired_source
+    _tell("No MT was found for paragraphs of the source", list(missing.first), missing.count)
     if summary.quarantined:
         say("To try these again: the same command with --redo quarantined.")
 
@@ -130,10 +134,13 @@ def show_jobs(store: Store, *, json_output: bool) -> None:
     """A line a job, the newest first."""
     rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
     if json_output:
-        typer.echo(json.dumps([_job_json(job, counts) for job, counts in rows], ensure_ascii=False, indent=2))
+        shown = [_job_json(store, job, counts) for job, counts in rows]
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
     if not rows:
-        say("There is no job yet. `ape book edit SRC MT -o OUT` begins one.")
+        say(
+            "There is no job in this store yet (`ape settings` says where it is). `ape book edit` begins one."
+        )
         return
     table = Table(
         "job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output"
@@ -142,7 +149,9 @@ def show_jobs(store: Store, *, json_output: bool) -> None:
         finished = counts.total - counts.waiting
         share = f"{finished:,} of {counts.total:,}"
         numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
-        table.add_row(job.id, job.name, job.state, share, *(f"{one:,}" for one in numbers), job.output)
+        table.add_row(
+            job.id, job.name, state_of(store, job), share, *(f"{one:,}" for one in numbers), job.output
+        )
     _console().print(table)
 
 
@@ -155,7 +164,7 @@ def show_job(store: Store, job: Job, *, json_output: bool) -> None:
     """One job, chapter by chapter."""
     chapters = store.chapters(job.id)
     if json_output:
-        shown = _job_json(job, store.counts(job.id))
+        shown = _job_json(store, job, store.counts(job.id))
         shown["chapters"] = [
             {"chapter": one.chapter, "title": one.title, **_counts_json(one.counts)} for one in chapters
         ]
@@ -165,7 +174,7 @@ def show_job(store: Store, job: Job, *, json_output: bool) -> None:
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
     console = _console()
-    console.print(f"{job.name}: {job.state}", markup=False)
+    console.print(f"{job.name}: {state_of(store, job)}", markup=False)
     if job.note:
         console.print(job.note, markup=False)
     table = Table(
@@ -194,11 +203,16 @@ def show_job(store: Store, job: Job, *, json_output: bool) -> None:
     console.print(table)
 
 
-def _job_json(job: Job, counts: Counts) -> dict[str, Any]:
+def state_of(store: Store, job: Job) -> str:
+    """As a user would say it: a job that nobody works on does not run."""
+    return "stopped" if job.state is JobState.RUNNING and not store.at_work(job.id) else job.state
+
+
+def _job_json(store: Store, job: Job, counts: Counts) -> dict[str, Any]:
     return {
         "id": job.id,
         "name": job.name,
-        "state": job.state,
+        "state": state_of(store, job),
         "note": job.note,
         "output": job.output,
         "created": job.created.isoformat(),

@@ -17,7 +17,7 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
-from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong
+from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, KeyRefused, TooLong
 from ape.events import Listener, Retry
 
 # How llama.cpp, OpenAI and vLLM say that a prompt is too long.
@@ -99,6 +99,8 @@ def _by_status(error: openai.APIStatusError) -> Exception:
     if is_about_the_window(error):
         limit, actual = _numbers(error)
         return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
+    if status in (401, 403):
+        return KeyRefused(f"The model server does not let us in ({status}: {said}). Set APE_ENGINE_KEY.")
     return EngineRefused(f"The model server refused the request ({status}: {said}).")
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ape.books.book import Book
 from ape.books.formats import open_book
-from ape.books.pairing.pair import Languages, Pairing, Unpaired, check_pair, pair_books
+from ape.books.pairing.pair import Languages, Pairing, check_pair, pair_books
 from ape.books.stretches import cut_stretches
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of
-from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.job import Job, JobState, Recipe, Unpaired
 from ape.jobs.row import Planned
 from ape.jobs.store import Replanned, Store
 from prompts import fingerprint
@@ -41,14 +41,11 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A job that can be worked on. Where it was planned just now, `replanned` tells what is new, and `unpaired` which
-    paragraphs of the source no MT came from.
-    """
+    """A job that can be worked on. `replanned` tells what is new where it was planned just now."""
 
     job: Job
     resumed: bool
     replanned: Replanned | None = None
-    unpaired: Unpaired = field(default_factory=Unpaired)
 
 
 def open_files(
@@ -115,35 +112,41 @@ def begin(
     if job.recipe != recipe and not again:
         raise Conflict(_other_recipe(job.recipe, recipe))
     same = (job.recipe, job.source_hash, job.mt_hash) == (recipe, wanted.source_hash, wanted.mt_hash)
-    replanned, unpaired = (None, Unpaired()) if same else _plan(store, id, opened, recipe)
+    replanned = None if same else _plan(store, id, opened, recipe)
     state = JobState.DONE if same and job.state is JobState.DONE else JobState.RUNNING
     job = store.update(
         id,
         state=state,
         recipe=recipe,
+        source=wanted.source,
         source_hash=wanted.source_hash,
+        mt=wanted.mt,
+        output=output,
         mt_hash=wanted.mt_hash,
         encoding=wanted.encoding,
         engine=engine,
         note="",
     )
-    return Begun(job, resumed=True, replanned=replanned, unpaired=unpaired)
+    return Begun(job, resumed=True, replanned=replanned)
 
 
 def _begin_new(store: Store, job: Job, opened: Opened) -> Begun:
     """A new job, or none at all where its book can't be paired."""
     store.add(job)
     try:
-        replanned, unpaired = _plan(store, job.id, opened, job.recipe)
+        replanned = _plan(store, job.id, opened, job.recipe)
     except BaseException:
         store.remove(job.id)
         raise
-    return Begun(job, resumed=False, replanned=replanned, unpaired=unpaired)
+    return Begun(store.job(job.id), resumed=False, replanned=replanned)
 
 
-def _plan(store: Store, id: str, opened: Opened, recipe: Recipe) -> tuple[Replanned, Unpaired]:
+def _plan(store: Store, id: str, opened: Opened, recipe: Recipe) -> Replanned:
     pairing = opened.pairing()
-    return store.plan(id, _planned(pairing, recipe)), pairing.unpaired_source
+    replanned = store.plan(id, _planned(pairing, recipe))
+    found = pairing.unpaired_source
+    store.update(id, unpaired=Unpaired(found.count, tuple(found.first)).to_json())
+    return replanned
 
 
 def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, owner: str, engine: str) -> Job:

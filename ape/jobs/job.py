@@ -52,12 +52,33 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpaired:
+    """Paragraphs of a source that are not in the MT: how many, and the first of them as (id, how it begins)."""
+
+    count: int = 0
+    first: tuple[tuple[str, str], ...] = ()
+
+    def to_json(self) -> str:
+        """To be kept with the job; nothing where there are none."""
+        return json.dumps(asdict(self), ensure_ascii=False) if self.count else ""
+
+    @classmethod
+    def from_json(cls, text: str) -> Unpaired:
+        """As it was kept."""
+        if not text:
+            return cls()
+        kept = json.loads(text)
+        return cls(kept["count"], tuple((name, beginning) for name, beginning in kept["first"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One book under repair. Paths are as given, files are known by the SHA-256 of their content.
 
     `source` is empty for a bilingual file. `owner` is the hash of the key of whoever began it, and empty on the command
     line. `note` says why it failed. `encoding` is what the user said the files are in, where they were asked.
-    `engine` is the engine and model as the user named them. `outcome` tells of the output that was written, in JSON.
+    `engine` is the engine and model as the user named them. `outcome` tells of the output that was written, and
+    `unpaired` of the source that has no MT, both in JSON.
     """
 
     id: str
@@ -78,3 +99,9 @@ class Job:
     encoding: str = ""
     engine: str = ""
     outcome: str = ""
+    unpaired: str = ""
+
+    @property
+    def unpaired_source(self) -> Unpaired:
+        """The paragraphs of the source that no MT came from."""
+        return Unpaired.from_json(self.unpaired)

@@ -10,6 +10,7 @@ from ape.verdict import Severity
 from ape.words import words
 
 FEW_WORDS = 4
+SOFT_HYPHEN = "\u00ad"
 
 
 def left_over(source: str, text: str, *, source_language: str, target_language: str) -> str:
@@ -18,10 +19,10 @@ def left_over(source: str, text: str, *, source_language: str, target_language: 
     The guards compare a draft with its MT. Here nothing is excused for having been in the MT: it is the book that is
     looked at.
     """
-    plain = without_marks(text)
+    plain = without_marks(text).replace(SOFT_HYPHEN, "")
     if len(words(plain)) < FEW_WORDS:
         return ""  # a name, a number, a cry: the same in many languages
-    segment = Segment(without_marks(source), "", source_language, target_language)
+    segment = Segment(without_marks(source).replace(SOFT_HYPHEN, ""), "", source_language, target_language)
     draft = Draft(plain)
     for guard in (source_left_in, language):
         for finding in guard(segment, draft):

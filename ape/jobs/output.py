@@ -23,8 +23,8 @@ from ape.jobs.store import Store
 
 # So many are named one by one; of the others there is the count.
 NAMED = 100
-# A book in which more than these do not fit is not what we take it for.
-MOST_LEFT_OUT = 20
+# So often a book is written anew without what did not fit; one look finds most of it.
+MOST_TRIES = 10
 
 
 class NotTheSame(ApeError):
@@ -82,6 +82,7 @@ def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", ove
             )
     if output.is_dir():
         raise InputError(f"{output} is a folder. Name the file that is to be written.", field="output")
+    _refuse_no_file(output)
     if not output.parent.is_dir():
         raise InputError(f"There is no folder {output.parent}. Make it first.", field="output")
     if output.exists() and not overwrite and hash_of(output) != ours:
@@ -96,6 +97,12 @@ def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", ove
         raise InputError(
             f"Nothing can be written into {output.parent}: {error.strerror}.", field="output"
         ) from error
+
+
+def _refuse_no_file(output: Path) -> None:
+    """A device or a pipe would be replaced by a file, or read without end."""
+    if output.exists() and not output.is_file():
+        raise InputError(f"{output} is no file. Name a file, new or of ours.", field="output")
 
 
 def open_input(job: Job, path: str, sha256: str) -> Book:
@@ -118,57 +125,72 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
 def write_output(store: Store, job: Job, output: Path) -> Output:
     """The book with what has been done so far, in the format it came in.
 
-    A text that can't be put back, or that does not read back as it was written, is left out: its paragraph stays as it
-    was, and is named.
+    A text that this file can't hold, or that does not read back as it was written, is left out: its paragraph stays as
+    it was, and is named.
     """
     book = open_input(job, job.mt, job.mt_hash)
     left_out: dict[str, str] = {}
-    while True:
+    for _ in range(MOST_TRIES):
         try:
-            return _written(store, job, book, output, left_out)
+            return _written(_Texts(store, job, book, left_out), output)
         except _Unfit as unfit:
-            if unfit.paragraph in left_out or len(left_out) >= MOST_LEFT_OUT:
-                raise NotTheSame(f"{unfit} The output is not kept; all results are.") from unfit
-            left_out[unfit.paragraph] = str(unfit)
+            if unfit.paragraphs.keys() <= left_out.keys():
+                break
+            left_out |= unfit.paragraphs
+    raise NotTheSame(f"{output} does not read back as it was written. It is not kept; all results are.")
 
 
 class _Unfit(Exception):
-    """A paragraph's new text does not go into the book."""
+    """New texts that do not go into the book, by paragraph, and why."""
 
-    def __init__(self, message: str, paragraph: str) -> None:
-        super().__init__(message)
-        self.paragraph = paragraph
+    def __init__(self, paragraphs: Mapping[str, str]) -> None:
+        super().__init__()
+        self.paragraphs = dict(paragraphs)
 
 
-def _written(store: Store, job: Job, book: Book, output: Path, left_out: Mapping[str, str]) -> Output:
-    texts, asked = store.text_of(job.id), [""]
+class _Texts:
+    """What is to be written, paragraph by paragraph, in words that the file can hold."""
 
-    def text_of(paragraph: str) -> str | None:
-        if paragraph in left_out:
+    def __init__(self, store: Store, job: Job, book: Book, left_out: dict[str, str]) -> None:
+        self.store, self.job, self.book, self.left_out = store, job, book, left_out
+        self.last = ""
+        self._text_of = store.text_of(job.id)
+
+    def __call__(self, paragraph: str) -> str | None:
+        text = None if paragraph in self.left_out else self._text_of(paragraph)
+        if text is None:
             return None
-        text = texts(paragraph)
-        if text is not None:
-            asked[0] = paragraph
-        return text
+        self.last = paragraph
+        try:
+            return self.book.fitted(text)
+        except InputError as error:
+            self.left_out[paragraph] = str(error)
+            return None
 
+    def expected(self, row: Row) -> str:
+        """What stands in the book when it is read back."""
+        is_new = row.result and row.state is State.DONE and row.planned.id not in self.left_out
+        return self.book.fitted(row.text) if is_new and row.text != row.planned.mt else row.planned.mt
+
+
+def _written(texts: _Texts, output: Path) -> Output:
     with write_whole(output) as (part, file):
         try:
-            written = book.write(file, text_of)
+            written = texts.book.write(file, texts)
         except InputError as error:
-            raise _Unfit(str(error), asked[0]) from error
+            raise _Unfit({texts.last: str(error)}) from error
         file.flush()
         os.fsync(file.fileno())
-        found, count = _read_back(store, job, part, left_out)
+        found, count = _read_back(texts, part)
         sha256 = hash_of(part)
-    unfit = tuple(Noted(paragraph, reason) for paragraph, reason in left_out.items())
+    unfit = tuple(Noted(paragraph, reason) for paragraph, reason in texts.left_out.items())
     return Output(output, written.paragraphs, written.replaced, sha256, tuple(found), count, unfit)
 
 
 @contextmanager
 def write_whole(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """A file beside `output` that takes its place at the end of the block, and goes if the block fails."""
-    if output.exists() and not output.is_file():
-        raise InputError(f"{output} is no file. Name a file, new or of ours.", field="output")
+    _refuse_no_file(output)
     part: Path | None = None
     try:
         with NamedTemporaryFile(
@@ -197,8 +219,9 @@ def _umask() -> int:
     return current
 
 
-def _read_back(store: Store, job: Job, part: Path, left_out: Mapping[str, str]) -> tuple[list[Noted], int]:
+def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
     """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
+    job = texts.job
     book = open_book(
         part,
         format=job.format,
@@ -207,26 +230,22 @@ def _read_back(store: Store, job: Job, part: Path, left_out: Mapping[str, str]) 
         target_language=job.recipe.target_language,
     )
     named: list[Noted] = []
+    unfit: dict[str, str] = {}
     count, edited = 0, ""
-    for paragraph, row in zip_longest(book.paragraphs(), store.rows(job.id)):
-        if row and row.result and row.text != row.planned.mt and row.planned.id not in left_out:
-            edited = row.planned.id
-        text = _text(row, left_out)
+    for paragraph, row in zip_longest(book.paragraphs(), texts.store.rows(job.id)):
         if row is None or paragraph is None or paragraph.id != row.planned.id:
-            raise _Unfit("After it was written, the paragraphs are not the same ones any more.", edited)
+            raise _Unfit(unfit or {edited: "With it, the paragraphs were not the same ones any more."})
+        text = texts.expected(row)
+        edited = row.planned.id if text != row.planned.mt else edited
         if paragraph.text.split() != text.split():
-            raise _Unfit("It does not read back as it was written.", edited)
+            unfit[edited] = "It did not read back as it was written."
         if message := _left_over(row, text, job):
             count += 1
             if len(named) < NAMED:
                 named.append(Noted(row.planned.id, message))
+    if unfit:
+        raise _Unfit(unfit)
     return named, count
-
-
-def _text(row: Row | None, left_out: Mapping[str, str]) -> str:
-    if row is None:
-        return ""
-    return row.planned.mt if row.planned.id in left_out else row.text
 
 
 def _left_over(row: Row, text: str, job: Job) -> str:

@@ -20,6 +20,10 @@ def write_job_report(store: Store, job: Job, path: Path) -> None:
         "Context": f"{recipe.context} earlier paragraphs",
         "Tokens": f"{counts.prompt_tokens:,} read, {counts.completion_tokens:,} written",
     }
+    missing = job.unpaired_source
+    if missing.count:
+        some = "; ".join(f"{name}: {beginning}" for name, beginning in missing.first[:10])
+        facts["Source without MT"] = f"{missing.count:,} paragraphs, among them {some}"
     if recipe.instructions:
         facts["Instructions"] = recipe.instructions
     try:

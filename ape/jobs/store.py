@@ -56,6 +56,7 @@ class Changes(TypedDict, total=False):
     encoding: str
     outcome: str
     engine: str
+    unpaired: str
 
 
 class Store:
@@ -217,6 +218,16 @@ class Store:
         """How the job stands. Cheap: it may be asked every second."""
         with self._database.reading() as connection:
             return views.counts(connection, id)
+
+    def at_work(self, id: str) -> int:
+        """How many workers are at it, here or elsewhere; who died elsewhere counts until their lease is over."""
+        with self._database.reading() as connection:
+            ended = claims.ended_here(connection)
+        if ended:
+            with self._database.writing() as connection:
+                claims.forget(connection, ended)
+        with self._database.reading() as connection:
+            return views.at_work(connection, id)
 
     def chapters(self, id: str) -> list[ChapterCounts]:
         """How its chapters stand, in order. As cheap."""

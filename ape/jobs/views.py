@@ -12,7 +12,7 @@ from ape.jobs.counts import ChapterCounts, Counts, Rate
 from ape.jobs.database import Database
 from ape.jobs.results import current_result, select_rows, to_row
 from ape.jobs.row import Row, State
-from ape.jobs.tables import paragraphs, results, stretches
+from ape.jobs.tables import now, paragraphs, results, stretches, workers
 from ape.verdict import Decision
 
 _BATCH = 200
@@ -26,6 +26,16 @@ def counts(connection: Connection, job: str) -> Counts:
     """The sums over the stretches."""
     row = connection.execute(select(*_SUMS).where(stretches.c.job == job)).mappings().one()
     return Counts(**{name: int(row[name]) for name in _NAMES})
+
+
+def at_work(connection: Connection, job: str) -> int:
+    """How many workers hold a stretch of it, as far as is known."""
+    query = (
+        select(func.count(func.distinct(stretches.c.worker)))
+        .join_from(stretches, workers, stretches.c.worker == workers.c.id)
+        .where(stretches.c.job == job, workers.c.expires > now())
+    )
+    return int(connection.scalar(query) or 0)
 
 
 def chapters(connection: Connection, job: str) -> list[ChapterCounts]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from ape.engines.protocol import Engine
-from ape.errors import EngineError, InputError, UnknownModel
+from ape.errors import EngineError, InputError, KeyRefused, UnknownModel
 from ape.jobs.context import Earlier
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Row, State
@@ -145,7 +145,7 @@ class _Crew:
             began = time.monotonic()
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
-            except UnknownModel as error:
+            except (UnknownModel, KeyRefused) as error:
                 raise EngineFails(f"{error} All that was finished is kept.") from error
             except (EngineError, InputError) as error:
                 state = await self._aside(self._fail, stretch, row, error)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import regex
 
-from ape.books.book import Book, Paragraph
+from ape.books.book import Book, Paragraph, SideBySide
 from ape.books.marks import marks, without_marks
 from ape.books.pairing.align import Bead
 from ape.books.pairing.blocks import Matched, match
@@ -88,8 +88,14 @@ class Pairing:
         """Every MT paragraph once, in order."""
         self.unpaired_source = Unpaired()
         if self.source is None or self._matched is None:
-            return (_of_bilingual(place, paragraph) for place, paragraph in enumerate(self.mt.paragraphs()))
+            return self._side_by_side()
         return self._aligned(self.source, self._matched)
+
+    def _side_by_side(self) -> Iterator[Pair]:
+        for place, paragraph in enumerate(self.mt.paragraphs()):
+            yield _of_bilingual(place, paragraph)
+        for paragraph in self.mt.untranslated() if isinstance(self.mt, SideBySide) else ():
+            self.unpaired_source.add(paragraph)
 
     def _aligned(self, source: Book, matched: Matched) -> Iterator[Pair]:
         ours = (paragraph for paragraph in source.paragraphs() if not _blank(paragraph.text))

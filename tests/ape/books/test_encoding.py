@@ -13,6 +13,12 @@ from ape.books.encoding import Encoding, find_encoding, lines
 from ape.errors import InputError
 
 FRENCH = "La vieille fée rêvait d'un été sans fin près de la rivière. Où allait le garçon ? À la forêt.\n" * 6
+ENGLISH = "The café was closed, and the naïve old man went home to wait there for a long time.\n"
+GERMAN = "Die alte Frau ging über die Straße und hörte die Glocken läuten.\n"
+POLISH = "Stary człowiek siedział przy oknie i słuchał, jak woda spływa z dachu. Śnił się mu las.\n" * 6
+CZECH = "Starý muž seděl u okna a poslouchal, jak voda stéká ze střechy. Příliš žluťoučký kůň.\n" * 6
+TURKISH = "Yaşlı adam pencerenin yanında oturup çatıdan akan suyun sesini dinliyordu.\n" * 6
+DVORAK = "The orchestra played Dvořák until late, and nobody knew why the old man had come.\n" * 6
 RUSSIAN = "Ночью пошёл дождь, и старик сидел у окна, слушая, как вода стекает с крыши.\n" * 6
 CHINESE = "夜里下起了雨，老人坐在窗前，听着屋檐的水声。他想起了很久以前的一个朋友。\n" * 6
 JAPANESE = "夜になると雨が降り出した。老人は窓辺に座って、軒の水音を聞いていた。\n" * 6
@@ -43,8 +49,28 @@ def test_a_byte_order_mark_decides(tmp_path: Path, bom: bytes, name: str) -> Non
     ("text", "written", "read"),
     [
         (FRENCH, "utf-8", "utf-8"),
+        (FRENCH, "latin-1", "cp1252"),
+        (ENGLISH, "latin-1", "cp1252"),
+        ("“Closed,” he said — and that wasn’t a lie.\n", "cp1252", "cp1252"),
+        (GERMAN, "latin-1", "cp1252"),
+        (POLISH, "cp1250", "cp1250"),
+        (POLISH, "iso8859-2", "iso8859_2"),
+        (CZECH, "cp1250", "cp1250"),
+        (TURKISH, "cp1254", "cp1254"),
         (RUSSIAN, "cp1251", "cp1251"),
+        (RUSSIAN, "koi8-r", "koi8_r"),
+        (
+            RUSSIAN.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"),
+            "cp1251",
+            "cp1251",
+        ),
+        (CHINESE, "gb2312", "gb18030"),
         (CHINESE, "gbk", "gb18030"),
+        (
+            CHINESE.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"),
+            "gbk",
+            "gb18030",
+        ),
         (JAPANESE, "shift_jis", "cp932"),
         ("plain words\n", "ascii", "utf-8"),
         ("", "ascii", "utf-8"),
@@ -55,12 +81,12 @@ def test_what_can_be_told_is_told(tmp_path: Path, text: str, written: str, read:
 
 
 def test_where_two_encodings_are_as_likely_the_caller_is_asked(tmp_path: Path) -> None:
-    path = file_of(tmp_path / "a.txt", FRENCH.encode("cp1252"))
+    path = file_of(tmp_path / "a.txt", DVORAK.encode("cp1250"))
     with pytest.raises(InputError, match=r"--encoding") as caught:
         find_encoding(path)
-    assert "cp1252 reads “rivière”" in str(caught.value)  # a word that shows which one is right
-    assert "cp1250 reads “" in str(caught.value)
-    assert find_encoding(path, encoding="latin-1").name == "iso8859-1"
+    assert "cp1250 reads “Dvořák”" in str(caught.value)  # a word that shows which one is right
+    assert "cp1252 reads “Dvoøák”" in str(caught.value)
+    assert find_encoding(path, encoding="cp1250") == Encoding("cp1250")
 
 
 def test_binary_files_are_refused(tmp_path: Path) -> None:
@@ -81,11 +107,19 @@ def test_an_unknown_encoding_is_a_clear_sentence(tmp_path: Path, name: str) -> N
         find_encoding(file_of(tmp_path / "a.txt", b"words"), encoding=name)
 
 
-def test_a_name_that_the_mark_denies_is_refused(tmp_path: Path) -> None:
-    path = file_of(tmp_path / "a.txt", codecs.BOM_UTF8 + FRENCH.encode())
-    with pytest.raises(InputError, match=r"byte order mark of utf-8, and is said to be iso8859-1"):
-        find_encoding(path, encoding="latin-1")
-    assert find_encoding(path, encoding="utf-8") == find_encoding(path, encoding="utf-8-sig")
+@pytest.mark.parametrize("name", ["latin-1", "gb18030", "utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_that_shows_its_encoding_is_left_alone_by_a_name_for_the_other(
+    tmp_path: Path, name: str
+) -> None:
+    marked = file_of(tmp_path / "a.txt", codecs.BOM_UTF8 + FRENCH.encode())
+    assert find_encoding(marked, encoding=name) == Encoding("utf-8", codecs.BOM_UTF8)
+    assert find_encoding(file_of(tmp_path / "b.txt", FRENCH.encode()), encoding=name) == Encoding("utf-8")
+
+
+def test_plain_ascii_is_in_whatever_encoding_is_named(tmp_path: Path) -> None:
+    path = file_of(tmp_path / "a.txt", b"Only plain words.\n")
+    assert find_encoding(path, encoding="cp1252") == Encoding("cp1252")
+    assert find_encoding(path, encoding="utf-16") == Encoding("utf-8")  # it can't be: that has zeros
 
 
 def test_a_wrong_name_tells_where_it_fails(tmp_path: Path) -> None:
@@ -125,6 +159,18 @@ def test_quotes_that_a_file_cannot_hold_become_plain_ones() -> None:
 def test_a_letter_that_a_file_cannot_hold_is_a_clear_sentence() -> None:
     with pytest.raises(InputError, match=r"Paragraph p7: .*'ж' \(U\+0436\).*iso8859-1.*UTF-8"):
         Encoding("iso8859-1").encode("жить", place="Paragraph p7")
+
+
+@pytest.mark.parametrize("text", ["“Où ?” — «là»…", "déjà", "a\u00a0b\u200bc", "a\ud800"])
+@pytest.mark.parametrize("name", ["iso8859-1", "cp1252", "ascii", "utf-8"])
+def test_a_fitted_text_is_what_is_read_back(name: str, text: str) -> None:
+    encoding = Encoding(name)
+    if name == "ascii" and "é" in text or name == "ascii" and "ù" in text:
+        with pytest.raises(InputError, match=r"U\+00[EF]9.*ascii"):
+            encoding.fitted(text)
+    else:
+        fitted = encoding.fitted(text)
+        assert encoding.encode(text, place="p1").decode(name) == fitted == encoding.fitted(fitted)
 
 
 def test_references_and_half_characters_need_no_plain_form() -> None:

@@ -151,6 +151,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     assert "5 of 12 paragraphs are finished and saved" in said
     assert "ape book edit livre.epub book.epub -o out.epub" in said
     assert not (tmp_path / "out.epub").exists()
+    assert json.loads(run("book", "status", "out.epub", "--json").stdout)["state"] == "stopped"
     scripted.script = mend
     scripted.requests.clear()
     done = run(*book, "--lanes", "1")
@@ -181,6 +182,7 @@ def test_an_output_that_is_not_ours_is_never_overwritten(
         (("livre.epub", "livre.epub", "-o", "out.epub"), "same"),
         (("livre.epub", "empty.txt", "-o", "out.txt"), "empty"),
         (("livre.epub", "-o", "out.epub"), "Give both files"),
+        (("livre.epub", "book.epub", "-o", "out.docx"), "would be a EPUB file"),
     ],
 )
 def test_what_can_not_be_edited_is_refused_before_anything_is_spent(
@@ -276,6 +278,56 @@ def test_one_paragraph_or_all_rejected_are_done_again(
     assert run("book", "redo", "out.epub").returncode == 2
     assert run(*book).returncode == 0
     assert len(scripted.requests) == 2
+
+
+def test_a_folder_that_was_moved_is_still_the_same_job(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "one").mkdir()
+    for name in ("livre.epub", "book.epub"):
+        (tmp_path / name).rename(tmp_path / "one" / name)
+
+    def words(folder: str) -> list[str]:
+        return [
+            "book",
+            "edit",
+            f"{folder}/livre.epub",
+            f"{folder}/book.epub",
+            "-o",
+            f"{folder}/out.epub",
+            *book[6:],
+        ]
+
+    assert run(*words("one")).returncode == 0
+    (tmp_path / "one").rename(tmp_path / "two")
+    done = run(*words("two"))
+    assert done.returncode == 0, done.stderr
+    assert len(scripted.requests) == 12
+
+
+def test_a_chapter_that_is_missing_from_the_mt_is_told_at_the_end_and_in_the_report(
+    run: Run, book: list[str], tmp_path: Path
+) -> None:
+    chapters = [[one.mt for one in part] for part in tale(60, chapter=20)]
+    source = [[one.source for one in part] for part in tale(60, chapter=20)]
+    make_epub(tmp_path / "livre.epub", paragraphs=source, language="fr")
+    make_epub(tmp_path / "book.epub", paragraphs=[chapters[0], chapters[2]], language="en")
+    done = run(*book, "--json", "--report", "r.html")
+    assert done.returncode == 3, done.stderr
+    assert json.loads(done.stdout)["source_without_mt"]["count"] == 20
+    assert "No MT was found for paragraphs of the source: 20" in done.stderr
+    assert "Source without MT" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert run(*book).returncode == 3
+
+
+def test_a_key_that_is_refused_stops_the_book_at_once(
+    run: Run, book: list[str], scripted: ScriptedServer
+) -> None:
+    scripted.play(Fail(401))
+    done = run(*book, "--lanes", "2")
+    assert done.returncode == 1
+    assert "APE_ENGINE_KEY" in done.stderr
+    assert len(scripted.requests) <= 2
 
 
 def test_a_plan_spends_nothing(run: Run, book: list[str], scripted: ScriptedServer) -> None:
