@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, Json
 
 from ape.jobs.counts import ChapterCounts, Counts
 from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.output import Noted, Output
 from ape.jobs.row import Row
 from serve.schema import READABLE, Language, UsageOut
 
@@ -130,6 +132,13 @@ class QuarantinedOut(BaseModel):
         return cls(id=row.planned.id, reason=row.reason)
 
 
+class NotedOut(BaseModel):
+    """A paragraph that somebody has to see to, and why; of the source, how it begins."""
+
+    id: str
+    message: str
+
+
 class JobProgress(BaseModel):
     """How far a job is."""
 
@@ -168,10 +177,15 @@ class JobOut(JobProgress):
 
 
 class JobDetails(JobOut):
-    """A job with its chapters, and the paragraphs that were given up (the first hundred of them)."""
+    """A job with its chapters, and what a person has to see to, the first hundred of each kind."""
 
     chapters: list[ChapterOut]
     quarantined: list[QuarantinedOut]
+    source_without_mt: list[NotedOut] = Field(description="paragraphs of the source that are not in the MT")
+    source_without_mt_count: int
+    left_over: list[NotedOut] = Field(description="paragraphs with source text in them, once it is done")
+    left_over_count: int
+    left_out: list[NotedOut] = Field(description="paragraphs whose new text the file can't hold")
 
 
 class JobsResponse(BaseModel):
@@ -185,11 +199,22 @@ def details(
     job: Job, counts: Counts, pace: Pace | None, *, chapters: list[ChapterCounts], quarantined: list[Row]
 ) -> JobDetails:
     """All that is told of a job."""
+    missing = job.unpaired_source
+    made = Output.from_json(job.outcome) if job.outcome else None
     return JobDetails(
         **_job(job, counts, pace),
+        source_without_mt=[NotedOut(id=name, message=beginning) for name, beginning in missing.first],
+        source_without_mt_count=missing.count,
+        left_over=_noted(made.left_over) if made else [],
+        left_over_count=made.left_over_count if made else 0,
+        left_out=_noted(made.left_out) if made else [],
         chapters=[ChapterOut.of(one) for one in chapters],
         quarantined=[QuarantinedOut.of(row) for row in quarantined],
     )
+
+
+def _noted(notes: Sequence[Noted]) -> list[NotedOut]:
+    return [NotedOut(id=one.id, message=one.message) for one in notes]
 
 
 def _progress(job: Job, counts: Counts, pace: Pace | None) -> dict[str, object]:

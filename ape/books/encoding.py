@@ -240,7 +240,7 @@ def _guess(path: Path) -> Encoding:
     found = readings(_sample(path), lambda name: _failure(path, Encoding(name)) is None)
     if len(found) == 1:
         return Encoding(found[0].encoding)
-    shown = "; ".join(f"{one.encoding} reads “{one.telling()}”" for one in found[:4])
+    shown = "; ".join(f"{one.encoding} reads “{one.telling(found)}”" for one in found[:4])
     candidates = f" It may be in one of these: {shown}." if found else ""
     raise InputError(
         f"{path.name} is not UTF-8, and its encoding can't be told for certain.{candidates} "

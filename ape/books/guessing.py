@@ -51,10 +51,12 @@ _IN_ALPHABET = 0.95
 _DETECTED_BY = 5_000
 # What no word looks like: a sign between letters, a capital after a small letter, nothing but accented letters.
 _ODD = regex.compile(
-    r"\p{L}[\p{S}\p{No}\p{Cc}¶§ªº¡¿]+\p{L}|\p{Ll}[\p{Lu}--[A-Z]]|(?<!\p{L})[\p{L}--[A-Za-z]]{3,}(?!\p{L})|[\p{Cc}--\s]",
+    r"\p{L}[\p{S}\p{No}\p{Cc}§ªº¡¿]+\p{L}|[¶¦¬±¤]\p{L}|\p{L}[¶¦¬±¤]|\p{Ll}[\p{Lu}--[A-Z]]|"
+    r"(?<!\p{L})[\p{L}--[A-Za-z]]{3,}(?!\p{L})|[\p{Cc}--\s]",
     flags=regex.V1,
 )
 _BEYOND_ASCII = regex.compile(r"\S*[^\x00-\x7f\s]\S*")
+_LETTERS = regex.compile(r"[^\W\d_]*[^\W\d_\x00-\x7f][^\W\d_]*")
 _ODD_WORDS = 0.2
 
 # What books come in. The others in charset-normalizer's list tie with these on short texts and are hardly ever right.
@@ -82,10 +84,12 @@ class Reading:
     encoding: str
     text: str
 
-    def telling(self) -> str:
-        """A word by which a reader sees whether the encoding is right."""
-        words = regex.findall(r"[^\W\d_]*[^\W\d_\x00-\x7f][^\W\d_]*", self.text)
-        return str(max(words[:50], key=len, default="…"))[:20]
+    def telling(self, others: Iterable[Reading]) -> str:
+        """A word by which a reader sees whether the encoding is right; one that the others read in another way."""
+        known = {word for other in others if other != self for word in _LETTERS.findall(other.text)}
+        words = _LETTERS.findall(self.text)
+        own = [word for word in words if word not in known]
+        return max((own or words)[:50], key=len, default="…")[:20]
 
 
 def readings(sample: bytes, reads: Reads) -> list[Reading]:
@@ -104,6 +108,9 @@ def _latin(sample: bytes, reads: Reads) -> tuple[list[Reading], list[Reading]]:
     fits = {one.encoding: _fit(one.text) for one in found if _makes_sense(one.text)}
     sensible = sorted((one for one in found if one.encoding in fits), key=lambda one: -fits[one.encoding])
     good = [one for one in sensible if fits[one.encoding] >= _IN_ALPHABET]
+    faultless = [one for one in good if fits[one.encoding] == 1 and not _ODD.search(one.text)]
+    if len(faultless) == 1:
+        good = faultless
     return good, [one for one in sensible if one not in good]
 
 

@@ -2,8 +2,8 @@
 
 Chapters that surely belong together are blocks; whatever lies between two such is one block, too. Where the
 paragraphs of a block have the same shapes in the same order, the MT was made from that very file, unless their lengths
-and terms say otherwise: equal counts alone may be a coincidence. All other blocks are aligned, and once a few pairs are
-sure, what they teach helps with the rest.
+and terms say otherwise: equal counts alone may be a coincidence, and chapters may have changed places. All other blocks
+are aligned, and once a few pairs are sure, what they teach helps with the rest.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ _HALF = 12
 _SMALL_GAIN = 8.0
 _NEIGHBOURS = 3
 _CHUNK = 128
+# In so many paragraphs or more, the evidence of those in the same places must be for their being pairs. Of runs of so
+# many true pairs out of web novels, Candide and an encyclopedia 0.4% fail, and of twice as many none.
+_TELLING = 10
 # Alignments after the first, each with what the one before taught. Web novels without chapters, disturbed by 10% on
 # either side, came from an F1 of links of 0.942 to 0.963 with the first and to 0.971 with the second.
 _LESSONS = 2
@@ -83,7 +86,9 @@ def match(source: Profile, mt: Profile) -> Matched:
 def match_chapters(source: Profile, mt: Profile) -> list[Block]:
     """The blocks, in order; together they hold every paragraph once."""
     if len(source.chapters) == len(mt.chapters) and _same_shapes(source, mt):
-        sure = [Bead(n, n + 1, n, n + 1, 1.0, 0.0) for n in range(len(source.chapters) - 1)]
+        model = first_model(source, mt)
+        same = (Bead(n, n + 1, n, n + 1, 1.0, 0.0) for n in range(len(source.chapters) - 1))
+        sure = [bead for bead in same if not _strangers(source, mt, bead, model)]
     else:
         ours, theirs = _as_paragraphs(source), _as_paragraphs(mt)
         beads = align(Likeness(ours, theirs, first_model(ours, theirs)))
@@ -93,6 +98,17 @@ def match_chapters(source: Profile, mt: Profile) -> list[Block]:
 
 def _same_shapes(source: Profile, mt: Profile) -> bool:
     return source.chapters == mt.chapters and np.array_equal(source.shapes, mt.shapes)
+
+
+def _strangers(source: Profile, mt: Profile, chapter: Bead, model: Model) -> bool:
+    """Whether two chapters of the same shapes have nothing else in common."""
+    start, end = source.chapters[chapter.source], source.chapters[chapter.source_end]
+    straight, _ = _diagonals(Likeness(source.part(start, end), mt.part(start, end), model))
+    return _speaks_against(straight)
+
+
+def _speaks_against(straight: Floats) -> bool:
+    return len(straight) >= _TELLING and float(straight.sum()) <= 0
 
 
 def _blocks(sure: Sequence[Bead], source: Sequence[int], mt: Sequence[int]) -> Iterator[Block]:
@@ -134,6 +150,8 @@ def _by_structure(source: Profile, mt: Profile, block: Block, model: Model) -> l
     rare = {bead: share if bead == (1, 1) else share * _RARER for bead, share in model.beads.items()}
     likeness = Likeness(ours, theirs, replace(model, beads=rare))
     straight, aside = _diagonals(likeness)
+    if _speaks_against(straight):
+        return []
     if _largest_gain(aside - straight) < _SMALL_GAIN:
         beads = [Bead(n, n + 1, n, n + 1, 1.0, float(score)) for n, score in enumerate(straight)]
         return _moved(beads, block)

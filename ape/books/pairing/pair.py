@@ -7,7 +7,7 @@ for the texts, which go by in a stream. Every MT paragraph is in exactly one pai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import regex
@@ -16,6 +16,7 @@ from ape.books.book import Book, Paragraph, SideBySide
 from ape.books.marks import marks, without_marks
 from ape.books.pairing.align import Bead
 from ape.books.pairing.blocks import Matched, match
+from ape.books.pairing.clash import numbers_clash
 from ape.books.pairing.divide import divide
 from ape.books.pairing.profile import Profile, profile
 from ape.books.pairing.tongues import Languages, check_pair
@@ -27,6 +28,8 @@ __all__ = ["DOUBTFUL", "Languages", "Pair", "Pairing", "Unpaired", "check_pair",
 # Below this a pair is more likely wrong than right, and is left alone. Measured by `python -m eval.pairing`: of pairs
 # with a confidence of 0.3 to 0.5 43% are right, from 0.5 to 0.7 64%, from 0.7 to 0.9 85%, and above 0.99 99.8%.
 DOUBTFUL = 0.5
+# What is left of a confidence where the numbers of the two sides clash.
+_CLASHING = 0.2
 # With less than this share of the MT in pairs that are not doubtful, these are two different books. Measured: different
 # books and shuffled ones have 0 to 9%, a book and its translations, free ones too, 98% and more.
 _HARDLY_ANY = 0.2
@@ -79,10 +82,13 @@ class Unpaired:
 class Pairing:
     """Two books and how they belong together. `unpaired_source` is complete once `pairs` has come to its end."""
 
-    def __init__(self, source: Book | None, mt: Book, matched: Matched | None) -> None:
+    def __init__(
+        self, source: Book | None, mt: Book, matched: Matched | None, languages: Languages | None = None
+    ) -> None:
         self.source, self.mt = source, mt
         self.unpaired_source = Unpaired()
         self._matched = matched
+        self._languages = languages or Languages("", "")
 
     def pairs(self) -> Iterator[Pair]:
         """Every MT paragraph once, in order."""
@@ -106,11 +112,22 @@ class Pairing:
             if not bead.paired:
                 for paragraph in sources:
                     self.unpaired_source.add(paragraph)
-            yield from _pairs(bead, how, sources, run, matched)
+            for pair in _pairs(bead, how, sources, run, matched):
+                yield self._doubted(pair)
         for place, paragraph in theirs:
             yield _pair(place, paragraph, "", (), "alignment", 1.0)
         if next(ours, None) is not None:
             raise _changed(source)
+
+    def _doubted(self, pair: Pair) -> Pair:
+        """The pair with less confidence where the numbers of its two sides have nothing in common."""
+        languages = self._languages
+        if pair.confidence <= _CLASHING or not numbers_clash(
+            pair.source, pair.mt, source_language=languages.source, target_language=languages.target
+        ):
+            return pair
+        skip = pair.skip or _why_not(pair.mt, pair.source, pair.source_ids, _CLASHING)
+        return replace(pair, confidence=_CLASHING, skip=skip)
 
 
 def pair_books(source: Book | None, mt: Book, *, languages: Languages | None = None) -> Pairing:
@@ -136,7 +153,7 @@ def pair_books(source: Book | None, mt: Book, *, languages: Languages | None = N
     _refuse_untranslated(source, mt, ours, theirs)
     matched = match(ours, theirs)
     _refuse_strangers(source, mt, theirs, matched)
-    return Pairing(source, mt, matched)
+    return Pairing(source, mt, matched, known)
 
 
 # --- what can't be paired ----------------------------------------------------------------------------------------

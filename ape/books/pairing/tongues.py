@@ -37,8 +37,12 @@ def check_pair(
     """The languages to use: what is stated, else what the text itself says, else what the file says.
 
     The text goes before the file, for an MT often keeps the language tag of the book it was made from. Raises
-    InputError where source and MT are swapped, where both are in one language, and where it can't be told.
+    InputError where one has no text, where source and MT are swapped, where both are in one language, and where it
+    can't be told.
     """
+    _refuse_empty(mt, "mt")
+    if source:
+        _refuse_empty(source, "source")
     ours = _heard(_texts(source) if source else _sources(mt))
     theirs = _heard(_texts(mt))
     books = (source or mt, mt)
@@ -52,6 +56,11 @@ def check_pair(
     )
     _refuse_one_language(languages, Languages(ours, theirs), books)
     return replace(languages, notes=tuple(_notes(languages, Languages(ours, theirs), books)))
+
+
+def _refuse_empty(book: Book, field: str) -> None:
+    if next(_texts(book), None) is None:
+        raise InputError(f"{book.path.name} has no text in it.", field=field)
 
 
 def _refuse_swapped(stated: Languages, heard: Languages, books: tuple[Book, Book]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ape.books.book import Book
 from ape.books.formats import open_book
+from ape.books.pairing.pair import pair_books
 from ape.errors import InputError
 from tests.ape.books.making import make_epub
 
@@ -127,6 +128,85 @@ def test_a_class_that_says_what_it_is_is_believed(tmp_path: Path, swapped: bool)
         return [f'<p class="original">{source}</p>', f'<p class="translation">{target}</p>']
 
     assert pairs(open_book(pages(tmp_path, make, swapped=swapped))) == list(zip(FRENCH, ENGLISH, strict=True))
+
+
+def in_a_french_file(tmp_path: Path, make: Maker) -> Path:
+    path = tmp_path / "both.html"
+    blocks = [block for pair in zip(FRENCH, ENGLISH, strict=True) for block in make(*pair)]
+    path.write_text(f'<html lang="fr"><body class="book">{"".join(blocks)}</body></html>', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'lang="en"',
+        'lang="en" class="tr"',
+        'class="tl"',
+        'class="book mt"',
+        'class="text_translated"',
+        'class="en"',
+    ],
+)
+def test_a_translation_before_its_source_is_known_by_what_was_added_to_the_file(
+    tmp_path: Path, said: str
+) -> None:
+    book = open_book(in_a_french_file(tmp_path, lambda a, b: [f"<p {said}>{b}</p>", f"<p>{a}</p>"]))
+    assert (book.source_language, book.language) == ("fr", "en")
+    assert pairs(book) == list(zip(FRENCH, ENGLISH, strict=True))
+
+
+def test_a_language_stated_around_a_paragraph_is_its_own(tmp_path: Path) -> None:
+    book = open_book(
+        in_a_french_file(tmp_path, lambda a, b: [f'<div lang="en"><p>{b}</p></div>', f"<p>{a}</p>"])
+    )
+    assert (book.source_language, book.language) == ("fr", "en")
+
+
+def test_a_class_that_both_have_says_nothing(tmp_path: Path) -> None:
+    def make(source: str, target: str) -> list[str]:
+        return [f'<p class="translation src">{source}</p>', f'<p class="translation">{target}</p>']
+
+    assert open_book(in_a_french_file(tmp_path, make)).source_language == "fr"
+
+
+LISTS = ([0], [2], [3, 6], [9])
+
+
+@pytest.mark.parametrize(
+    ("make", "missing"),
+    [
+        *((make, missing) for make in (by_language, by_class) for missing in LISTS),
+        # The language of "Oui." can't be told, and next to a gap the turns don't tell it either.
+        *((by_text, missing) for missing in ([3], [4, 9])),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_source_without_a_translation_is_listed_and_goes_to_no_other(
+    tmp_path: Path, make: Maker, swapped: bool, missing: list[int]
+) -> None:
+    blocks = []
+    for place, pair in enumerate(zip(FRENCH * 3, ENGLISH * 3, strict=True)):
+        both = make(*pair)
+        kept = both[:1] if place in missing else both[::-1] if swapped else both
+        blocks += kept
+    path = make_epub(tmp_path / "both.epub", paragraphs=[blocks], language="fr")
+    pairing = pair_books(None, open_book(path, source_language="fr", target_language="en"))
+    found = [(pair.source, pair.mt) for pair in pairing.pairs()]
+    whole = list(zip(FRENCH * 3, ENGLISH * 3, strict=True))
+    assert found == [pair for place, pair in enumerate(whole) if place not in missing]
+    assert [text for _, text in pairing.unpaired_source.first] == [FRENCH[place][:80] for place in missing]
+    assert pairing.unpaired_source.count == len(missing)
+
+
+def test_texts_in_no_known_language_next_to_a_gap_are_left_alone(tmp_path: Path) -> None:
+    blocks = [block for pair in zip(FRENCH, ENGLISH, strict=True) for block in by_text(*pair)]
+    del blocks[2 * 6 + 1]
+    book = open_book(make_epub(tmp_path / "both.epub", paragraphs=[blocks], language="fr"))
+    assert [(p.text, p.skip) for p in book.paragraphs() if p.skip] == [
+        ("Oui.", "neither source nor translation"),
+        ("Yes.", "neither source nor translation"),
+    ]
 
 
 def test_a_title_above_does_not_turn_the_pairs_round(tmp_path: Path) -> None:

@@ -351,3 +351,39 @@ def test_another_process_can_help_with_a_job_that_is_paused_or_running(
     assert len(scripted.requests) == 12
     assert run(*book).returncode == 0
     assert len(scripted.requests) == 12
+
+
+def latin(tmp_path: Path, count: int) -> tuple[str, ...]:
+    """A book in Latin-1, which has no curly quotation marks."""
+    told = [one for part in tale(count) for one in part]
+    straight = str.maketrans("“”’", '""\'')
+    for name, texts in (("s.txt", [one.source for one in told]), ("m.txt", [one.mt for one in told])):
+        content = "\n\n".join(text.translate(straight).replace("œ", "oe") for text in texts) + "\n"
+        (tmp_path / name).write_bytes(content.encode("latin-1"))
+    return ("book", "edit", "s.txt", "m.txt", "-o", "o.txt", *LANGUAGES, "--encoding", "latin-1", "--json")
+
+
+def test_marks_that_the_encoding_lacks_become_those_of_a_typewriter(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    words = latin(tmp_path, 30)
+    scripted.script = lambda request, turn: Say(translation_in(request).replace(": ", " — “so”: ", 1))
+    done = run(*words, "--url", scripted.url)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["left_out"] == []
+    assert told["edited"] > 20
+    assert (tmp_path / "o.txt").read_bytes().decode("latin-1").count('-- "so"') == told["edited"]
+
+
+def test_a_text_that_the_file_can_not_hold_is_left_out_and_named_and_the_book_is_written(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    words = latin(tmp_path, 40)
+    scripted.script = lambda request, turn: Say(translation_in(request).replace("Page ", "Page № ", 1))
+    done = run(*words, "--url", scripted.url)
+    assert done.returncode == 3, done.stderr
+    told = json.loads(done.stdout)
+    assert len(told["left_out"]) == told["edited"] > 20
+    assert "№" in told["left_out"][0]["message"]
+    assert (tmp_path / "o.txt").read_bytes() == (tmp_path / "m.txt").read_bytes()
