@@ -16,7 +16,7 @@ from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
 from ape.books.tokens import Range
 from ape.cli.book_edit import lanes_of, open_store
 from ape.errors import ApeError
-from ape.jobs.begin import Opened
+from ape.jobs.begin import Opened, workable
 from ape.jobs.job import Recipe
 from ape.models import DEFAULT_MODEL
 from ape.settings import Settings
@@ -39,7 +39,9 @@ def plan_book(
         max_attempts=max_attempts,
     )
     pairing = opened.pairing()
-    plan = make_plan(pairing.pairs(), recipe, speed=_speed(settings, recipe.model), price=_price(settings))
+    plan = make_plan(
+        workable(pairing.pairs()), recipe, speed=_speed(settings, recipe.model), price=_price(settings)
+    )
     return plan, pairing.unpaired_source
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ape.books.book import Book
 from ape.books.formats import open_book
-from ape.books.pairing.pair import Languages, Pairing, check_pair, pair_books
+from ape.books.pairing.pair import Languages, Pair, Pairing, check_pair, pair_books
 from ape.books.stretches import cut_stretches
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob
@@ -21,6 +21,8 @@ from prompts import fingerprint
 
 # Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
 STRETCH = 20
+# Characters of a paragraph, on either side. Guards take seconds at this length, and minutes beyond.
+LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ def open_files(
     source = opened(files.source, None) if files.source else None
     languages = check_pair(source, mt, source_language=source_language, target_language=target_language)
     return Opened(files, source, mt, languages.source, languages.target)
+
+
+def workable(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The same pairs; those that no model and no guard could take in are not to be edited."""
+    for pair in pairs:
+        if not pair.skip and max(len(pair.mt), len(pair.source)) > LONGEST:
+            yield replace(pair, skip=f"longer than {LONGEST:,} characters")
+        else:
+            yield pair
 
 
 def recipe_for(opened: Opened, model: Model, wishes: Recipe) -> Recipe:
@@ -172,7 +183,7 @@ def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, own
 
 def _planned(pairing: Pairing, recipe: Recipe) -> Iterator[Planned]:
     longest = STRETCH if recipe.context else 1
-    for position, (pair, stretch) in enumerate(cut_stretches(pairing.pairs(), longest=longest)):
+    for position, (pair, stretch) in enumerate(cut_stretches(workable(pairing.pairs()), longest=longest)):
         yield Planned(
             id=pair.id,
             position=position,

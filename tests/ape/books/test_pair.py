@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.books.book import Paragraph
+from ape.books.pairing.clash import numbers_clash
 from ape.books.pairing.divide import divide
 from ape.books.pairing.likeness import Model
 from ape.books.pairing.pair import Languages, Pair, check_pair, pair_books
@@ -144,6 +145,57 @@ def test_a_doubtful_pair_says_how_doubtful_it_is() -> None:
     assert doubtful
     for pair in doubtful:
         assert pair.skip == f"the pair is doubtful (confidence {pair.confidence:.2f})"
+
+
+def test_numbers_that_have_nothing_in_common_make_a_pair_doubtful() -> None:
+    source = [*FRENCH[:3], "Il y avait 42 marches, et elle les compta toutes."]
+    mt = [*ENGLISH[:3], "There were 17 steps, and she counted all of them."]
+    *others, last = pairs(source, mt)
+    assert (last.how, last.skip) == ("structure", "the pair is doubtful (confidence 0.20)")
+    assert not any(pair.skip for pair in others)
+    assert not pairs(source, [*mt[:3], mt[3].replace("17", "42")])[3].skip
+
+
+def test_numbers_of_a_bilingual_file_are_the_editors_business() -> None:
+    book = bilingual(*zip(FRENCH, ENGLISH, strict=True), ("Il en restait 42.", "There were 17 of them left."))
+    assert not any(pair.skip for pair in pair_books(None, book).pairs())
+
+
+@pytest.mark.parametrize(
+    ("source", "mt", "clash"),
+    [
+        ("Page 40 : la mer.", "Page 20: the sea.", True),
+        ("Page 40 : la mer.", "Page 40: the sea.", False),
+        ("Page 40 : la mer.", "The sea.", False),
+        ("Ils étaient 3.", "There were 5 of them.", False),  # a single digit says too little
+        ("De 3 à 7.", "From 5 to 9.", True),
+        ("En 1942, à 15 ans.", "In 1942, at the age of 51.", False),  # the editor's business
+        ("他花了30万。", "He spent 300,000.", False),
+        ("他花了30万，一共12天。", "He spent 0.3 million in 9 days.", False),
+        ("Il avait 76 ans le 12.", "He was seventy-six on the 13th.", False),
+        ("⟦12⟧Rien⟦/12⟧ en 1815.", "⟦34⟧Nothing⟦/34⟧ in 1815.", False),
+        ("⟦12⟧Rien⟦/12⟧.", "⟦34⟧Nothing⟦/34⟧.", False),
+        ("À 17 h 30, 21 hommes.", "At 5.30 p.m., 21 men.", False),
+        ("٤٢ خطوة", "42 steps", False),
+    ],
+)
+def test_numbers_clash_where_none_is_on_the_other_side(source: str, mt: str, clash: bool) -> None:
+    language = "zh" if "他" in source else "fr"
+    assert numbers_clash(source, mt, source_language=language, target_language="en") is clash
+
+
+# --- chapters that changed places --------------------------------------------------------------------------------
+
+
+def test_chapters_that_changed_places_get_no_wrong_source() -> None:
+    source, mt = tale(60)
+    chapters = [(source[start : start + 20], mt[start : start + 20]) for start in (0, 20, 40)]
+    ours = listed("source", *(chapter[0] for chapter in chapters))
+    theirs = listed("mt", chapters[1][1], chapters[0][1], chapters[2][1])
+    right = dict(zip(mt, source, strict=True))
+    edited = [pair for pair in pair_books(ours, theirs).pairs() if not pair.skip]
+    assert [pair.mt for pair in edited if pair.source != right[pair.mt]] == []
+    assert len(edited) >= 38  # one of the two that were exchanged, and the third
 
 
 # --- marks -------------------------------------------------------------------------------------------------------

@@ -387,3 +387,17 @@ def test_a_text_that_the_file_can_not_hold_is_left_out_and_named_and_the_book_is
     assert len(told["left_out"]) == told["edited"] > 20
     assert "№" in told["left_out"][0]["message"]
     assert (tmp_path / "o.txt").read_bytes() == (tmp_path / "m.txt").read_bytes()
+
+
+def test_a_paragraph_of_thirty_thousand_words_is_left_alone_with_the_reason(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    told = [one for part in tale(9) for one in part]
+    for name, texts in (("s.txt", [one.source for one in told]), ("m.txt", [one.mt for one in told])):
+        texts[4] = " ".join([texts[4]] * 2_000)
+        (tmp_path / name).write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    scripted.script = mend
+    done = run("book", "edit", "s.txt", "m.txt", "-o", "o.txt", *LANGUAGES, "--url", scripted.url, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["skipped"] == {"longer than 20,000 characters": 1}
+    assert json.loads(done.stdout)["paragraphs_out"] == 9
