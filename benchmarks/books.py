@@ -101,20 +101,20 @@ def make(folder: Path, words: int) -> Made:
 
 def edit(book: Made, output: Path, *, url: str, store: Path, lanes: int) -> Cost:
     """`ape book edit`, in a process of its own."""
-    command = [
-        *(
-            sys.executable,
-            "-m",
-            "ape.cli.main",
-            "book",
-            "edit",
-            str(book.source),
-            str(book.mt),
-            "-o",
-            str(output),
-        ),
-        *("--source-language", "fr", "--target-language", "en", "--url", url, "--lanes", str(lanes)),
+    words = [
+        "book",
+        "edit",
+        str(book.source),
+        str(book.mt),
+        "-o",
+        str(output),
+        "--url",
+        url,
+        "--lanes",
+        str(lanes),
     ]
+    languages = ["--source-language", "fr", "--target-language", "en"]
+    command = [sys.executable, "-c", RUN, *words, *languages]
     began = time.perf_counter()
     process = subprocess.Popen(
         command,

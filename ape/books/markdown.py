@@ -1,13 +1,17 @@
 """Markdown: the text of paragraphs, headings, list items, quotes and table cells; all else stays as it is.
 
 markdown-it-py says which lines are what. It reads one stretch of the file at a time, cut where a new block begins for
-certain, with the link definitions of the whole file known beforehand. Front matter, code, HTML blocks, link
-definitions and the frames of tables pass through untouched.
+certain, with the link definitions of the whole file known beforehand. Front matter, code, HTML blocks, maths, link
+definitions and the frames of tables and divs pass through untouched.
+
+An edited paragraph is wrapped again where it was wrapped at the margin of the file; else its line ends stay at the
+words they stood after.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -20,10 +24,12 @@ from markdown_it.token import Token
 
 from ape.books.book import HoldsAnyText, Paragraph
 from ape.books.encoding import Encoding, Line, find_encoding, lines
+from ape.books.line_ends import rebroken
+from ape.books.markdown_blocks import LINE_BLOCK
 from ape.books.markdown_inline import Inline, is_heading_line, is_paragraph, parser, read_inline, spelled
 from ape.books.marks import MARK, without_marks
 from ape.books.pieces import Piece, PieceBook, why_skipped
-from ape.books.wrapping import width
+from ape.books.wrapping import needed, width, wrapped
 from ape.errors import InputError
 
 # How many characters are read at a time: some pages.
@@ -34,6 +40,14 @@ _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,999})\]:")
 _FOOTNOTE_START = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _LONGEST_FRONT_MATTER = 1000
 _CELLS = ("th", "td")
+# A command of TeX that stands by itself, as Pandoc lets it: \\newpage, \\vspace{1em}.
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\]|\{[^{}]*\})*")
+_HARD_BREAK = re.compile(r"(?: {2}|\\)$")
+# A margin is nowhere else, and most lines that end at it come near.
+_NARROWEST = 40
+_WIDEST = 120
+_NEARLY = 0.9
+_SENTENCE_ENDS = (*".!?…。！？", *(end + quote for end in ".!?…" for quote in "\"'”’»)"))
 _UNCLEAR = "its place in the file is not clear"
 
 
@@ -44,6 +58,7 @@ class MarkdownBook(HoldsAnyText, PieceBook):
     path: Path
     encoding: Encoding
     references: dict[str, dict[str, str]]
+    margin: int = 0
     language: str | None = None
     source_language: str | None = None
     format: str = "markdown"
@@ -51,7 +66,7 @@ class MarkdownBook(HoldsAnyText, PieceBook):
 
     def pieces(self) -> Iterator[Piece]:
         """Its lines, and what of them is text."""
-        reader = _Reader(self.encoding, self.references)
+        reader = _Reader(self.encoding, self.references, self.margin)
         front, rest = _front_matter(lines(self.path, self.encoding))
         yield Piece(_raw(front))
         for stretch in reader.stretches(rest):
@@ -68,10 +83,25 @@ def open_markdown(
     """Open a Markdown file, and find out what its links refer to; it does not say its language."""
     found = find_encoding(path, encoding=encoding)
     references = {}
+    widths: Counter[int] = Counter()
+    before = ""
     for line in lines(path, found):
+        if before.strip() and line.text.strip() and _NARROWEST <= width(before) <= _WIDEST:
+            widths[width(before)] += 1
+        before = line.text.rstrip()
         if match := _DEFINITION.match(line.text):
             references[normalizeReference(match[1])] = {"href": "", "title": ""}
-    return MarkdownBook(path, found, references)
+    return MarkdownBook(path, found, references, _margin(widths))
+
+
+def _margin(widths: Counter[int]) -> int:
+    """The width that hardly a line goes beyond which another one follows; 0 where there are none."""
+    rest = 0.95 * widths.total()
+    for columns in sorted(widths):
+        rest -= widths[columns]
+        if rest <= 0:
+            return columns
+    return 0
 
 
 def _raw(some: Sequence[Line]) -> bytes:
@@ -105,6 +135,7 @@ class _Reader:
 
     encoding: Encoding
     references: dict[str, dict[str, str]]
+    margin: int
     markdown: MarkdownIt = field(default_factory=parser)
     number: int = 0
     chapter: int = 0
@@ -162,6 +193,8 @@ class _Reader:
             self.chapter += self.number > 0
             self.title = " ".join(text.split())
         skip = "" if place.clear else _UNCLEAR
+        if _COMMAND.fullmatch("\n".join(written for _, written, _ in place.parts)):
+            skip = "a command of TeX"
         skip = skip or ("has marks of ours in it" if place.strange() else why_skipped(text))
         self.number += 1
         paragraph = Paragraph(
@@ -194,6 +227,7 @@ class _Block(NamedTuple):
     shape: str
     content: str
     hashes: int
+    keeps_lines: bool
 
 
 def _by_line(tokens: list[Token]) -> Iterator[tuple[int, list[_Block]]]:
@@ -203,7 +237,12 @@ def _by_line(tokens: list[Token]) -> Iterator[tuple[int, list[_Block]]]:
         yield (
             first,
             [
-                _Block("li" if before.hidden else before.tag, token.content, before.markup.count("#"))
+                _Block(
+                    "li" if before.hidden else before.tag,
+                    token.content,
+                    before.markup.count("#"),
+                    before.markup == LINE_BLOCK,
+                )
                 for before, token in group
             ],
         )
@@ -230,7 +269,8 @@ class _Place:
         if match := _FOOTNOTE_START.match(parts[0][1]):
             head, text, tail = parts[0]
             parts[0] = head + match.group(), text[match.end() :], tail
-        inline = read_inline(reader.markdown, "\n".join(text for _, text, _ in parts), reader.env())
+        source = "\n".join(text for _, text, _ in parts)
+        inline = read_inline(reader.markdown, source, reader.env(), keeps_lines=block.keeps_lines)
         return cls(reader, held, parts, inline, block.shape, reader.next_id(), clear)
 
     def strange(self) -> bool:
@@ -241,14 +281,18 @@ class _Place:
         reader = self.reader
         markdown, env = reader.markdown, reader.env()
         behind_hashes = self.shape.startswith("h") and "#" in self.parts[0][0]
-        columns = 0 if len(self.lines) == 1 else max(width(text) for _, text, _ in self.parts)
         if self.shape in _CELLS:
             made = spelled(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
             made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
         else:
             check = is_heading_line if behind_hashes else is_paragraph
             made = spelled(
-                markdown, self.inline, new, env=env, columns=columns, fits=lambda some: check(markdown, some)
+                markdown,
+                self.inline,
+                new,
+                env=env,
+                fold=self._folded,
+                fits=lambda some: self.inline.keeps_lines or check(markdown, some),
             )
         if made is None:
             raise InputError(
@@ -256,13 +300,50 @@ class _Place:
             )
         return reader.encoding.encode(self._framed(made), place=self.id, references=True)
 
+    def _folded(self, number: int, text: str) -> list[str]:
+        """A text in lines, as those are which stood between two hard line breaks."""
+        if self.inline.keeps_lines:
+            return [text]
+        stretches: list[list[str]] = [[]]
+        for _, written, _ in self.parts:
+            stretches[-1].append(written)
+            if _HARD_BREAK.search(written):
+                stretches.append([])
+        old = stretches[number] if number < len(stretches) else []
+        if len(old) < 2:
+            return [text]
+        columns = self._columns()
+        if not columns:
+            return rebroken(old, text)
+        return list(
+            wrapped(text, columns, first=width(self.parts[min(number, 1)][0]), other=width(self._other()))
+        )
+
+    def _columns(self) -> int:
+        """The width that its lines were wrapped to: the file's, or a little less; 0 where they were not."""
+        margin = self.reader.margin
+        texts = [line.text.rstrip() for line in self.lines]
+        soft = [
+            needed(text, following) > _NEARLY * margin and not text.endswith(_SENTENCE_ENDS)
+            for text, (_, following, _), line in zip(texts, self.parts[1:], self.lines, strict=False)
+            if not _HARD_BREAK.search(line.text)
+        ]
+        if not margin or 2 * sum(soft) <= len(soft):
+            return 0
+        return max(margin, *map(width, texts)) if len(texts) == 2 else max(map(width, texts))
+
+    def _other(self) -> str:
+        """What stands before all lines but the first."""
+        return self.parts[1][0] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", self.parts[0][0])
+
     def _framed(self, made: list[str]) -> str:
         """The new lines, with what stood before and after the old ones."""
-        head, tail = self.parts[0][0], self.parts[-1][2]
-        other = self.parts[1][0] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", head)
+        heads = [head for head, _, _ in self.parts]
+        if len(made) != len(heads):
+            heads = [heads[0], *[self._other()] * (len(made) - 1)]
         end = self.lines[0].end or "\n"
-        whole = head + made[0] + "".join(end + other + text for text in made[1:])
-        return whole + tail + self.lines[-1].end
+        whole = end.join(head + text for head, text in zip(heads, made, strict=True))
+        return whole + self.parts[-1][2] + self.lines[-1].end
 
 
 def _split(line: str, text: str, after: int) -> tuple[str, str, str] | None:

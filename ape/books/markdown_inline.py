@@ -18,15 +18,16 @@ from markdown_it.rules_inline.state_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from ape.books.markdown_blocks import add_blocks
 from ape.books.marks import MARK, alone, closing, marks, opening
-from ape.books.wrapping import joint, wrapped
+from ape.books.wrapping import joint
 
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)[^>]*?(?P<alone>/?)>")
 _VOID = frozenset("br img hr wbr input".split())
 _HTML = {"em": "em", "strong": "strong", "s": "del"}
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~|!]")
-_LINE_START = re.compile(r"^(?:(?=[#+=>:-])|(\d+)(?=[.)]))")
+_LINE_START = re.compile(r"^(?:(?=[#+=>:$-])|(\d+)(?=[.)]))")
 # Stands for a space that no line may be broken at.
 _FIXED = "\ue000"
 
@@ -57,17 +58,27 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A text with marks, what stands before and after it, and the mark-up by its mark."""
+    """A text with marks, what stands before and after it, and the mark-up by its mark.
+
+    `spellings` are how characters are written that are never written as themselves: `&amp;`. `keeps_lines` says that
+    line ends are marks too.
+    """
 
     text: str
     prefix: str
     suffix: str
     marks: dict[str, _Part]
+    spellings: dict[str, str]
+    keeps_lines: bool = False
 
 
 def parser() -> MarkdownIt:
-    """CommonMark with tables and strikethrough, its inline rules watched; `[^1]:` opens a footnote, not a link."""
+    """CommonMark with tables, strikethrough and some blocks of Pandoc's, its inline rules watched.
+
+    `[^1]:` opens a footnote, not a link.
+    """
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    add_blocks(markdown)
     markdown.core.ruler.enableOnly(["normalize", "block"])
     markdown.inline.ruler2.disable("fragments_join")
     for rule in markdown.inline.ruler.__rules__:
@@ -83,13 +94,16 @@ def parser() -> MarkdownIt:
 class _State(StateInline):
     """The library's state, and what its rules consumed."""
 
-    def __init__(self, src: str, markdown: MarkdownIt, env: EnvType) -> None:
+    def __init__(self, src: str, markdown: MarkdownIt, env: EnvType, *, keeps_lines: bool) -> None:
         super().__init__(src, markdown, env, [])
+        self.keeps_lines = keeps_lines
         self.spans: dict[int, tuple[int, int]] = {}
         self.found: list[_Found] = []
 
 
 _Rule = Callable[[StateInline, bool], bool]
+# The lines for a text, and its number among those that hard line breaks stand between.
+Fold = Callable[[int, str], Sequence[str]]
 _BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
@@ -135,20 +149,29 @@ def _note(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None
         state.found.append(_Found(start, end, "alone", last.type))
     elif last and last.type == "softbreak":
         space = len(state.src[:start]) - len(state.src[:start].rstrip(" "))
-        state.found.append(_Found(start - space, end, "char", "\n"))
+        kind: _Kind = "alone" if state.keeps_lines else "char"
+        state.found.append(_Found(start - space, end, kind, "\n"))
     elif last and last.type == "text_special":
         state.found.append(_Found(start, end, "char", last.content))
 
 
-def read_inline(markdown: MarkdownIt, source: str, env: EnvType) -> Inline:
+def read_inline(markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False) -> Inline:
     """What a paragraph says. Its lines are to be given without what stands before them in the file."""
-    state = _State(source, markdown, env)
+    state = _State(source, markdown, env, keeps_lines=keeps_lines)
     markdown.inline.tokenize(state)
     for rule in markdown.inline.ruler2.getRules(""):
         rule(state)
     found = [*state.found, *_emphasis(state)]
     parts = _nested(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
-    return _marked(parts)
+    return replace(_marked(parts), spellings=_spellings(parts), keeps_lines=keeps_lines)
+
+
+def _spellings(parts: Sequence[_Part]) -> dict[str, str]:
+    texts = [part for part in parts if part.kind == "text"]
+    plain = {char for part in texts if not part.raw for char in part.text}
+    return {
+        part.text: part.raw for part in texts if part.raw and len(part.text) == 1 and part.text not in plain
+    }
 
 
 def _emphasis(state: _State) -> Iterator[_Found]:
@@ -177,7 +200,7 @@ def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
         raw = source[item.start : item.end]
         if item.kind == "char":
             glue = joint(source[: item.start].rpartition("\n")[2], source[item.end :])
-            yield _Part("text", glue if item.what == "\n" else item.what)
+            yield _Part("text", glue) if item.what == "\n" else _Part("text", item.what, raw)
         elif item.kind != "alone":
             if item.kind == "close" and raw in ("]", "][]"):
                 # The text of such a link is the name of what it refers to, and must not be once it is edited.
@@ -260,7 +283,7 @@ def _marked(parts: list[_Part]) -> Inline:
         )
         named[name] = part
         text += name
-    return Inline(text, prefix, suffix, named)
+    return Inline(text, prefix, suffix, named, {})
 
 
 def _is_outside(part: _Part) -> bool:
@@ -275,17 +298,18 @@ def spelled(
     new: str,
     *,
     env: EnvType,
-    columns: int = 0,
+    fold: Fold = lambda number, text: [text],
     fits: Callable[[Sequence[str]], bool],
 ) -> list[str] | None:
     """The lines of a paragraph that says `new` in place of what it said, or None where there is no way to write that.
 
-    They are wrapped to so many columns, where there are any. `fits` says whether lines would be read as one block.
+    `fold` cuts what stands between two hard line breaks into lines. `fits` says whether lines would be read as one
+    block.
     """
     for careful, html in ((False, False), (True, False), (True, True)):
-        lines = list(_lines(inline, new, columns, careful=careful, html=html))
+        lines = list(_lines(inline, new, fold, careful=careful, html=html))
         if fits(lines):
-            read = read_inline(markdown, "\n".join(lines), env)
+            read = read_inline(markdown, "\n".join(lines), env, keeps_lines=inline.keeps_lines)
             if _same(read, inline, new, html=html):
                 return lines
     return None
@@ -313,16 +337,16 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _lines(inline: Inline, new: str, columns: int, *, careful: bool, html: bool) -> Iterator[str]:
+def _lines(inline: Inline, new: str, fold: Fold, *, careful: bool, html: bool) -> Iterator[str]:
     whole = inline.prefix.replace(" ", _FIXED)
     at = 0
     for match in MARK.finditer(new):
-        whole += _escaped(new[at : match.start()], careful=careful)
+        whole += _escaped(new[at : match.start()], inline.spellings, careful=careful)
         whole += _raw(inline.marks[match.group()], html=html)
         at = match.end()
-    whole += _escaped(new[at:], careful=careful) + inline.suffix.replace(" ", _FIXED)
-    for part in whole.split("\n"):
-        for line in wrapped(part, columns) if columns else [part]:
+    whole += _escaped(new[at:], inline.spellings, careful=careful) + inline.suffix.replace(" ", _FIXED)
+    for number, part in enumerate(whole.split("\n")):
+        for line in fold(number, part):
             # Whatever begins a line could begin a list or a heading.
             mended = _LINE_START.sub(lambda match: f"{match[1] or ''}\\", line) if careful else line
             yield mended.replace(_FIXED, " ")
@@ -334,15 +358,18 @@ def _raw(part: _Part, *, html: bool) -> str:
     return part.raw.replace(" ", _FIXED)
 
 
-def _escaped(text: str, *, careful: bool) -> str:
+def _escaped(text: str, spellings: dict[str, str], *, careful: bool) -> str:
     text = re.sub(r"[\r\n]+", " ", text)
-    return _SPECIAL.sub(r"\\\g<0>", text) if careful else text
+    return "".join(
+        spellings.get(char) or (f"\\{char}" if careful and _SPECIAL.match(char) else char) for char in text
+    )
 
 
 def is_paragraph(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
     """Whether these lines are one paragraph, and nothing else."""
     tokens = markdown.parse("\n".join(lines))
-    return [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    kinds = [token.type for token in tokens]
+    return kinds == ["paragraph_open", "inline", "paragraph_close"] and not tokens[0].markup
 
 
 def is_heading_line(markdown: MarkdownIt, lines: Sequence[str]) -> bool:

@@ -22,6 +22,10 @@ class Piece:
     render: Callable[[str], bytes] | None = None
 
 
+# What must stand between two pieces, one of them new, so that they are still two.
+Between = Callable[[bytes, bytes], bytes]
+
+
 class PieceBook(ABC):
     """A book in a text file: its format says how it is cut into pieces, and the rest follows."""
 
@@ -46,20 +50,34 @@ class PieceBook(ABC):
         return write_pieces(self.pieces(), out, text_of)
 
 
-def write_pieces(pieces: Iterable[Piece], out: BinaryIO, text_of: TextOf) -> Written:
+def write_pieces(
+    pieces: Iterable[Piece], out: BinaryIO, text_of: TextOf, *, between: Between | None = None
+) -> Written:
     """Write the pieces, those with a new text rendered and all others as they were."""
     paragraphs = replaced = 0
+    before, touched = b"", False
     for piece in pieces:
-        paragraph = piece.paragraph
-        paragraphs += paragraph is not None
-        new = text_of(paragraph.id) if paragraph and piece.render and not paragraph.skip else None
-        if paragraph is None or piece.render is None or new is None or new == paragraph.text:
-            out.write(piece.raw)
-            continue
-        refuse_unfit(new, paragraph)
-        out.write(piece.render(new))
-        replaced += 1
+        paragraphs += piece.paragraph is not None
+        rendered = _rendered(piece, text_of)
+        content = piece.raw if rendered is None else rendered
+        if between and (touched or rendered is not None):
+            out.write(between(before, content))
+        out.write(content)
+        before, touched = content, rendered is not None
+        replaced += touched
     return Written(paragraphs, replaced)
+
+
+def _rendered(piece: Piece, text_of: TextOf) -> bytes | None:
+    """The bytes for a new text, or None where there is none."""
+    paragraph = piece.paragraph
+    if paragraph is None or piece.render is None or paragraph.skip:
+        return None
+    new = text_of(paragraph.id)
+    if new is None or new == paragraph.text:
+        return None
+    refuse_unfit(new, paragraph)
+    return piece.render(new)
 
 
 def refuse_unfit(new: str, paragraph: Paragraph) -> None:

@@ -7,22 +7,25 @@ One look through the file decides, and the same file is always read the same way
 - Short lines in small groups that are not wrapped are verse: a group is a paragraph and keeps its line ends.
 - Else every line is a paragraph.
 
-An edited paragraph is wrapped again to the width it had; all others stay byte for byte as they were.
+An edited paragraph is wrapped again to the width it had; all others stay byte for byte as they were. Where a short line
+ends a paragraph, the last line is made short, and where that can't be, a blank line follows.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO
 
-from ape.books.book import Paragraph
+from ape.books.book import Paragraph, TextOf, Written
 from ape.books.encoding import Encoding, Line, find_encoding, lines
 from ape.books.headings import is_heading
-from ape.books.pieces import Piece, PieceBook, why_skipped
-from ape.books.wrapping import needed, unwrapped, width, wrapped
+from ape.books.pieces import Piece, PieceBook, why_skipped, write_pieces
+from ape.books.wrapping import needed, unwrapped, width, wrapped, wrapped_with_a_short_end
 
 # Nobody wraps wider than this; what is longer is counted as this long.
 _WIDEST = 160
@@ -39,6 +42,12 @@ _VERSE_WIDTH = 72
 _VERSE_LINES = 20
 # More lines than this between blank lines, on the average, and the blank lines don't make the paragraphs.
 _ENDLESS = 60
+# The same with fewer lines, where so many of them on the average end neither at the margin nor at a blank line.
+_LONG = 15
+_SHORT_LINES = 4
+# The columns that are left for the first word of the next paragraph at the end of a short line.
+_NEXT_WORD = 12
+_LINE_END = re.compile("\r\n|\r|\n")
 
 
 class Break(StrEnum):
@@ -95,7 +104,9 @@ class _Survey:
         if _NARROWEST <= columns <= _WIDEST and explained:
             if self.indents > self.blocks:
                 return Layout(Break.INDENT, columns)
-            return Layout(Break.SHORT if mean > _ENDLESS else Break.BLANK, columns)
+            short = self.needs.total() - full
+            endless = mean > _ENDLESS or (mean > _LONG and short > _SHORT_LINES * self.blocks)
+            return Layout(Break.SHORT if endless else Break.BLANK, columns)
         grouped = self.blocks > 1 and 2 <= mean <= _VERSE_LINES
         verse = grouped and _quantile(self.widths, 0.95) <= _VERSE_WIDTH
         return Layout(Break.BLANK if verse else Break.LINE)
@@ -146,6 +157,20 @@ class TextBook(PieceBook):
             shape = "h1" if heading else "p"
             paragraph = Paragraph(place.id, chapter, title, text, shape=shape, skip=why_skipped(text))
             yield Piece(b"".join(line.raw for line in block), paragraph, place.render)
+
+    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+        """The same file with other texts in it."""
+        out.write(self.encoding.bom)
+        between = self._between if self.layout.separator is Break.SHORT else None
+        return write_pieces(self.pieces(), out, text_of, between=between)
+
+    def _between(self, before: bytes, after: bytes) -> bytes:
+        """A blank line where the second paragraph would be read as a part of the first."""
+        first, second = before.decode(self.encoding.name), after.decode(self.encoding.name)
+        last, start = _LINE_END.split(first.rstrip("\r\n"))[-1], _LINE_END.split(second)[0]
+        if self._parts(last, start):
+            return b""
+        return first[len(first.rstrip("\r\n")) :].encode(self.encoding.name)
 
     def _blocks(self) -> Iterator[list[Line]]:
         """The lines of each paragraph, and blank lines by themselves."""
@@ -199,7 +224,13 @@ class _Place:
             other = _indent(self.lines[1].text) if len(self.lines) > 1 else ""
             columns = self._columns()
             joined = unwrapped(new.split("\n"))
-            texts = list(wrapped(joined, columns, first=width(start), other=width(other)))
+            taken = {"first": width(start), "other": width(other)}
+            if self.layout.separator is Break.SHORT:
+                full = self.layout.columns * _NEARLY
+                longest = full - _NEXT_WORD
+                texts = wrapped_with_a_short_end(joined, columns, full=full, longest=longest, **taken)
+            else:
+                texts = list(wrapped(joined, columns, **taken))
             indents = [start, *[other] * (len(texts) - 1)]
         end = first.end or "\n"
         whole = end.join(indent + text for indent, text in zip(indents, texts, strict=False))
@@ -215,8 +246,10 @@ class _Place:
 
     def _columns(self) -> int:
         """The width it had: the file's, unless the paragraph is plainly set narrower or wider."""
-        widest = max(width(line.text.rstrip()) for line in self.lines)
         usual = self.layout.columns
+        if self.layout.separator is Break.SHORT:
+            return usual
+        widest = max(width(line.text.rstrip()) for line in self.lines)
         return usual if len(self.lines) == 1 or 0.8 * usual <= widest <= usual else widest
 
     def _encoded(self, text: str) -> bytes:

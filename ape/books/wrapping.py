@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 # Characters that take two columns. Those of Chinese and Japanese are also written without spaces between words.
 _WIDE = re.compile(
@@ -57,13 +58,87 @@ def needed(line: str, following: str) -> int:
 
 def wrapped(text: str, columns: int, *, first: int = 0, other: int = 0) -> Iterator[str]:
     """The text in lines of at most so many columns; `first` and `other` columns are taken by what stands before."""
-    line, gap, room = "", "", columns - first
+    line, room = "", columns - first
+    for gap, unit in _units(text):
+        if line and width(line) + width(gap) + width(unit) > room:
+            yield line
+            line, room = unit, columns - other
+        else:
+            line += gap + unit
+    yield line
+
+
+def _units(text: str) -> list[tuple[str, str]]:
+    """What stays on one line, each with the blank before it. Lines part where joining them gives the text again."""
+    units: list[tuple[str, str]] = []
+    gap = ""
     for unit in _UNIT.findall(text.strip()):
         if unit.isspace():
-            gap = unit if line else ""
-        elif line and width(line) + width(gap) + width(unit) > room:
-            yield line
-            line, gap, room = unit, "", columns - other
+            gap = unit
+            continue
+        plain = " " if gap and not gap.strip(" ") else gap
+        if units and joint(units[-1][1], unit) != plain:
+            before, last = units.pop()
+            units.append((before, last + gap + unit))
         else:
-            line, gap = line + gap + unit, ""
-    yield line
+            units.append((gap, unit))
+        gap = ""
+    return units
+
+
+def wrapped_with_a_short_end(
+    text: str, columns: int, *, full: float, longest: float, first: int = 0, other: int = 0
+) -> list[str]:
+    """The text in lines that are long enough, but for the last, which is not longer than `longest` if that can be.
+
+    A line is long enough where it would be wider than `full` with the next word. Lines are wider than `columns` only
+    where there is no other way.
+    """
+    units = _units(text)
+    # For each place where a line may begin: how bad the best lines before it are, and where the last of them began.
+    best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
+    for start in range(len(units)):
+        taken = other if start else first
+        for end, line in _lines_from(units, start, columns - taken) if start in best else ():
+            wide = taken + width(line)
+            if end < len(units) and taken + needed(line, _text(units[end : end + _FOLLOWING])) <= full:
+                continue
+            badness = best[start][0] + (
+                _TOO_LONG * (wide > longest) if end == len(units) else (columns - wide) ** 2
+            )
+            badness += _TOO_WIDE * (wide > columns)
+            if badness < best.get(end, (inf, 0))[0]:
+                best[end] = badness, start
+    return _followed_back(units, best)
+
+
+# What weighs more than any unevenness of lines.
+_TOO_WIDE = 1e7
+_TOO_LONG = 1e6
+# Where text has no spaces, a word goes on over several units; so many are more than enough to tell how wide it is.
+_FOLLOWING = 4
+
+
+def _lines_from(units: Sequence[tuple[str, str]], start: int, room: int) -> Iterator[tuple[int, str]]:
+    """All lines that may begin there, with where the next would begin; the last of them is too wide."""
+    line = units[start][1]
+    yield start + 1, line
+    for end in range(start + 1, len(units)):
+        if width(line) > room:
+            return
+        line += "".join(units[end])
+        yield end + 1, line
+
+
+def _followed_back(units: Sequence[tuple[str, str]], best: Mapping[int, tuple[float, int]]) -> list[str]:
+    lines: list[str] = []
+    end = len(units)
+    while end:
+        start = best[end][1]
+        lines.append(_text(units[start:end]))
+        end = start
+    return lines[::-1]
+
+
+def _text(units: Sequence[tuple[str, str]]) -> str:
+    return "".join(gap + unit for gap, unit in units).strip()

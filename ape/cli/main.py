@@ -57,3 +57,7 @@ def main() -> NoReturn:
 
 def _say(message: str) -> None:
     typer.echo(f"ape: {message}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -60,7 +60,8 @@ def check_pair(
 
 def _refuse_empty(book: Book, field: str) -> None:
     if next(_texts(book), None) is None:
-        raise InputError(f"{book.path.name} has no text in it.", field=field)
+        what = "translation" if book.bilingual else "text"
+        raise InputError(f"{book.path.name} has no {what} in it.", field=field)
 
 
 def _refuse_swapped(stated: Languages, heard: Languages, books: tuple[Book, Book]) -> None:

@@ -154,6 +154,7 @@ PIECES = [
         "---",
         "==",
     ],
+    *["\n: ", "\n:::", "\n$$", "$$\n", "\n| ", "\n\n| "],
     *["\n\n```\n", "<b>", "</b>", "![", "\\", "&amp;", "  \n", "    ", "\t", "~~", "[^1]", "[^1]: ", "长"],
 ]
 
@@ -213,15 +214,130 @@ def test_a_new_text_is_spelled_so_that_it_says_what_it_should(
 
 
 def test_wrapped_paragraphs_are_wrapped_again_behind_their_quote_marks(path: Path) -> None:
-    a_book = book(path, SAMPLE)
-    new = "“Sit down,” he said, “keep still, and do not put your ⟦1/⟧ where the fish can see.”"
-    text = written(a_book, {"p5": new})
-    before, _, after = SAMPLE.partition("> “Sit in the middle,” he said,\n> “and keep your `oars` in.”\n")
-    assert text.startswith(before)
-    assert text.endswith(after)
-    lines = text[len(before) : len(text) - len(after)].splitlines()
-    assert all(line.startswith("> ") and len(line) <= 33 for line in lines)
+    quote = (
+        "> “Sit in the middle of the boat,” said the old ferryman,\n"
+        "> “and keep your `oars` in, for the fish are hungry\n"
+        "> today.”\n"
+    )
+    new = (
+        "“Sit down,” he said, “keep still, and by all that is holy do not put your ⟦1/⟧ where the fish of "
+        "this river can see them.”"
+    )
+    text = written(book(path, f"# One\n\n{quote}\nEnd.\n"), {"p2": new})
+    assert text.startswith("# One\n\n> ")
+    assert text.endswith("\n\nEnd.\n")
+    lines = text.splitlines()[2:-2]
+    assert len(lines) == 3
+    assert all(line.startswith("> ") and len(line) <= 58 for line in lines)
     assert " ".join(line[2:] for line in lines) == new.replace("⟦1/⟧", "`oars`")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        # A line stays a line, however long.
+        (
+            "- One item",
+            "One item that is much longer than it was",
+            "- One item that is much longer than it was",
+        ),
+        # One sentence a line.
+        ("He went.\nShe stayed.", "So he went away. And she stayed.", "So he went away.\nAnd she stayed."),
+        ("> He went.\n> It rained.", "He did go. It rained.", "> He did go.\n> It rained."),
+        ("- a b\n  c d\n- e", "a b b b b b c d", "- a b b b b b\n  c d\n- e"),
+        # Verse, and verse whose lines end hard.
+        ("The sea\nthe night\nthe day", "A sea, the dark night, the day", "A sea,\nthe dark night,\nthe day"),
+        ("The sea,  \nthe day", "The wide sea,⟦1/⟧one day", "The wide sea,  \none day"),
+        # No line begins with what would be read as a block.
+        ("so\nmany", "so - many", "so\n\\- many"),
+        ("他走了。\n她留下。", "他走开了。她留下。", "他走开了。\n她留下。"),
+    ],
+)
+def test_line_ends_that_are_no_wrapping_stay_at_their_words(
+    path: Path, old: str, new: str, result: str
+) -> None:
+    assert edited(path, old + "\n", new) == result + "\n"
+
+
+PANDOC = """\
+| The sea is calm,
+|     the *night* is long,
+|
+| the day of the end.
+
+::: {.note}
+A note here.
+:::
+
+::::: warning
+- An item
+:::::
+
+The ferry
+: A boat that crosses
+  a river
+
+: It is late.
+
+Oars
+~ Two sticks
+
+$$ the formula = x $$
+
+Where
+$$
+a = b
+$$
+is true.
+
+```{=html}
+<b>raw</b>
+```
+
+\\newpage
+"""
+
+
+def test_blocks_of_pandoc_keep_their_signs_and_lines(path: Path) -> None:
+    a_book = book(path, PANDOC)
+    found = list(a_book.paragraphs())
+    assert [item.text for item in found] == [
+        "The sea is calm,⟦1/⟧the ⟦2⟧night⟦/2⟧ is long,⟦3/⟧⟦4/⟧the day of the end.",
+        "A note here.",
+        "An item",
+        *["The ferry", "A boat that crosses a river", "It is late.", "Oars", "Two sticks"],
+        *["Where", "is true.", "\\newpage"],
+    ]
+    assert [item.id for item in found if item.skip] == ["p11"]
+    changes = [
+        ("calm", "quite calm"),
+        ("A note", "The note"),
+        ("An item", "One item"),
+        ("a river", "the river"),
+    ]
+    changes += [("late", "very late"), ("sticks", "long sticks"), ("is true", "is wrong")]
+    for old, new in changes:
+        item = next(item for item in found if old in item.text)
+        assert written(a_book, {item.id: item.text.replace(old, new)}) == PANDOC.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("new", ["::: so", "| so", ": so", "~ so", "$$ so $$"])
+def test_a_text_that_looks_like_a_block_of_pandoc_is_escaped(path: Path, new: str) -> None:
+    a_book = book(path.with_name("new.md"), edited(path, "Plain.\n", new))
+    assert [item.text for item in a_book.paragraphs()] == [new]
+
+
+def test_a_colon_that_begins_a_line_of_a_wrapped_text_is_no_definition(path: Path) -> None:
+    a_book = book(path, "Il ouvrit la porte\net il dit une chose\n: la mer est calme.\n")
+    assert [item.text for item in a_book.paragraphs()] == [
+        "Il ouvrit la porte et il dit une chose : la mer est calme."
+    ]
+
+
+def test_characters_stay_spelled_as_they_were(path: Path) -> None:
+    old = "Salt &amp; pepper, 5 \\* 6,&nbsp;caf&eacute;\n"
+    new = "Salt & pepper & oil, 5 * 7,\u00a0café"
+    assert edited(path, old, new) == "Salt &amp; pepper &amp; oil, 5 \\* 7,&nbsp;caf&eacute;\n"
 
 
 def test_cells_keep_their_frames(path: Path) -> None:

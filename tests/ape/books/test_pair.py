@@ -342,6 +342,14 @@ def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
         check_pair(*short, target_language="en")
 
 
+def test_a_file_without_text_is_named() -> None:
+    for stated in (None, "en"):
+        with pytest.raises(InputError, match=r"^mt has no text in it"):
+            check_pair(listed("s", FRENCH), listed("mt", ["", " "]), target_language=stated)
+    with pytest.raises(InputError, match=r"^s has no text in it"):
+        check_pair(listed("s", []), listed("mt", ENGLISH))
+
+
 def test_a_bilingual_file_has_both_languages() -> None:
     assert check_pair(None, bilingual(*zip(FRENCH, ENGLISH, strict=True))) == Languages("fr", "en")
 

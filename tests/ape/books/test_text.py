@@ -69,6 +69,56 @@ def test_without_blank_lines_and_indents_a_short_line_ends_a_wrapped_paragraph(t
     assert texts(a_book) == paragraphs * 2
 
 
+def ragged(paragraphs: int) -> list[str]:
+    """Paragraphs whose last lines are short."""
+    starts = [" ".join(textwrap.wrap(f"{text} {text}", 60)[:3]) for text in PROSE]
+    return [f"{starts[number % 4]} and so on until dawn." for number in range(paragraphs)]
+
+
+def test_a_last_line_that_would_fill_up_is_made_short(tmp_path: Path) -> None:
+    a_book = book(tmp_path / "a.txt", "\n".join(hard_wrapped(ragged(40))))
+    new = "The train was late again, but by now she had grown quite used to it and slept on."
+    out = written(a_book, {"p2": f"{new} {new} {new}"}).decode()
+    again = book(tmp_path / "b.txt", out)
+    assert texts(again) == [ragged(40)[0], f"{new} {new} {new}", *ragged(40)[2:]]
+    assert "\n\n" not in out
+
+
+def test_a_line_that_can_be_neither_filled_nor_made_short_has_a_blank_one_after_it(tmp_path: Path) -> None:
+    a_book = book(tmp_path / "a.txt", "\r\n".join("\r\n".join(hard_wrapped(ragged(40))).splitlines()))
+    new = "The train was late again, but by now she was used."
+    out = written(a_book, {"p2": new}).decode()
+    assert f"\r\n{new}\r\n\r\n" in out
+    assert texts(book(tmp_path / "b.txt", out)) == [ragged(40)[0], new, *ragged(40)[2:]]
+
+
+def test_a_long_first_word_does_not_join_a_paragraph_to_the_one_before(tmp_path: Path) -> None:
+    a_book = book(tmp_path / "a.txt", "\n".join(hard_wrapped(ragged(40))))
+    new = "Incomprehensibilities-of-a-very-long-kind were all that she had heard."
+    assert texts(book(tmp_path / "b.txt", written(a_book, {"p3": new}).decode()))[1:3] == [ragged(40)[1], new]
+
+
+WORD = st.text("abcdefgh", min_size=1, max_size=14)
+SENTENCES = st.lists(
+    WORD | st.sampled_from(["so—", "—", "« ah\u00a0! »", "汉字", "well-", "12\u00a0000"]), min_size=1
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(new=st.dictionaries(st.integers(1, 60), SENTENCES.map(" ".join), min_size=1, max_size=20))
+def test_what_is_written_where_short_lines_end_paragraphs_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, new: dict[int, str]
+) -> None:
+    folder = tmp_path_factory.mktemp("short")
+    a_book = book(folder / "a.txt", "\n".join(hard_wrapped(ragged(60))))
+    expected = {f"p{n}": text for n, text in enumerate(ragged(60), 1)} | {
+        f"p{n}": f"So {t}." for n, t in new.items()
+    }
+    again = book(folder / "b.txt", written(a_book, expected).decode())
+    assert again.layout.separator is Break.SHORT
+    assert {paragraph.id: paragraph.text for paragraph in again.paragraphs()} == expected
+
+
 def test_verse_keeps_its_lines(tmp_path: Path) -> None:
     stanzas = ["The rain came down\n  on roof and stone,", "And no one knew\nwhy she had gone\nalone."] * 2
     a_book = book(tmp_path / "a.txt", "\n\n".join(stanzas))
