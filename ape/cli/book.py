@@ -23,7 +23,7 @@ SourceArgument = Annotated[
     Path, typer.Argument(metavar="SRC", help="The book in its own language, or one bilingual file.")
 ]
 MtArgument = Annotated[
-    Path | None, typer.Argument(metavar="[MT]", help="Its machine translation; not with a bilingual file.")
+    Path | None, typer.Argument(metavar="MT", help="Its machine translation; not with a bilingual file.")
 ]
 JobArgument = Annotated[
     str, typer.Argument(metavar="JOB", help="A job's id, or the output file that it is to write.")
@@ -76,7 +76,9 @@ def plan(
 
     settings = load_settings(engine=engine, url=url, model=model)
     opened = open_files(
-        _files(source, mt, encoding, format), source_language=source_language, target_language=target_language
+        _files(source, mt, encoding, format),
+        source_language=_code(source_language),
+        target_language=_code(target_language),
     )
     made, unpaired = plan_book(opened, settings, context=context, max_attempts=max_attempts)
     print_plan(opened, made, unpaired, json_output=json_output)
@@ -133,7 +135,8 @@ def edit(
 ) -> None:
     """Post-edit a whole book into OUT. The same command again goes on where it stopped.
 
-    Exit code 0: finished. 3: finished, and some paragraphs need you (quarantined, or with source text left in them).
+    Exit code 0: finished. 3: finished, and something needs you: paragraphs set aside, source text left in, or
+    source without MT.
     """
     from ape.cli.book_edit import Wanted, edit_book
     from ape.cli.edit import pairs_of
@@ -160,8 +163,8 @@ def edit(
             Wanted(
                 files=_files(source, mt, encoding, format),
                 output=output,
-                source_language=source_language,
-                target_language=target_language,
+                source_language=_code(source_language),
+                target_language=_code(target_language),
                 wishes=wishes,
                 use=use,
                 lanes=lanes,
@@ -197,7 +200,7 @@ def work(
 
 @app.command()
 def status(
-    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="One job; all if left out.")] = None,
+    job: Annotated[str | None, typer.Argument(metavar="JOB", help="One job; all if left out.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Show how jobs stand: all of them, or one chapter by chapter."""
@@ -244,7 +247,7 @@ def export(
 
 @app.command()
 def pause(job: JobArgument) -> None:
-    """Stop the workers of a job after what they have in hand; `ape book edit` goes on with it."""
+    """Stop the workers of a job; what they have in hand is dropped, and `ape book edit` goes on with the rest."""
     _set_state(job, "paused")
 
 
@@ -257,7 +260,7 @@ def cancel(job: JobArgument) -> None:
 @app.command()
 def redo(
     job: JobArgument,
-    paragraphs: Annotated[list[str] | None, typer.Argument(metavar="[PARAGRAPH]…", help="Ids.")] = None,
+    paragraphs: Annotated[list[str] | None, typer.Argument(metavar="PARAGRAPH", help="Ids.")] = None,
     rejected: Annotated[bool, typer.Option("--rejected", help="All whose drafts were refused.")] = False,
     quarantined: Annotated[bool, typer.Option("--quarantined", help="All that failed.")] = False,
 ) -> None:
@@ -289,6 +292,12 @@ def _files(source: Path, mt: Path | None, encoding: str | None, format: str | No
     from ape.jobs.files import Files
 
     return Files(source if mt else None, mt or source, encoding, format)
+
+
+def _code(language: str | None) -> str | None:
+    from ape.languages import code_of
+
+    return language and code_of(language)
 
 
 def _store(settings: Settings | None = None) -> Store:
