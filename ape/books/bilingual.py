@@ -88,6 +88,9 @@ class Layout:
         for number, block, role in self._roles(blocks):
             if role == self.source:
                 sources.append((number, block))
+                if len(sources) > MOST_SOURCES:
+                    # A chapter without a translation must not pile up.
+                    yield Untranslated(*sources.pop(0 if self.source_first else -1))
             elif role != self.target:
                 others.append(Passage(number, block, "", NEITHER))
             else:
@@ -146,11 +149,12 @@ class Layout:
 NEITHER = "neither source nor translation"
 ALONE = "no source beside it"
 
-
 # How far the logarithm of a translation's length lies from what its source leads one to expect, and how much rarer
 # (again as a logarithm) one translation of two paragraphs is than one of which another was forgotten.
 SPREAD = 0.25
 RARER = 1.0
+# A translation is of no more paragraphs than these.
+MOST_SOURCES = 12
 # Added to sizes, so that the shortest do not swing by a letter.
 SLACK = 10.0
 

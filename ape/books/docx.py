@@ -1,8 +1,8 @@
 """Word documents (DOCX): the paragraphs of the text and of its notes; headers, comments and all else stay.
 
 Headings are known by the names of their styles, which Word keeps in English whatever its own language. A paragraph with
-tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents. Text
-boxes are not read.
+tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents, and
+what stands in a text box.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, cast
@@ -31,6 +32,11 @@ _NOTES = {"footnotes.xml": "Footnotes", "endnotes.xml": "Endnotes"}
 _INLINE = ("r", "t", "hyperlink", "smartTag", "ins", "moveTo")
 _FIELD = re.compile(rb"""fldCharType\s*=\s*["'](begin|end)""")
 _CHAPTERS = ("h1", "h2")
+# A text box is mostly there twice: as Word draws it today, and for old versions of Word to fall back on.
+_FALLBACK = re.compile(rb"<(?:\w+:)?Fallback\b.*?</(?:\w+:)?Fallback>", re.DOTALL)
+_BOX = re.compile(rb"<(?:\w+:)?txbxContent\b[^>]*>(.*?)</(?:\w+:)?txbxContent>", re.DOTALL)
+_BOX_PARAGRAPH = re.compile(rb"</(?:\w+:)?p>")
+_BOX_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^>]*)?>([^<]*)</")
 
 
 class _DocxRules(Rules):
@@ -98,9 +104,9 @@ class DocxBook(HoldsAnyText):
                 notes = _NOTES.get(posixpath.basename(part), "")
                 begun = False
                 for place in self._places(archive, part):
-                    if not isinstance(place, _Place):
+                    if isinstance(place, bytes):
                         continue
-                    paragraph = place.paragraph
+                    paragraph = place.paragraph if isinstance(place, _Place) else place
                     if (notes and not begun) or (not notes and paragraph.shape in _CHAPTERS):
                         title = notes or " ".join(without_marks(paragraph.text).split())
                         chapter += begun or bool(notes)
@@ -147,6 +153,8 @@ class DocxBook(HoldsAnyText):
                 out.write(place)
                 continue
             paragraphs += 1
+            if isinstance(place, Paragraph):
+                continue
             paragraph = place.paragraph
             new = None if paragraph.skip else text_of(paragraph.id)
             if new is None or new == paragraph.text:
@@ -157,9 +165,10 @@ class DocxBook(HoldsAnyText):
             replaced += 1
         return Written(paragraphs, replaced)
 
-    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _Place]:
+    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _Place | Paragraph]:
+        """The file in pieces; a mere paragraph is a text box's, whose bytes are in the piece before."""
         name = posixpath.splitext(posixpath.basename(part))[0]
-        number, fields = 0, 0
+        number, boxes, fields = 0, 0, 0
         with archive.open(part) as file:
             for piece in cut(read_xml(file, name=part), _DocxRules()):
                 if isinstance(piece, Block):
@@ -168,6 +177,9 @@ class DocxBook(HoldsAnyText):
                 else:
                     yield piece
                 raw = piece if isinstance(piece, bytes) else piece.raw
+                for text in _boxed(raw):
+                    boxes += 1
+                    yield Paragraph(f"{name}#box{boxes}", 0, "", text, shape="box", skip="in a text box")
                 for kind in _FIELD.findall(raw):
                     fields = max(0, fields + (1 if kind == b"begin" else -1))
 
@@ -194,6 +206,17 @@ class DocxBook(HoldsAnyText):
             return "li"
         in_cell = any(element.name == f"{prefix}tc" for element in block.path)
         return "td" if shape == "p" and in_cell else shape
+
+
+def _boxed(raw: bytes) -> Iterator[str]:
+    """The paragraphs of the text boxes in some bytes of a file."""
+    if b"txbxContent" not in raw:
+        return
+    for box in _BOX.findall(_FALLBACK.sub(b"", raw)):
+        for paragraph in _BOX_PARAGRAPH.split(box):
+            text = unescape(b"".join(_BOX_TEXT.findall(paragraph)).decode("utf-8", "replace"))
+            if text.strip():
+                yield text
 
 
 def open_docx(

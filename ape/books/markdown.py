@@ -42,6 +42,7 @@ _LONGEST_FRONT_MATTER = 1000
 _CELLS = ("th", "td")
 # A command of TeX that stands by itself, as Pandoc lets it: \\newpage, \\vspace{1em}.
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\]|\{[^{}]*\})*")
+_ITEM = re.compile(r"(?:[-+*]|\d[.)])\s+$")
 _HARD_BREAK = re.compile(r"(?: {2}|\\)$")
 # A margin is nowhere else, and most lines that end at it come near.
 _NARROWEST = 40
@@ -334,11 +335,24 @@ class _Place:
 
     def _other(self) -> str:
         """What stands before all lines but the first."""
-        return self.parts[1][0] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", self.parts[0][0])
+        return self._heads()[1] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", self.parts[0][0])
+
+    def _heads(self) -> list[str]:
+        """What stands before each line. Lazy ones are mended: without their sign, more than before begins a list."""
+        first, *others = (head for head, _, _ in self.parts)
+        proper = re.sub(r"[^\s>]", " ", first)
+        least = width(first) if _ITEM.search(first) else 0
+        return [
+            first,
+            *(
+                proper if head.count(">") < first.count(">") or width(head) < least else head
+                for head in others
+            ),
+        ]
 
     def _framed(self, made: list[str]) -> str:
         """The new lines, with what stood before and after the old ones."""
-        heads = [head for head, _, _ in self.parts]
+        heads = self._heads()
         if len(made) != len(heads):
             heads = [heads[0], *[self._other()] * (len(made) - 1)]
         end = self.lines[0].end or "\n"

@@ -199,7 +199,9 @@ def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
         yield from _texts(source[at : item.start])
         raw = source[item.start : item.end]
         if item.kind == "char":
-            glue = joint(source[: item.start].rpartition("\n")[2], source[item.end :])
+            # A dash that is escaped stands alone all the same.
+            line = source[: item.start].rpartition("\n")[2].replace("\\-", "-")
+            glue = joint(line, source[item.end :])
             yield _Part("text", glue) if item.what == "\n" else _Part("text", item.what, raw)
         elif item.kind != "alone":
             if item.kind == "close" and raw in ("]", "][]"):
@@ -355,7 +357,9 @@ def _lines(inline: Inline, new: str, fold: Fold, *, careful: bool, html: bool) -
 def _raw(part: _Part, *, html: bool) -> str:
     if html and part.tag in _HTML:
         return f"<{'/' * (part.kind == 'close')}{_HTML[part.tag]}>"
-    return part.raw.replace(" ", _FIXED)
+    # In code and in the address of a link a line end says no more than a space, and here it would end a line of ours.
+    raw = part.raw.replace("\n", " ") if part.tag in ("code_inline", "a") else part.raw
+    return raw.replace(" ", _FIXED)
 
 
 def _escaped(text: str, spellings: dict[str, str], *, careful: bool) -> str:

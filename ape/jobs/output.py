@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
 from ape.books.book import Book
+from ape.books.encoding import Encoding
 from ape.books.formats import open_book
 from ape.errors import ApeError, Conflict, InputError
 from ape.jobs.files import hash_of
@@ -222,10 +223,12 @@ def _umask() -> int:
 def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
     """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
     job = texts.job
+    # What was guessed of the MT is known of the output: new words could make the guess another one.
+    guessed = getattr(texts.book, "encoding", None)
     book = open_book(
         part,
         format=job.format,
-        encoding=job.encoding or None,
+        encoding=job.encoding or (guessed.name if isinstance(guessed, Encoding) else None),
         source_language=job.recipe.source_language,
         target_language=job.recipe.target_language,
     )

@@ -6,12 +6,18 @@ clashes, for a year that the MT got wrong. Of wrong pairs three in four do.
 
 from __future__ import annotations
 
+import re
+
 from ape.books.marks import without_marks
 from ape.guards.numerals import Number, Numbers
+
+_DIGIT = re.compile(r"\d")
 
 
 def numbers_clash(source: str, mt: str, *, source_language: str = "", target_language: str = "") -> bool:
     """Whether no number of the one text is said by the other, though both have numbers that tell something."""
+    if not _DIGIT.search(source) or not _DIGIT.search(mt):
+        return False
     ours = Numbers(without_marks(source), source_language)
     theirs = Numbers(without_marks(mt), target_language)
     if not _telling(ours) or not _telling(theirs):

@@ -199,6 +199,23 @@ def test_a_source_without_a_translation_is_listed_and_goes_to_no_other(
     assert pairing.unpaired_source.count == len(missing)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_long_stretch_without_a_translation_is_listed_as_a_whole(tmp_path: Path, swapped: bool) -> None:
+    blocks = []
+    for number, pair in enumerate(zip(FRENCH * 8, ENGLISH * 8, strict=True)):
+        both = by_language(*pair)
+        blocks += both[:1] if 20 <= number < 40 else both[::-1] if swapped else both
+    path = make_epub(tmp_path / "both.epub", paragraphs=[blocks], language="fr")
+    # A quarter without a turn is too much to guess from.
+    book = open_book(path, format="bilingual-epub", source_language="fr", target_language="en")
+    pairing = pair_books(None, book)
+    assert [(pair.source, pair.mt) for pair in pairing.pairs()] == list(
+        zip(FRENCH * 6, ENGLISH * 6, strict=True)
+    )
+    assert pairing.unpaired_source.count == 20
+    assert len({name for name, _ in pairing.unpaired_source.first}) == 20
+
+
 def test_texts_in_no_known_language_next_to_a_gap_are_left_alone(tmp_path: Path) -> None:
     blocks = [block for pair in zip(FRENCH, ENGLISH, strict=True) for block in by_text(*pair)]
     del blocks[2 * 6 + 1]

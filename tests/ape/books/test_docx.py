@@ -218,6 +218,31 @@ def run(text: str, look: str = "") -> str:
     return f'<w:r><w:rPr>{look}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+BOX = (
+    "<w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx>{0}</wps:txbx></w:drawing></mc:Choice>"
+    "<mc:Fallback><w:pict><v:textbox>{0}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>"
+).format(
+    f"<w:txbxContent><w:p>{run('In a ')}{run('box &amp;c.')}</w:p><w:p>{run('Two')}</w:p></w:txbxContent>"
+)
+
+
+@pytest.mark.parametrize("beside", ["", run("Beside it.")])
+def test_text_boxes_are_shown_and_left_alone(path: Path, beside: str) -> None:
+    names = " ".join(f'xmlns:{prefix}="{prefix}"' for prefix in ("mc", "wps", "v"))
+    body = f"<w:body><w:p>{run('Before.')}</w:p><w:p>{beside}{BOX}</w:p><w:p>{run('After.')}</w:p></w:body>"
+    whole = f'<w:document xmlns:w="{W}" {names}>{body}</w:document>'
+    book = open_docx(packed(path, {"_rels/.rels": RELATIONS, "word/document.xml": whole}))
+    boxed = [("document#box1", "In a box &c."), ("document#box2", "Two")]
+    found = list(book.paragraphs())
+    assert [(p.id, p.text) for p in found if p.skip == "in a text box"] == boxed
+    assert [p.text for p in found if not p.skip] == ["Before.", *["Beside it."] * bool(beside), "After."]
+    out = io.BytesIO()
+    result = book.write(out, {"document#1": "Ahead.", "document#box1": "No."}.get)
+    assert (result.paragraphs, result.replaced) == (len(found), 1)
+    written_whole = zipfile.ZipFile(out).read("word/document.xml").decode()
+    assert written_whole == whole.replace("Before.", "Ahead.")
+
+
 SNIPPETS = [
     *[
         run("a"),

@@ -248,6 +248,9 @@ def test_wrapped_paragraphs_are_wrapped_again_behind_their_quote_marks(path: Pat
         # Verse, and verse whose lines end hard.
         ("The sea\nthe night\nthe day", "A sea, the dark night, the day", "A sea,\nthe dark night,\nthe day"),
         ("The sea,  \nthe day", "The wide sea,⟦1/⟧one day", "The wide sea,  \none day"),
+        # Lines that leave out their sign get it, for after it fewer things would begin a block.
+        ("> a\nb c", "a d b 10. c", "> a\n> d b 10. c"),
+        ("- a\nb c", "a d b c", "- a\n  d b c"),
         # No line begins with what would be read as a block.
         ("so\nmany", "so - many", "so\n\\- many"),
         ("他走了。\n她留下。", "他走开了。她留下。", "他走开了。\n她留下。"),
@@ -332,6 +335,10 @@ def test_a_colon_that_begins_a_line_of_a_wrapped_text_is_no_definition(path: Pat
     assert [item.text for item in a_book.paragraphs()] == [
         "Il ouvrit la porte et il dit une chose : la mer est calme."
     ]
+
+
+def test_a_dash_by_itself_at_the_end_of_a_line_is_followed_by_a_space(path: Path) -> None:
+    assert next(book(path, "so \\-\nmany\n").paragraphs()).text == "so - many"
 
 
 def test_characters_stay_spelled_as_they_were(path: Path) -> None:
