@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 from ape.books.book import Book
 from ape.books.encoding import Encoding
 from ape.books.formats import open_book
+from ape.books.marks import without_marks
 from ape.errors import ApeError, Conflict, InputError
 from ape.jobs.files import hash_of
 from ape.jobs.job import Job
@@ -240,7 +241,8 @@ def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
             raise _Unfit(unfit or {edited: "With it, the paragraphs were not the same ones any more."})
         text = texts.expected(row)
         edited = row.planned.id if text != row.planned.mt else edited
-        if paragraph.text.split() != text.split():
+        # Marks are numbered as they come, and those at the rim are none: only the words are compared.
+        if without_marks(paragraph.text).split() != without_marks(text).split():
             unfit[edited] = "It did not read back as it was written."
         if message := _left_over(row, text, job):
             count += 1

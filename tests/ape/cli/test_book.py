@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -401,3 +402,22 @@ def test_a_paragraph_of_thirty_thousand_words_is_left_alone_with_the_reason(
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["skipped"] == {"longer than 20,000 characters": 1}
     assert json.loads(done.stdout)["paragraphs_out"] == 9
+
+
+def test_italics_that_changed_places_are_put_back_where_they_belong_now(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    source = "Hugo portait un chapeau <i>petit</i> et <b>rouge</b>, et il marchait vite."
+    mt = "Hugo wore a hat <i>small</i> and <b>red</b>, and he walked quickly."
+    for name, text, language in (("s.epub", source, "fr"), ("m.epub", mt, "en")):
+        make_epub(tmp_path / name, paragraphs=[["<h2>Hugo</h2>", f"<p>{text}</p>"]], language=language)
+    swap = ("hat ⟦1⟧small⟦/1⟧ and ⟦2⟧red⟦/2⟧", "⟦2⟧red⟦/2⟧ and ⟦1⟧small⟦/1⟧ hat")
+    scripted.script = lambda request, turn: Say(translation_in(request).replace(*swap))
+    done = run(
+        "book", "edit", "s.epub", "m.epub", "-o", "o.epub", *LANGUAGES, "--url", scripted.url, "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["edited"] == 1, done.stdout
+    with zipfile.ZipFile(tmp_path / "o.epub") as archive:
+        page = archive.read("OEBPS/ch01.xhtml").decode()
+    assert "Hugo wore a <b>red</b> and <i>small</i> hat, and he walked quickly." in page
