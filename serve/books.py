@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
 from ape.engines import Engine
-from ape.errors import ApeError, InputError
+from ape.errors import ApeError, EngineUnavailable, InputError
 from ape.jobs.begin import Opened, begin, open_files, recipe_for
 from ape.jobs.files import Files
 from ape.jobs.job import Job
@@ -61,7 +61,11 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
         boundary_of(request.headers.get("content-type", ""))
         _refuse_too_large(request, settings.max_book_bytes)
         newcomer = _Newcomer(foreman, request.app.state.roster, owner_of(request, settings))
-        job = await newcomer.take_in(request, settings)
+        try:
+            job = await newcomer.take_in(request, settings)
+        except asyncio.CancelledError:
+            # uvicorn has drained for long enough. Uncaught, this would be a 500.
+            raise _stopping() from None
         note(job=job.id)
         foreman.wake()
         counts = await asyncio.to_thread(foreman.store.counts, job.id)
@@ -80,21 +84,29 @@ class _Newcomer:
         self.folder = foreman.folder / self.id
 
     async def take_in(self, request: Request, settings: Settings) -> Job:
-        try:
+        async with self.foreman.arriving(self.id):
             upload = await self._receive(request, settings)
             wishes = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
-            with _in_the_senders_words(upload, self.foreman.folder):
+            with _in_the_senders_words(upload, self.foreman):
                 files = _files(upload, wishes)
+                await self._see_that_it_is_wanted(request)
                 opened = await self.foreman.aside(
                     open_files,
                     files,
                     source_language=wishes.source_language,
                     target_language=wishes.target_language,
                 )
-                return await self._begin(opened, wishes, upload)
-        except BaseException:
-            await self.foreman.aside(self.foreman.forget, self.id)
-            raise
+                await self._see_that_it_is_wanted(request)
+                job = await self._begin(opened, wishes, upload)
+                await self._see_that_it_is_wanted(request)
+                return job
+
+    async def _see_that_it_is_wanted(self, request: Request) -> None:
+        """Raise where nobody would hear of the job: it would spend, and nobody could stop it."""
+        if await request.is_disconnected():
+            raise ClientGone
+        if self.foreman.is_leaving:
+            raise _stopping()
 
     async def _receive(self, request: Request, settings: Settings) -> Upload:
         part = self.folder.with_name(f"{self.id}{PART}")
@@ -134,6 +146,10 @@ class _Newcomer:
         return begun.job
 
 
+def _stopping() -> EngineUnavailable:
+    return EngineUnavailable("The service is stopping. Nothing of the book was kept; send it again later.")
+
+
 def _refuse_too_large(request: Request, limit: int) -> None:
     """Where the length is told beforehand, nothing needs to be read."""
     told = request.headers.get("content-length", "")
@@ -156,25 +172,29 @@ def _files(upload: Upload, wishes: BookRequest) -> Files:
 
 
 @contextmanager
-def _in_the_senders_words(upload: Upload, folder: Path) -> Iterator[None]:
+def _in_the_senders_words(upload: Upload, foreman: Foreman) -> Iterator[None]:
     """Sentences about our files become ones about the sender's."""
     try:
         yield
     except ApeError as error:
-        text = str(error)
-        for name, path in upload.files.items():
-            said = text.replace(str(path), upload.labels[name])
-            said = _replace_name(said, path.name, upload.labels[name])
-            if said != text and isinstance(error, InputError) and error.field == "path":
-                error.field = name
-            text = said
-        error.args = (text.replace(f"{folder}/", ""), *error.args[1:])
+        text = foreman.printable(error)
+        said = _replace_names(text, upload)
+        if isinstance(error, InputError) and error.field == "path":
+            error.field = next(
+                (name for name, path in upload.files.items() if path.name in text), error.field
+            )
+        error.args = (said, *error.args[1:])
         raise
 
 
-def _replace_name(text: str, ours: str, theirs: str) -> str:
-    """Our name of the file where it is one: "mt" alone is also a word of the sentences."""
-    return text.replace(ours, theirs) if "." in ours else text
+def _replace_names(text: str, upload: Upload) -> str:
+    """The sender's names for ours, all at once: what they call one file may be our name of the other."""
+    labels = {path.name: upload.labels[name] for name, path in upload.files.items()}
+    folders = {path.parent.name for path in upload.files.values()}
+    if not labels:
+        return text
+    ours = rf"(?<![\w.-])(?:(?:{'|'.join(folders)})/)?({'|'.join(map(re.escape, labels))})(?![\w-])"
+    return re.sub(ours, lambda found: labels[found[1]], text)
 
 
 def _body() -> dict[str, Any]:

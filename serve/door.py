@@ -42,8 +42,17 @@ def let_in(request: Request, settings: Settings) -> None:
     if not settings.api_keys:
         if not is_loopback(host_of(f"//{request.headers.get('host', '')}")):
             raise NotAllowed("Ask for this service as 127.0.0.1 or localhost.", status=403)
+        _refuse_other_sites(request)
         return
     _require_key(request, (*settings.api_keys, *settings.admin_keys))
+
+
+def _refuse_other_sites(request: Request) -> None:
+    """Raise where a page of another site sends this: a browser lets it send forms without asking us first."""
+    origin = request.headers.get("origin")
+    foreign = origin is not None and not is_loopback(host_of(origin))
+    if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        raise NotAllowed("Pages of other sites can't use this service without a key.", status=403)
 
 
 def let_in_to_change(request: Request, settings: Settings) -> None:

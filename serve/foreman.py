@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ape.engines import Engine
-from ape.errors import ApeError, Conflict, EngineError, StoreError, UnknownJob
+from ape.errors import ApeError, Conflict, EngineError, InputError, StoreError, UnknownJob
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import Output, write_output
 from ape.jobs.store import Store
@@ -30,6 +30,7 @@ from ape.settings import Settings
 from serve.metrics import Metrics
 from serve.places import BookEngine, Gate, places_for
 from serve.progress import Board, Pace
+from serve.words import for_http
 
 log = logging.getLogger("ape.serve")
 T = TypeVar("T")
@@ -48,6 +49,9 @@ LONGEST_REST_SECONDS = 300.0
 PLANNING_SECONDS = 3600.0
 # Threads for what takes long: pairing a book, writing it, making a report.
 THREADS = 2
+# When the service stops: for those who were sending a book to clear it away.
+CLEARING_SECONDS = 10.0
+AWAY = "The uploaded file is not on this machine. The job goes on where it is, or once it is back."
 # What a service that was killed left half uploaded, or half written.
 PART = ".part"
 RESULT = ".result-"
@@ -89,12 +93,15 @@ class Foreman:
         self._metrics = metrics
         self._gate = Gate(places_for(settings))
         self._drain_seconds = settings.drain_seconds
+        self._store_url = settings.jobs_url
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="books")
         self._at_work: dict[str, _Hand] = {}
         self._resting: dict[str, _Rest] = {}
         self._turns: dict[str, int] = {}
         self._owner_turns: dict[str, int] = {}
         self._planned: set[str] = set()
+        self._away: set[str] = set()
+        self._arriving: dict[str, asyncio.Task[object] | None] = {}
         self._errands: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         # Between a look at a job's state and a change of it nobody else changes it.
@@ -131,6 +138,27 @@ class Foreman:
                 await work
             raise
 
+    @asynccontextmanager
+    async def arriving(self, id: str) -> AsyncIterator[None]:
+        """A book on its way in, for the length of the block: not worked on before, and gone where that fails."""
+        self._arriving[id] = asyncio.current_task()
+        try:
+            yield
+        except BaseException:
+            # Not in our own threads, which may be closed by now.
+            try:
+                await _to_the_end(asyncio.to_thread(self.forget, id))
+            except ApeError as error:
+                log.warning("the upload %s can't be cleared away: %s", id, error)
+            raise
+        finally:
+            del self._arriving[id]
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the service is about to stop."""
+        return self._left is not None
+
     def wake(self) -> None:
         """There is a new job."""
         self._news.set()
@@ -142,6 +170,7 @@ class Foreman:
     async def resume(self, job: Job) -> Job:
         """Go on with a job that is paused or failed, or at once with one that rests."""
         self._resting.pop(job.id, None)
+        self._away.discard(job.id)
         return await self._change(job, JobState.RUNNING, {JobState.PAUSED, JobState.FAILED})
 
     async def redo(self, job: Job, *, paragraphs: tuple[str, ...], rejected: bool, quarantined: bool) -> Job:
@@ -182,6 +211,8 @@ class Foreman:
     async def _change(self, job: Job, wanted: JobState, allowed: set[JobState]) -> Job:
         def change() -> Job:
             state = self.store.job(job.id).state
+            if state is JobState.DONE and wanted is JobState.RUNNING:
+                raise Conflict("The job is done: there is nothing to resume.")
             if state is not wanted and state not in allowed:
                 raise Conflict(f"The job is {state}, and so can't be {wanted}.")
             return self.store.update(job.id, state=wanted, note="")
@@ -210,6 +241,8 @@ class Foreman:
             await asyncio.gather(round_, return_exceptions=True)
             await self._let_go()
             await asyncio.to_thread(self._threads.shutdown)
+            if arriving := [task for task in self._arriving.values() if task]:
+                await asyncio.wait(arriving, timeout=CLEARING_SECONDS)
 
     def leave(self) -> None:
         """Begin nothing new, and end all streams: the service is about to stop."""
@@ -253,7 +286,19 @@ class Foreman:
             if hand and hand.works and job.note:
                 with suppress(UnknownJob):
                     self.store.update(job.id, note="")  # it works again
-        return [job for job in running if self._is_planned(job) and Path(job.mt).is_file()]
+        planned = [job for job in running if job.id not in self._arriving and self._is_planned(job)]
+        return [job for job in planned if self._is_here(job)]
+
+    def _is_here(self, job: Job) -> bool:
+        """Whether its file is. Where not, the job stays as it is: another machine may have it."""
+        if Path(job.mt).is_file():
+            self._away.discard(job.id)
+            return True
+        if job.id not in self._away and job.id not in self._at_work:
+            self._away.add(job.id)  # told once: the machine that has the file may have other things to tell
+            with suppress(UnknownJob):
+                self.store.update(job.id, note=AWAY)
+        return False
 
     def _is_planned(self, job: Job) -> bool:
         """Whether all its paragraphs are there. A job is in the store before them, and they come all at once."""
@@ -342,7 +387,7 @@ class Foreman:
         except (EngineError, StoreError) as error:
             await self._rest(job, error)
         except ApeError as error:
-            await self._fail(job, self._printable(error))
+            await self._fail(job, self.printable(error))
         except Exception as error:
             log.error("unexpected %s in the job %s", type(error).__name__, job.id, exc_info=error)
             await self._fail(job, "Something failed that should not; the log of the service says what.")
@@ -377,7 +422,7 @@ class Foreman:
         before = self._resting.get(job.id)
         seconds = min(LONGEST_REST_SECONDS, 2 * before.seconds) if before else REST_SECONDS
         self._resting[job.id] = _Rest(time.monotonic() + seconds, seconds)
-        note = f"{self._printable(error)} It is tried again in {seconds:.0f} seconds."
+        note = f"{self.printable(error)} It is tried again in {seconds:.0f} seconds."
         with suppress(ApeError):
             await asyncio.to_thread(self._note, job.id, JobState.RUNNING, note)
 
@@ -394,9 +439,16 @@ class Foreman:
         if self.store.job(id).state is JobState.RUNNING:
             self.store.update(id, state=state, note=note)
 
-    def _printable(self, error: Exception) -> str:
-        """Without the names of our folders, which are nobody's business."""
-        return str(error).replace(f"{self.folder}/", "")
+    def printable(self, error: ApeError) -> str:
+        """For those who ask by HTTP: where we keep things is nobody's business."""
+        url, text = self._store_url, for_http(str(error)).replace(f"{self.folder}/", "")
+        is_of_store = isinstance(error, StoreError) or (
+            isinstance(error, InputError) and error.field == "store"
+        )
+        if "://" in url and is_of_store:  # what a database says has its address in several forms
+            log.warning("the job store fails: %s", error)
+            return "The job store fails; the log of the service says why."
+        return text.replace(str(Path(url).expanduser()), "the job store").replace(url, "the job store")
 
 
 def open_store(settings: Settings) -> Store:

@@ -18,7 +18,7 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from ape.books.export import ExportFormat, export_rows
-from ape.errors import Conflict, StoreError
+from ape.errors import ApeError, Conflict, StoreError
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
 from ape.jobs.report import write_job_report
@@ -74,16 +74,26 @@ async def result_of(foreman: Foreman, job: Job, format: ResultFormat, *, partial
         raise Conflict(
             f"The job is {job.state}, not done. Ask again later, or for what there is so far with partial=true."
         )
-    return await foreman.aside(_make, foreman.store, job, format, foreman.folder)
+    if format == "book" and job.state is JobState.DONE:
+        # It is there: no need to wait for those who read and write books.
+        with suppress(OSError):
+            return await asyncio.to_thread(_opened, Path(job.output), *_kind_and_name(job, format))
+    try:
+        return await foreman.aside(_make, foreman.store, job, format, foreman.folder)
+    except ApeError as error:
+        error.args = (foreman.printable(error), *error.args[1:])
+        raise
+
+
+def _kind_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
+    kind, suffix = MADE.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
+    suffix = suffix or Path(job.output).suffix
+    return kind, f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
 
 
 def _make(store: Store, job: Job, format: ResultFormat, folder: Path) -> Result:
-    kind, suffix = MADE.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
-    suffix = suffix or Path(job.output).suffix
-    name = f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
-    if format == "book" and job.state is JobState.DONE:
-        with suppress(OSError):
-            return _opened(Path(job.output), kind, name)
+    kind, name = _kind_and_name(job, format)
+    suffix = Path(name).suffix
     try:
         with NamedTemporaryFile(prefix=RESULT, suffix=suffix, dir=folder, delete=False) as file:
             path = Path(file.name)

@@ -214,10 +214,13 @@ class _Parts:
             self._open(part, options.get(b"filename", b"").decode("utf-8", "replace"))
 
     def _open(self, part: _Part, label: str) -> None:
-        """The sender's name is a label and no more: of it only an ending that we know gets into ours."""
+        """The sender's name is a label and no more: of it only an ending that we know gets into ours.
+
+        Without one, ours is no word that a sentence about the file may have.
+        """
         label = "".join(one for one in label.replace("\\", "/").rpartition("/")[2] if one.isprintable())
         suffix = Path(label).suffix.lower()
-        path = self._folder / f"{part.name}{suffix if suffix in SUFFIXES else ''}"
+        path = self._folder / f"{part.name}{suffix if suffix in SUFFIXES else '-file'}"
         try:
             part.file = FileIO(
                 path, "w"

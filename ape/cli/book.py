@@ -219,11 +219,12 @@ def report(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="OUT.html if left out.")] = None,
 ) -> None:
     """Write a page with the book side by side, its changes, and the numbers."""
-    from ape.cli.book_show import write_job_report
+    from ape.cli.book_show import refuse_page, write_job_report
 
     with _store() as store:
         found = _find(store, job)
         place = output or Path(f"{found.output or found.name}.html")
+        refuse_page(place, keep=tuple(Path(one) for one in (found.source, found.mt, found.output) if one))
         write_job_report(store, found, place)
     typer.echo(place)
 

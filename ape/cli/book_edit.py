@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import Progress, TaskID
 
-from ape.cli.book_show import show_summary, summary_of, write_job_report
+from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
@@ -63,6 +63,8 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
     for path in wanted.files.paths:
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
+    if wanted.report:
+        refuse_page(wanted.report, keep=(*wanted.files.paths, wanted.output))
     with open_store(settings) as store:
         key = _known_as(store, wanted)
         job = _finished(store, key, wanted, settings)
@@ -76,7 +78,7 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
             if job.state is not JobState.DONE:
                 say(f"The job is {job.state}. `ape book edit` with the same files goes on with it.")
                 return 1
-            job = _written(store, job, wanted.output)
+            job = _written(store, job, wanted)
         summary = summary_of(store, job, seconds=time.monotonic() - began)
         if wanted.report:
             write_job_report(store, job, wanted.report)
@@ -177,11 +179,7 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
     async def work() -> JobState:
         async with opened_engine(settings, lanes=lanes) as engine:
             async with engine.using(job.recipe.model) as model:
-                if model.revision != job.recipe.revision:
-                    raise Conflict(
-                        f"The job was begun with {job.recipe.model}, revision {job.recipe.revision or 'unknown'}; here "
-                        f"it is {model.revision or 'unknown'}. Results of the two must not mix."
-                    )
+                _require_same_recipe(job.recipe, model)
             count = lanes_of(settings, lanes)
             return await _with_progress(store, job, engine, lanes=count, failures=failures)
 
@@ -194,6 +192,17 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
     counts = store.counts(job.id)
     say(f"{counts.total - counts.waiting} of {counts.total} paragraphs are finished; the job is {state}.")
     return 0 if state is JobState.DONE else 1
+
+
+def _require_same_recipe(recipe: Recipe, model: Model) -> None:
+    """Raise where a helper would ask another model, or ask it otherwise."""
+    from prompts import fingerprint
+
+    if (model.revision, fingerprint(model.format)) != (recipe.revision, recipe.prompt):
+        raise Conflict(
+            f"The job was begun with {recipe.model}, revision {recipe.revision or 'unknown'}, prompt {recipe.prompt}; "
+            f"here they are {model.revision or 'unknown'} and {fingerprint(model.format)}. Their results must not mix."
+        )
 
 
 def lanes_of(settings: Settings, lanes: int | None = None) -> int:
@@ -238,7 +247,9 @@ async def _edit(store: Store, opened: Opened, wanted: Wanted, settings: Settings
         except EngineFails as error:
             store.update(id, state=JobState.FAILED, note=str(error))
             raise EngineFails(f"{error} Run the same command again when it works.") from error
-    return store.update(id, state=state, note="")
+    # Not done until the book is written: see `_written`.
+    left = JobState.RUNNING if state is JobState.DONE else state
+    return replace(store.update(id, state=left, note=""), state=state)
 
 
 def _begin(store: Store, opened: Opened, wanted: Wanted, model: Model, id: str, engine: str) -> Begun:
@@ -299,11 +310,14 @@ class _View:
             self.bar.console.print(message, markup=False, soft_wrap=True)
 
 
-def _written(store: Store, job: Job, output: Path) -> Job:
-    from ape.jobs.output import write_output
+def _written(store: Store, job: Job, wanted: Wanted) -> Job:
+    """The book in its place, unless something of somebody else's has come there meanwhile."""
+    from ape.jobs.output import refuse_output, write_output
 
-    made = write_output(store, job, output)
-    return store.update(job.id, output_hash=made.sha256, outcome=made.to_json())
+    ours = job.output_hash
+    refuse_output(wanted.output, inputs=wanted.files.paths, ours=ours, overwrite=wanted.overwrite)
+    made = write_output(store, job, wanted.output)
+    return store.update(job.id, state=JobState.DONE, output_hash=made.sha256, outcome=made.to_json(), note="")
 
 
 def _hash_written(store: Store, id: str) -> str:
@@ -340,7 +354,7 @@ def _tell_how_to_go_on(store: Store, id: str) -> None:
         say("Stopped before anything was begun.")
         return
     counts = store.counts(id)
-    finished = counts.total - counts.waiting
+    finished = counts.done + counts.skipped
     say(
         f"Stopped. {finished:,} of {counts.total:,} paragraphs are finished and saved. The same command goes on:\n"
         f"  {shlex.join(['ape', *sys.argv[1:]])}\n"

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ape.cli.talk import say
-from ape.errors import Conflict
+from ape.errors import Conflict, InputError
 from ape.jobs.counts import Counts
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import Output, write_output, write_whole
@@ -224,6 +224,23 @@ def _job_json(store: Store, job: Job, counts: Counts) -> dict[str, Any]:
 
 def _counts_json(counts: Counts) -> dict[str, int]:
     return {"paragraphs": counts.total, **asdict(counts)}
+
+
+def refuse_page(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = False) -> None:
+    """Raise where a report would take the place of something that is no report."""
+    if any(path.exists() and one.exists() and path.samefile(one) for one in keep) or path in keep:
+        raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
+    if path.exists() and not overwrite and not _is_page(path):
+        raise Conflict(f"{path} is there already, and is no report. Choose another name.", field="report")
+
+
+def _is_page(path: Path) -> bool:
+    """Whether it is a report of ours, which may be written anew."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return head.startswith(b"<!doctype html>") and b"ape report" in head
 
 
 def write_job_report(store: Store, job: Job, path: Path) -> None:

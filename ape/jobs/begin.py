@@ -136,6 +136,7 @@ def begin(
         mt_hash=wanted.mt_hash,
         encoding=wanted.encoding,
         engine=engine,
+        outcome=job.outcome if state is JobState.DONE else "",
         note="",
     )
     return Begun(job, resumed=True, replanned=replanned)

@@ -156,6 +156,7 @@ class _Texts:
     def __init__(self, store: Store, job: Job, book: Book, left_out: dict[str, str]) -> None:
         self.store, self.job, self.book, self.left_out = store, job, book, left_out
         self.last = ""
+        self.given: set[str] = set()
         self._text_of = store.text_of(job.id)
 
     def __call__(self, paragraph: str) -> str | None:
@@ -164,15 +165,16 @@ class _Texts:
             return None
         self.last = paragraph
         try:
-            return self.book.fitted(text)
+            fitted = self.book.fitted(text)
         except InputError as error:
             self.left_out[paragraph] = str(error)
             return None
+        self.given.add(paragraph)
+        return fitted
 
     def expected(self, row: Row) -> str:
-        """What stands in the book when it is read back."""
-        is_new = row.result and row.state is State.DONE and row.planned.id not in self.left_out
-        return self.book.fitted(row.text) if is_new and row.text != row.planned.mt else row.planned.mt
+        """What stands in the book when it is read back; what was finished since it was written does not."""
+        return self.book.fitted(row.text) if row.planned.id in self.given else row.planned.mt
 
 
 def _written(texts: _Texts, output: Path) -> Output:

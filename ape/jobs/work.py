@@ -6,6 +6,7 @@ Several lanes of one process, and several processes, may be at one job. What the
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from ape.engines.protocol import Engine
-from ape.errors import EngineError, InputError, KeyRefused, UnknownModel
+from ape.errors import ApeError, EngineError, InputError, KeyRefused, StoreError, UnknownModel
 from ape.jobs.context import Earlier
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Row, State
@@ -23,11 +24,13 @@ from ape.postedit import Options, post_edit
 from ape.segment import Context, Segment
 from ape.verdict import PostEdit
 
+log = logging.getLogger("ape.jobs")
 T = TypeVar("T")
 P = ParamSpec("P")
 
 # Looked at that often: whether somebody paused the job, and whether others have left something to do.
 LOOK_SECONDS = 1.0
+RELEASE_SECONDS = 5.0
 # A failing server is not a bad paragraph: when so many in a row were given up and none worked, the job stops, and
 # those paragraphs wait again.
 FEWEST_IN_A_ROW = 5
@@ -58,12 +61,16 @@ async def work_on(
     everything.
     """
     worker = Worker.here()
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="store") as thread:
-        crew = _Crew(store, job, engine, worker, lanes, failures, watch, thread)
-        try:
-            return await crew.run()
-        finally:
-            thread.submit(store.release, worker)
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+    crew = _Crew(store, job, engine, worker, lanes, failures, watch, thread)
+    try:
+        return await crew.run()
+    finally:
+        gone = thread.submit(store.release, worker)
+        # Not waited for on the loop: a database that somebody holds would stop all else with it.
+        thread.shutdown(wait=False)
+        with suppress(TimeoutError, StoreError):
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(gone)), RELEASE_SECONDS)
 
 
 class _Crew:
@@ -103,8 +110,9 @@ class _Crew:
                 await asyncio.wait([look], timeout=LOOK_SECONDS)
             await self._require_a_living_server()
             return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
-        except EngineFails:
-            await self._aside(self._pardon)
+        except (EngineFails, asyncio.CancelledError):
+            # Whoever stops us may do so because the server is gone.
+            self.thread.submit(self._pardon)
             raise
         finally:
             look.cancel()
@@ -147,13 +155,22 @@ class _Crew:
                 result = await post_edit(segment, self.engine, options=self.options)
             except (UnknownModel, KeyRefused) as error:
                 raise EngineFails(f"{error} All that was finished is kept.") from error
-            except (EngineError, InputError) as error:
+            except ApeError as error:
+                if not isinstance(error, EngineError | InputError):
+                    raise
                 state = await self._aside(self._fail, stretch, row, error)
                 if state is State.WAITING:
                     continue
                 given_up = replace(row, state=state, reason=str(error))
                 self.watch(Step(given_up, str(error)))
                 self._stop_if_nothing_works(error)
+                return given_up
+            except Exception as error:
+                log.exception("Paragraph %s of job %s", row.planned.id, self.job.id)
+                bug = InputError(f"Our own fault, please report it: {type(error).__name__}: {error}")
+                state = await self._aside(self._fail, stretch, row, bug)
+                given_up = replace(row, state=state, reason=str(bug))
+                self.watch(Step(given_up, str(bug)))
                 return given_up
             return await self._save(stretch, row, result, time.monotonic() - began)
         raise _Lost
@@ -182,7 +199,8 @@ class _Crew:
 
     def _pardon(self) -> None:
         """Those that were given up since anything last worked wait again."""
-        self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
+        if self.given_up:
+            self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
 
     async def _require_a_living_server(self) -> None:
         """Where the last paragraphs were given up, it may be the server that is gone, and not they that are bad."""

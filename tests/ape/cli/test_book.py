@@ -421,3 +421,55 @@ def test_italics_that_changed_places_are_put_back_where_they_belong_now(
     with zipfile.ZipFile(tmp_path / "o.epub") as archive:
         page = archive.read("OEBPS/ch01.xhtml").decode()
     assert "Hugo wore a <b>red</b> and <i>small</i> hat, and he walked quickly." in page
+
+
+@pytest.mark.parametrize("name", ["livre.epub", "book.epub", "out.epub", "diary.txt"])
+def test_a_report_never_takes_the_place_of_a_book_or_of_anything_else(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "diary.txt").write_text("dear diary")
+    before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else None
+    done = run(*book, "--report", name)
+    assert done.returncode == 2, done.stderr
+    assert not scripted.requests
+    assert ((tmp_path / name).read_bytes() if (tmp_path / name).exists() else None) == before
+
+
+def test_a_report_may_be_written_again(run: Run, book: list[str]) -> None:
+    assert run(*book, "--report", "r.html").returncode == 0
+    assert run("book", "report", "out.epub", "-o", "r.html").returncode == 0
+    assert run("book", "report", "out.epub", "-o", "livre.epub").returncode == 2
+
+
+def test_a_book_that_was_done_but_not_written_is_written_by_the_next_run(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert run(*book).returncode == 0
+    first = (tmp_path / "out.epub").read_bytes()
+    assert run("book", "redo", "out.epub", "OEBPS/ch01.xhtml#2").returncode == 0
+    # Somebody else finishes the work, and nobody writes the book.
+    scripted.script = lambda request, turn: Say(translation_in(request))
+    assert run("book", "work", "out.epub", "--url", scripted.url).returncode == 0
+    assert (tmp_path / "out.epub").read_bytes() == first
+    scripted.requests.clear()
+    assert run(*book).returncode == 0
+    assert not scripted.requests
+    assert (tmp_path / "out.epub").read_bytes() != first
+
+
+def test_what_comes_to_the_place_of_the_output_meanwhile_is_not_overwritten(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    def put_something_there(request: dict[str, Any], turn: int) -> Move:
+        (tmp_path / "out.epub").write_bytes(b"my only copy")
+        return mend(request, turn)
+
+    scripted.script = put_something_there
+    done = run(*book)
+    assert done.returncode == 2
+    assert "there already" in done.stderr
+    assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
+    (tmp_path / "out.epub").unlink()
+    scripted.requests.clear()
+    assert run(*book).returncode == 0
+    assert not scripted.requests

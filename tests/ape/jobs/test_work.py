@@ -17,6 +17,8 @@ from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Planned, State
 from ape.jobs.store import Store
 from ape.jobs.work import EngineFails, Step, work_on
+from ape.segment import Draft, Segment
+from ape.verdict import Finding
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
 RECIPE = Recipe("scripted", "", "chat@x", "fr", "en", context=2)
@@ -180,6 +182,39 @@ async def test_a_paragraph_too_long_for_the_model_is_given_up_at_once_with_the_r
 
 def _fields(row: Planned) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+async def test_a_fault_of_our_own_costs_one_paragraph_and_not_the_book(
+    store: Store, engine: OpenAIEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
+        if "number 1." in segment.mt:
+            raise RecursionError("too deep")
+        return ()
+
+    monkeypatch.setattr("ape.postedit.check", broken)
+    job = begin(store, [planned(number) for number in range(3)])
+    assert await work_on(store, job, engine, lanes=1) is JobState.DONE
+    given_up = list(store.rows("j", state=State.QUARANTINED))
+    assert [row.planned.id for row in given_up] == ["c0#1"]
+    assert "RecursionError" in given_up[0].reason
+
+
+async def test_whoever_stops_the_work_over_a_dead_server_condemns_no_paragraph(
+    store: Store,
+    engine: OpenAIEngine,
+    scripted: ScriptedServer,
+    until: Callable[..., Awaitable[None]],
+) -> None:
+    scripted.script = lambda request, turn: Fail(503) if turn < 4 else Hang()
+    job = begin(store, [planned(number) for number in range(5)])
+    work = asyncio.create_task(work_on(store, job, engine, lanes=1, failures=2))
+    await until(lambda: len(scripted.requests) == 5)
+    assert store.counts("j").quarantined == 2
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert store.counts("j").waiting == 5
 
 
 async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(

@@ -1,0 +1,29 @@
+"""Who is let in where there are no keys: this machine, by its own name, and no page of another site."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://127.0.0.1:8000"}, 200),
+        ({"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": "https://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Host": "elsewhere.example"}, 403),
+    ],
+)
+def test_a_page_of_another_site_can_not_use_a_service_without_keys(
+    service: httpx2.Client, headers: dict[str, str], status: int
+) -> None:
+    passage = {"source": "Il pleut.", "mt": "It rains.", "source_language": "fr", "target_language": "en"}
+    assert service.post("/v1/post-edit", json=passage, headers=headers).status_code == status
+    assert service.get("/v1/jobs", headers=headers).status_code == status
+    if status == 403:
+        files = {"source": ("a.txt", b"Il pleut."), "mt": ("b.txt", b"It rains.")}
+        assert service.post("/v1/books", files=files, headers=headers).status_code == 403
