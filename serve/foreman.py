@@ -295,9 +295,9 @@ class Foreman:
             self._away.discard(job.id)
             return True
         if job.id not in self._away and job.id not in self._at_work:
-            self._away.add(job.id)  # told once: the machine that has the file may have other things to tell
             with suppress(UnknownJob):
                 self.store.update(job.id, note=AWAY)
+            self._away.add(job.id)  # told once: the machine that has the file may have other things to tell
         return False
 
     def _is_planned(self, job: Job) -> bool:
@@ -442,13 +442,19 @@ class Foreman:
     def printable(self, error: ApeError) -> str:
         """For those who ask by HTTP: where we keep things is nobody's business."""
         url, text = self._store_url, for_http(str(error)).replace(f"{self.folder}/", "")
-        is_of_store = isinstance(error, StoreError) or (
-            isinstance(error, InputError) and error.field == "store"
-        )
-        if "://" in url and is_of_store:  # what a database says has its address in several forms
+        if not _is_of_store(error):
+            return text
+        if "://" in url:  # what a database says has its address in several forms
             log.warning("the job store fails: %s", error)
             return "The job store fails; the log of the service says why."
-        return text.replace(str(Path(url).expanduser()), "the job store").replace(url, "the job store")
+        return text.replace(str(Path(url).expanduser()), "the job store")
+
+
+def _is_of_store(error: ApeError) -> bool:
+    """Whether it is about the database; a disk that is full of results is told as an OSError."""
+    if isinstance(error, StoreError):
+        return not isinstance(error.__cause__, OSError)
+    return isinstance(error, InputError) and error.field == "store"
 
 
 def open_store(settings: Settings) -> Store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -130,6 +131,7 @@ def service(settings: Settings, *, headers: Mapping[str, str] | None = None) -> 
 
 
 def kept(settings: Settings) -> list[str]:
-    """What is in the folder of the uploads."""
+    """What is in the folder of the uploads. It may change meanwhile, which `rglob` would not bear."""
     folder = settings.uploads_folder
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    found = (Path(place, name) for place, *names in os.walk(folder) for name in (*names[0], *names[1]))
+    return sorted(str(path.relative_to(folder)) for path in found)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
 
+from ape.engines import Engine
+from ape.jobs.begin import Begun
+from ape.jobs.begin import begin as really_begin
 from ape.jobs.store import Store
 from ape.settings import Settings
+from serve.foreman import Foreman
 from tests.scripted import ScriptedServer
 from tests.serve.library import (
     LANGUAGES,
@@ -28,6 +34,7 @@ from tests.serve.library import (
 
 Until = Callable[..., Awaitable[None]]
 LIMIT = 100_000
+ID = "a" * 32
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +132,22 @@ SOURCE, MT = text_pair()
         ({"source": ("a.txt", SOURCE)}, {}, "mt", "there is source"),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT), "bilingual": ("c.txt", MT)}, {}, "bilingual", ""),
         ({"bilingual": ("Night.txt", MT)}, {}, "mt", "Night.txt has no source beside"),
+        ({"bilingual": ("Night.txt", MT)}, {}, "mt", "Give both files: source and mt."),
         ({"source": ("a.txt", SOURCE), "mt": ("Empty.txt", b"")}, {}, "mt", "Empty.txt is empty"),
+        ({"source": ("a.txt", SOURCE), "mt": ("x/N.pdf", b"%PDF-1.7")}, {}, "mt", "N.pdf is a PDF"),
+        (
+            {"source": ("mt.txt", b""), "mt": ("source.txt", MT)},
+            {},
+            "source",
+            "mt.txt is empty",
+        ),
+        (
+            {"source": ("a.txt", SOURCE), "mt": ("b.txt", MT.decode().encode("utf-16-le"))},
+            {},
+            "encoding",
+            "b.txt has NUL bytes: it is not a text file, or it is UTF-16 without a byte order mark. "
+            "In that case, name the encoding: encoding=utf-16-le.",
+        ),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", b"%PDF-1.7 and so on")}, {"format": "epub"}, None, ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"format": "papyrus"}, "format", "papyrus"),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", SOURCE)}, {}, None, "a.txt and b.txt are"),
@@ -157,6 +179,7 @@ def test_what_can_not_be_worked_on_is_refused_with_a_sentence(
     assert response.status_code == 422, problem
     assert response.headers["content-type"] == "application/problem+json"
     assert words in problem["detail"]
+    assert " --" not in problem["detail"]
     assert field is None or problem["field"] == field
     assert str(settings.uploads_folder) not in response.text
 
@@ -233,6 +256,59 @@ async def test_who_hangs_up_halfway_leaves_nothing(
                 "/v1/books", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
             )
     await until(lambda: kept(settings) == before)
+
+
+async def test_who_hangs_up_before_the_answer_leaves_nothing(
+    client: httpx2.Client,
+    settings: Settings,
+    scripted: ScriptedServer,
+    until: Until,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The job is planned by then, and is not begun."""
+    before, planned, gone = kept(settings), threading.Event(), threading.Event()
+
+    def slow(*args: Any, **kwargs: Any) -> Begun:
+        begun = really_begin(*args, **kwargs)
+        planned.set()
+        assert gone.wait(30)
+        return begun
+
+    monkeypatch.setattr("serve.books.begin", slow)
+    asked = len(scripted.requests)
+    async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
+        sending = asyncio.create_task(hasty.post("/v1/books", files=files(), data=LANGUAGES))
+        await until(planned.is_set)
+        sending.cancel()
+        await asyncio.wait([sending])
+    with Store(settings.jobs_url) as store:
+        job = store.jobs()[0].id
+        gone.set()
+        await until(lambda: job not in {one.id for one in store.jobs()})
+    assert kept(settings) == before
+    assert len(scripted.requests) == asked
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_service_that_stops_takes_no_books(client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Foreman, "is_leaving", True)
+    response = send(client, files())
+    assert (response.status_code, "stopping" in response.json()["detail"]) == (503, True)
+
+
+async def test_an_upload_is_cleared_away_also_after_the_last_thread_has_ended(
+    service_settings: Settings, tmp_path: Path
+) -> None:
+    settings = placed(service_settings, tmp_path)
+    with Store(settings.jobs_url) as store:
+        foreman = Foreman(store, cast(Engine, None), settings)
+        async with foreman.at_work():
+            pass
+        (foreman.folder / ID).mkdir()
+        with pytest.raises(asyncio.CancelledError):
+            async with foreman.arriving(ID):
+                raise asyncio.CancelledError
+    assert kept(settings) == []
 
 
 def test_a_name_of_the_senders_is_a_label_and_no_path(client: httpx2.Client, settings: Settings) -> None:

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import httpx2
@@ -19,11 +19,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from ape.engines import Engine
 from ape.engines.open import open_engine
+from ape.errors import StoreError
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.store import Store
 from ape.settings import Settings
 from serve.app import create_app
+from serve.foreman import Foreman
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, echo, translation_in
 from tests.serve.library import (
     begin,
@@ -347,8 +350,41 @@ def test_a_book_that_was_damaged_meanwhile_fails_with_a_sentence(
     with service(settings) as client:
         failed = wait_for(client, job["id"], lambda job: job["state"] == "failed")
         assert "has changed" in failed["note"]
+        assert failed["note"].endswith("Send the book again.")
         assert str(settings.uploads_folder) not in failed["note"]
         assert client.get(f"/v1/jobs/{job['id']}/result").status_code == 409
+
+
+def test_a_job_whose_file_is_elsewhere_says_so_and_waits(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.script = hang_from(2)
+    with service(settings) as client:
+        job = begin(client, 3)
+        wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 2)
+    uploaded = settings.uploads_folder / job["id"] / "mt.txt"
+    content = uploaded.read_bytes()
+    uploaded.unlink()
+    scripted.script = echo
+    with service(settings) as client:
+        waiting = wait_for(client, job["id"], lambda job: job["note"])
+        assert (waiting["state"], "not on this machine" in waiting["note"]) == ("running", True)
+        uploaded.write_bytes(content)
+        client.post(f"/v1/jobs/{job['id']}/resume")
+        assert wait_until_done(client, job["id"])["note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("/data/of/ours/jobs.sqlite", "The disk of the job store is full."),
+        ("postgresql://ape:secret@db/ape", "The job store fails; the log of the service says why."),
+    ],
+)
+def test_where_jobs_are_kept_is_not_told(url: str, said: str, settings: Settings) -> None:
+    placed_there = Settings.model_validate(settings.model_dump() | {"jobs": url})
+    foreman = Foreman(cast(Store, None), cast(Engine, None), placed_there)
+    assert foreman.printable(StoreError(f"The disk of {url} is full.")) == said
 
 
 def test_jobs_of_the_command_line_are_not_ours(
@@ -458,6 +494,19 @@ def test_the_result_comes_in_every_format(
     if format in ("tmx", "xliff"):
         ElementTree.fromstring(response.content)
     assert kept(shared) == before
+
+
+def test_a_finished_book_is_given_while_others_are_being_read(
+    finished: str, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Foreman, "aside", None)
+    assert client.get(f"/v1/jobs/{finished}/result").status_code == 200
+
+
+def test_there_is_nothing_to_resume_where_all_is_done(finished: str, client: httpx2.Client) -> None:
+    response = client.post(f"/v1/jobs/{finished}/resume")
+    assert response.status_code == 409
+    assert response.json()["detail"] == "The job is done: there is nothing to resume."
 
 
 def test_the_file_has_a_name_that_is_safe_and_whole(finished: str, client: httpx2.Client) -> None:
