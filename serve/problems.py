@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, TooLong
+from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, StoreError, TooLong
 from serve.log import note_problem, problem_name
 from serve.schema import Problem
 
@@ -56,12 +56,20 @@ def problem_of(error: Exception, *, mt: str | None = None) -> Problem:
         type=f"urn:ape:problem:{problem_name(error)}",
         title=error.title,
         status=error.status,
-        detail=str(error),
+        detail=_said(error),
         field=error.field if isinstance(error, InputError) else None,
         actual=error.actual if isinstance(error, TooLong) else None,
         limit=error.limit if isinstance(error, TooLong) else None,
         mt=mt if isinstance(error, EngineError) else None,
     )
+
+
+def _said(error: ApeError) -> str:
+    """Its sentence; but where the jobs are kept is nobody's business who asks over HTTP."""
+    if not isinstance(error, StoreError):
+        return str(error)
+    log.error("the job store: %s", error)
+    return "The jobs can't be reached at the moment; the log of the service says why. What was finished is kept."
 
 
 def _invalid(errors: Sequence[Any]) -> Problem:

@@ -27,6 +27,7 @@ from ape.jobs.store import Store
 from ape.settings import Settings
 from serve.app import create_app
 from serve.foreman import Foreman
+from serve.problems import problem_of
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, echo, translation_in
 from tests.serve.library import (
     begin,
@@ -658,3 +659,9 @@ def test_jobs_and_their_paragraphs_are_counted(settings: Settings, scripted: Scr
         assert 'ape_book_paragraphs_total{decision="unchanged"} 4.0' in text
         assert 'ape_book_paragraphs_total{decision="quarantined"} 0.0' in text
         assert 'ape_tokens_total{kind="completion",model="scripted"} 80.0' in text
+
+
+def test_where_the_jobs_are_kept_is_not_told_over_http() -> None:
+    problem = problem_of(StoreError("/data/of/ours/jobs.sqlite is locked by another program."))
+    assert problem.status == 503
+    assert "/data" not in str(problem.to_json())
