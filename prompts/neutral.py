@@ -41,7 +41,8 @@ class Neutral:
 
     def restore(self, draft: str) -> str:
         """The draft with the original wording where it copied one of the look-alikes."""
-        for look_alike, original in self.replaced:
+        # The longest first: a shorter one may be a part of it.
+        for look_alike, original in sorted(self.replaced, key=lambda pair: -len(pair[0])):
             draft = draft.replace(look_alike, original)
         return draft
 
