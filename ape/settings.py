@@ -24,6 +24,8 @@ from ape.network import host_of
 PREFIX = "APE_"
 # OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
 OPENAI_HOST = "api.openai.com"
+# Requests at once where nobody says: a stranger's server is asked less of than a vLLM, which batches them.
+IN_FLIGHT = {"url": 8, "vllm": 64}
 _PASSWORD = re.compile(r"(?<=:)[^:/@]*(?=@)")
 _KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
@@ -183,9 +185,15 @@ class Settings(BaseModel):
         return url.rstrip("/") if url else url
 
     @property
+    def places(self) -> int:
+        """How many requests the engine takes at once."""
+        return self.slots if self.engine == "embedded" else self.in_flight or IN_FLIGHT[self.engine]
+
+    @property
     def jobs_url(self) -> str:
-        """Where books at work are kept."""
-        return self.jobs or str(platformdirs.user_data_path("ape", appauthor=False) / "jobs.sqlite")
+        """Where books at work are kept: the address of a database, or a file."""
+        given = self.jobs or str(platformdirs.user_data_path("ape", appauthor=False) / "jobs.sqlite")
+        return given if "://" in given else str(Path(given).expanduser())
 
     @property
     def uploads_folder(self) -> Path:

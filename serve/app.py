@@ -23,7 +23,7 @@ from ape.settings import Settings
 from serve.books import add_book_routes
 from serve.door import door, let_in
 from serve.exchange import CLIENT_CLOSED_REQUEST, surround
-from serve.foreman import Foreman, open_store
+from serve.foreman import Foreman
 from serve.jobs import add_job_routes
 from serve.limits import RateLimit, identity
 from serve.log import RequestLog, note
@@ -99,7 +99,7 @@ async def _opened(store: Store | None, settings: Settings) -> AsyncIterator[Stor
     if store is not None:
         yield store
         return
-    ours = await asyncio.to_thread(open_store, settings)
+    ours = await asyncio.to_thread(Store, settings.jobs_url)
     try:
         yield ours
     finally:

@@ -375,8 +375,6 @@ class Foreman:
 
     async def _work(self, job: Job, engine: BookEngine) -> None:
         try:
-            async with engine.same_model(job.recipe.model):
-                pass
             state = await work_on(
                 self.store, job, engine, lanes=engine.lanes, watch=lambda step: self._step(job.id, step)
             )
@@ -447,7 +445,7 @@ class Foreman:
         if "://" in url:  # what a database says has its address in several forms
             log.warning("the job store fails: %s", error)
             return "The job store fails; the log of the service says why."
-        return text.replace(str(Path(url).expanduser()), "the job store")
+        return text.replace(url, "the job store")
 
 
 def _is_of_store(error: ApeError) -> bool:
@@ -455,12 +453,6 @@ def _is_of_store(error: ApeError) -> bool:
     if isinstance(error, StoreError):
         return not isinstance(error.__cause__, OSError)
     return isinstance(error, InputError) and error.field == "store"
-
-
-def open_store(settings: Settings) -> Store:
-    """The store that the settings name."""
-    url = settings.jobs_url
-    return Store(url if "://" in url else str(Path(url).expanduser()))
 
 
 def prepare(folder: Path) -> None:

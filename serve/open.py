@@ -20,7 +20,6 @@ from serve.roster import Roster, Source
 from serve.vllm import Vllm
 from serve.vllm_engine import Listed, Server, Standing, VllmEngine
 
-IN_FLIGHT = 64
 # Under load a prompt may wait for long before its first token; whether vLLM is alive is looked at by other means.
 SILENCE_SECONDS = 300.0
 Tell = Callable[[str], None]
@@ -100,7 +99,7 @@ def _named(model: str) -> Base:
 def _engine(server: Server, settings: Settings) -> VllmEngine:
     return VllmEngine(
         server,
-        in_flight=settings.in_flight or IN_FLIGHT,
+        in_flight=settings.places,
         timeout_seconds=settings.timeout_seconds or SILENCE_SECONDS,
         retry=RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds),
     )

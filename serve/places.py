@@ -8,34 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from ape.engines import Engine, Health, Model, Reply, Sampling
-from ape.errors import ApeError, UnknownModel
-from ape.events import Listener
+from ape.engines import Engine, Model
+from ape.engines.around import Around
 from ape.jobs.job import Job
 from ape.settings import Settings
-from prompts import Prompt, fingerprint
-
-# What the engines take at once, where nobody said.
-BY_URL = 8
-BY_VLLM = 64
-
-
-class ModelChanged(ApeError):
-    """The model that a job was begun with is not served any more, or is another one by now."""
-
-    title = "The model is not what it was"
 
 
 def places_for(settings: Settings) -> int:
     """Half of what the engine takes, so that the other half is left for passages; or what the settings say."""
-    if settings.book_lanes:
-        return settings.book_lanes
-    if settings.engine == "embedded":
-        return max(1, settings.slots // 2)
-    return max(1, (settings.in_flight or (BY_VLLM if settings.engine == "vllm" else BY_URL)) // 2)
+    return settings.book_lanes or max(1, settings.places // 2)
 
 
 @dataclass(slots=True, eq=False)
@@ -107,15 +91,15 @@ class Gate:
         return min(owners, key=lambda owner: self._held[owner], default=None)
 
 
-class BookEngine:
-    """The engine as one job sees it: through the gate, with the very model that the job was begun with.
+class BookEngine(Around):
+    """The engine as one job sees it: through the gate.
 
     `close` lets the paragraphs in hand end and no other begin.
     """
 
     def __init__(self, engine: Engine, gate: Gate, job: Job) -> None:
+        super().__init__(engine)
         self.in_hand = 0
-        self._engine = engine
         self._gate = gate
         self._job = job
         self._cost = min(job.recipe.candidates, gate.places)
@@ -152,44 +136,9 @@ class BookEngine:
     async def _held(self, name: str) -> AsyncIterator[Model]:
         self.in_hand += 1
         try:
-            async with self.same_model(name) as model:
+            async with self.engine.using(name) as model:
                 yield model
         finally:
             self.in_hand -= 1
             if self._closed and not self.in_hand:
                 self._idle.set()
-
-    @asynccontextmanager
-    async def same_model(self, name: str) -> AsyncIterator[Model]:
-        """The model of that name, or ModelChanged where the results of the job would be mixed with another's."""
-        recipe = self._job.recipe
-        async with AsyncExitStack() as stack:
-            try:
-                model = await stack.enter_async_context(self._engine.using(name))
-            except UnknownModel as error:
-                raise ModelChanged(
-                    f"The model {name} is not served here any more. Serve it again, then resume the job."
-                ) from error
-            if (model.revision, fingerprint(model.format)) != (recipe.revision, recipe.prompt):
-                raise ModelChanged(
-                    f"The job was begun with {name}, revision {recipe.revision or 'unknown'} by {recipe.prompt}, and "
-                    f"it is revision {model.revision or 'unknown'} by {fingerprint(model.format)} now. Results of the "
-                    "two must not mix: serve the old one again and resume the job, or send the book anew."
-                )
-            yield model
-
-    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """As the engine does."""
-        return await self._engine.ask(prompt, sampling, model=model, listen=listen)
-
-    async def count(self, text: str) -> int | None:
-        """As the engine does."""
-        return await self._engine.count(text)
-
-    async def models(self) -> tuple[Model, ...]:
-        """As the engine does."""
-        return await self._engine.models()
-
-    def health(self) -> Health:
-        """As the engine is."""
-        return self._engine.health()

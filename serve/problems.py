@@ -69,7 +69,9 @@ def _said(error: ApeError) -> str:
     if not isinstance(error, StoreError):
         return str(error)
     log.error("the job store: %s", error)
-    return "The jobs can't be reached at the moment; the log of the service says why. What was finished is kept."
+    return (
+        "The jobs can't be reached at the moment; the log of the service says why. What was finished is kept."
+    )
 
 
 def _invalid(errors: Sequence[Any]) -> Problem:

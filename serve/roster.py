@@ -17,11 +17,10 @@ from typing import Protocol
 
 from ape.adapters import Adapter, Base, locate, read_adapter, snapshot
 from ape.adapters.directory import check_name
-from ape.engines import Engine, Health, Model, Reply, Sampling
+from ape.engines import Engine, Model
+from ape.engines.around import Around
 from ape.engines.protocol import DEFAULT
 from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
-from ape.events import Listener
-from prompts import Prompt
 from serve.metrics import AdapterOutcome
 
 
@@ -82,7 +81,7 @@ class Source:
     most: int = 32
 
 
-class Roster:
+class Roster(Around):
     """An engine with adapters and aliases."""
 
     def __init__(
@@ -94,7 +93,7 @@ class Roster:
         unload_seconds: float = 30.0,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.engine = engine
+        super().__init__(engine)
         self.aliases = dict(aliases or {})
         self.on_change: Callable[[AdapterOutcome], None] = lambda _: None
         self._source = source
@@ -107,24 +106,12 @@ class Roster:
 
     # An engine, for whoever asks.
 
-    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """As the engine does."""
-        return await self.engine.ask(prompt, sampling, model=model, listen=listen)
-
-    async def count(self, text: str) -> int | None:
-        """As the engine does."""
-        return await self.engine.count(text)
-
     async def models(self) -> tuple[Model, ...]:
         """The engine's own models and the adapters, what "default" stands for first."""
         own = await self.engine.models()
         served = (*own, *(entry.model for entry in self._entries.values() if not entry.leaving))
         first = self.aliases.get(DEFAULT)
         return tuple(sorted(served, key=lambda model: model.name != first))
-
-    def health(self) -> Health:
-        """As the engine is."""
-        return self.engine.health()
 
     async def metrics(self) -> str:
         """The engine's own numbers, where it has any."""

@@ -14,11 +14,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from ape.errors import InputError
+from ape.jobs.store import Store
 from ape.settings import Settings
 from serve.app import create_app
 from serve.aside import aside
 from serve.door import refuse_open_binding
-from serve.foreman import open_store, prepare
+from serve.foreman import prepare
 from serve.limits import RateLimit
 from serve.open import Tell, open_roster
 
@@ -48,7 +49,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, tell: Tell, log
     assert task
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
     prepare(settings.uploads_folder)
-    with open_store(settings) as store:
+    with Store(settings.jobs_url) as store:
         async with open_roster(settings, tell=tell) as roster:
             server = _Server(create_app(settings, nullcontext(roster), store=store, log=log), settings)
             # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it

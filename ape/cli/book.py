@@ -302,10 +302,10 @@ def _code(language: str | None) -> str | None:
 
 
 def _store(settings: Settings | None = None) -> Store:
-    from ape.cli.book_edit import open_store
+    from ape.jobs.store import Store
     from ape.settings import load_settings
 
-    return open_store(settings or load_settings())
+    return Store((settings or load_settings()).jobs_url)
 
 
 def _find(store: Store, name: str) -> Job:

@@ -16,7 +16,7 @@ from rich.progress import Progress, TaskID
 
 from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
-from ape.errors import Conflict, InputError, UnknownJob
+from ape.errors import InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.store import Store
@@ -51,12 +51,6 @@ class Wanted:
     report: Path | None = None
 
 
-def open_store(settings: Settings) -> Store:
-    """The store that the settings name."""
-    url = settings.jobs_url
-    return Store(url if "://" in url else str(Path(url).expanduser()))
-
-
 def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) -> int:
     """Edit the book, and give the exit code."""
     began = time.monotonic()
@@ -65,7 +59,7 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
             raise InputError(f"There is no file {path}.")
     if wanted.report:
         refuse_page(wanted.report, keep=(*wanted.files.paths, wanted.output))
-    with open_store(settings) as store:
+    with Store(settings.jobs_url) as store:
         key = _known_as(store, wanted)
         job = _finished(store, key, wanted, settings)
         if job:
@@ -178,8 +172,6 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
 
     async def work() -> JobState:
         async with opened_engine(settings, lanes=lanes) as engine:
-            async with engine.using(job.recipe.model) as model:
-                _require_same_recipe(job.recipe, model)
             count = lanes_of(settings, lanes)
             return await _with_progress(store, job, engine, lanes=count, failures=failures)
 
@@ -194,17 +186,6 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
     return 0 if state is JobState.DONE else 1
 
 
-def _require_same_recipe(recipe: Recipe, model: Model) -> None:
-    """Raise where a helper would ask another model, or ask it otherwise."""
-    from prompts import fingerprint
-
-    if (model.revision, fingerprint(model.format)) != (recipe.revision, recipe.prompt):
-        raise Conflict(
-            f"The job was begun with {recipe.model}, revision {recipe.revision or 'unknown'}, prompt {recipe.prompt}; "
-            f"here they are {model.revision or 'unknown'} and {fingerprint(model.format)}. Their results must not mix."
-        )
-
-
 def lanes_of(settings: Settings, lanes: int | None = None) -> int:
     """How many paragraphs are in flight.
 
@@ -216,7 +197,7 @@ def lanes_of(settings: Settings, lanes: int | None = None) -> int:
         return wanted
     if settings.engine == "embedded":
         return 1
-    return settings.in_flight or (64 if settings.engine == "vllm" else 8)
+    return settings.places
 
 
 @asynccontextmanager

@@ -14,10 +14,11 @@ from rich.table import Table
 from ape.books.pairing.pair import Unpaired
 from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
 from ape.books.tokens import Range
-from ape.cli.book_edit import lanes_of, open_store
+from ape.cli.book_edit import lanes_of
 from ape.errors import ApeError
 from ape.jobs.begin import Opened, workable
 from ape.jobs.job import Recipe
+from ape.jobs.store import Store
 from ape.models import DEFAULT_MODEL
 from ape.settings import Settings
 from prompts import fingerprint
@@ -49,7 +50,7 @@ def _speed(settings: Settings, model: str) -> Speed:
     """As it was measured on this machine before, or a first guess."""
     at_once = lanes_of(settings)
     try:
-        with open_store(settings) as store:
+        with Store(settings.jobs_url) as store:
             rate = store.rate(model)
     except ApeError:
         rate = None  # a plan is worth having without it

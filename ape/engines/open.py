@@ -35,7 +35,7 @@ async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
             str(settings.url),
             api_key=key,
             default_model=settings.model,
-            in_flight=settings.in_flight or 8,
+            in_flight=settings.places,
             timeout_seconds=settings.timeout_seconds or 60.0,
             retry=retry,
         ) as engine:

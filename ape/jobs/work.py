@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from ape.engines.protocol import Engine
-from ape.errors import ApeError, EngineError, InputError, KeyRefused, StoreError, UnknownModel
+from ape.errors import ApeError, EngineError, InputError, KeyRefused, StoreError
 from ape.jobs.context import Earlier
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Row, State
+from ape.jobs.same_model import SameModel
 from ape.jobs.store import Store, Stretch, Worker
 from ape.postedit import Options, post_edit
 from ape.segment import Context, Segment
@@ -89,7 +90,7 @@ class _Crew:
     ) -> None:
         self.store = store
         self.job = job
-        self.engine = engine
+        self.engine = SameModel(engine, job.recipe)
         self.worker = worker
         self.lanes = lanes
         self.failures = failures
@@ -153,7 +154,7 @@ class _Crew:
             began = time.monotonic()
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
-            except (UnknownModel, KeyRefused) as error:
+            except KeyRefused as error:
                 raise EngineFails(f"{error} All that was finished is kept.") from error
             except ApeError as error:
                 if not isinstance(error, EngineError | InputError):

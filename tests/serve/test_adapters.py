@@ -397,9 +397,10 @@ async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(make_house:
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_the_id_of_a_request_reaches_vllm_and_both_logs(house: House) -> None:
+async def test_the_id_of_a_request_reaches_vllm_and_both_logs(house: House, until: Until) -> None:
     house.client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "my-id-7"})
     assert any("chatcmpl-my-id-7." in line and line.startswith("vllm | ") for line in house.said)
+    await until(lambda: house.log)  # written once the answer is out
     assert json.loads(house.log[-1])["id"] == "my-id-7"
 
 

@@ -15,13 +15,15 @@ from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.row import Planned, State
+from ape.jobs.same_model import ModelChanged
 from ape.jobs.store import Store
 from ape.jobs.work import EngineFails, Step, work_on
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
+from prompts import fingerprint
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
-RECIPE = Recipe("scripted", "", "chat@x", "fr", "en", context=2)
+RECIPE = Recipe("scripted", "", fingerprint("chat"), "fr", "en", context=2)
 WRONG, RIGHT = "It makes cold tonight", "It is cold tonight"
 
 
@@ -163,7 +165,7 @@ async def test_a_model_that_is_no_longer_served_stops_the_job_and_condemns_no_pa
 ) -> None:
     job = begin(store, [planned(number) for number in range(3)])
     other = replace(job, recipe=replace(RECIPE, model="unloaded"))
-    with pytest.raises(EngineFails, match="unloaded"):
+    with pytest.raises(ModelChanged, match="unloaded"):
         await work_on(store, other, engine, lanes=1)
     assert store.counts("j").waiting == 3
 
