@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VLLM := .venv-vllm
-SOURCES := ape eval prompts serve tests benchmarks
+SOURCES := ape eval finetune prompts serve tests benchmarks
 
 .PHONY: demo test test-vllm check bench bench-vllm lint types clean
 

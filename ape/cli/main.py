@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from ape.cli import book, demo, edit, models, serve, settings
+from ape.cli import book, demo, edit, finetune, models, serve, settings
 from ape.errors import ApeError
 
 app = typer.Typer(
@@ -24,6 +24,9 @@ app = typer.Typer(
 app.command()(edit.edit)
 app.add_typer(book.app, name="book", help="Post-edit whole books: plan, edit, look, export.")
 app.command()(serve.serve)
+app.add_typer(
+    finetune.app, name="finetune", help="From aligned books to a LoRA adapter that serves as it trained."
+)
 app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
 app.command()(settings.settings)
 app.command()(demo.demo)

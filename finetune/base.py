@@ -1,0 +1,203 @@
+"""A base model to train on or to merge into: a directory, a hub id, a GGUF file, or a name of our catalogue.
+
+A GGUF file is unpacked to an ordinary model once, and kept in the cache under the hash of the file: transformers takes
+half a minute for what it then reads in a second. The fingerprint is that of the unpacked weights, so a file and the
+directory made of it are one base.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from ape.adapters import BaseCard, read_base
+from ape.errors import ModelError
+from ape.models import CATALOGUE, Progress, Step, quiet, resolve
+from ape.settings import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBase:
+    """A causal language model of transformers with its tokenizer. `place` is what they were loaded from."""
+
+    model: Any
+    tokenizer: Any
+    card: BaseCard
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBase:
+    """A base that transformers can load from `place`, a directory or a hub id; and how a card names it."""
+
+    place: str
+    card: BaseCard
+
+
+def load_base(
+    name: str,
+    *,
+    dtype: str | None = None,
+    quantised: bool = False,
+    cache: Path | None = None,
+    progress: Progress = quiet,
+) -> LoadedBase:
+    """The model and its tokenizer, in float32 unless told; `quantised` to 4 bits, for training on a GPU (QLoRA).
+
+    `cache` is where GGUF files are unpacked to: that of the settings if left out.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    found = find_base(name, cache=cache, progress=progress)
+    options: dict[str, Any] = {"dtype": getattr(torch, dtype or "float32")}
+    if quantised:
+        options["quantization_config"] = _four_bits()
+    tokenizer = load_tokenizer(found, name)
+    with _said_plainly(name):
+        model = AutoModelForCausalLM.from_pretrained(found.place, **options)
+    card = found.card
+    if revision := getattr(model.config, "_commit_hash", None):
+        card = card.model_copy(update={"revision": revision})
+    if card.fingerprint is None:  # of the hub, and only now on this machine
+        card = card.model_copy(update={"fingerprint": read_base(found.place).fingerprint})
+    return LoadedBase(model, tokenizer, card, found.place)
+
+
+def load_tokenizer(found: FoundBase, name: str) -> Any:
+    """Its tokenizer alone; it has to have an end token, or what is trained would never stop."""
+    from transformers import AutoTokenizer
+
+    with _said_plainly(name):
+        tokenizer = AutoTokenizer.from_pretrained(found.place)
+    if tokenizer.eos_token_id is None:
+        raise ModelError(
+            f"The base model {name} has no end token (eos_token), so a model trained on it would never stop. "
+            "Set it in its tokenizer_config.json, or take another base."
+        )
+    return tokenizer
+
+
+def find_base(name: str, *, cache: Path | None = None, progress: Progress = quiet) -> FoundBase:
+    """Where transformers finds the model that is meant; a GGUF file is unpacked first, unless that was done before."""
+    place = Path(name).expanduser()
+    if place.is_dir():
+        own = place.resolve().name
+        card = BaseCard(model=_known(own) or own, fingerprint=read_base(str(place)).fingerprint)
+        return FoundBase(str(place), card)
+    if name in CATALOGUE or place.suffix == ".gguf":
+        cache = cache or load_settings().cache
+        return _unpacked(resolve(name, cache=cache, progress=progress), cache / "unpacked", progress=progress)
+    if "/" not in name or place.exists():
+        raise ModelError(
+            f"There is no base model {name}. Give a directory with config.json and safetensors, a .gguf file, a hub "
+            f"id (owner/name), or one of {', '.join(CATALOGUE)}."
+        )
+    return FoundBase(name, BaseCard(model=name, fingerprint=read_base(name).fingerprint))
+
+
+def as_directory(gguf: Path, folder: Path) -> None:
+    """Save the model of a GGUF file as an ordinary one, in float32. The folder appears when all of it is there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=folder.parent))
+    try:
+        with _said_plainly(str(gguf)):
+            _unpack(gguf, draft)
+        draft.chmod(0o755)
+        os.replace(draft, folder)  # noqa: PTH105 - atomic
+    except OSError as error:
+        raise ModelError(
+            f"{gguf.name} can't be unpacked to {folder.parent}: {error.strerror or error}. "
+            "Make room, or choose another folder by setting APE_CACHE."
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _unpack(gguf: Path, folder: Path) -> None:
+    """The config of what transformers loads says that it is quantised, which its weights no longer are."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
+    loaded = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)
+    del loaded.config.quantization_config
+    model = type(loaded)(loaded.config)
+    model.load_state_dict(loaded.state_dict())
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(**source).save_pretrained(folder)
+
+
+def _unpacked(gguf: Path, within: Path, *, progress: Progress) -> FoundBase:
+    with gguf.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    folder = within / digest
+    within.mkdir(parents=True, exist_ok=True)
+    with FileLock(within / f"{digest}.lock"):
+        if not folder.is_dir():
+            progress(Step(f"Unpacking {gguf.name}, which is done once"))
+            as_directory(gguf, folder)
+    told = read_base(str(folder)).fingerprint
+    card = BaseCard(model=_known(digest) or gguf.stem, revision=f"sha256:{digest}", fingerprint=told)
+    return FoundBase(str(folder), card)
+
+
+def _known(digest: str) -> str | None:
+    """The name in our catalogue of the file with that hash, by which its unpacked directory is called too."""
+    return next((model.name for model in CATALOGUE.values() if model.sha256 == digest), None)
+
+
+def _four_bits() -> Any:
+    from importlib.util import find_spec
+
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    if find_spec("bitsandbytes") is None or not torch.cuda.is_available():
+        raise ModelError(
+            "A base in 4 bits (QLoRA) needs a CUDA GPU and `pip install bitsandbytes`. Train without it here."
+        )
+    config: Any = BitsAndBytesConfig
+    return config(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+
+
+@contextmanager
+def _said_plainly(name: str) -> Iterator[None]:
+    """Whatever a library says of files that it can't use, as one sentence; and no progress bars of its own."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and not isinstance(error, FileNotFoundError):
+            raise  # the disk itself
+        raise ModelError(_complaint(name, error)) from error
+    except Exception as error:  # a damaged file comes out as anything from KeyError to SafetensorError
+        raise ModelError(_complaint(name, error)) from error
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _complaint(name: str, error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    said = lines[0] if lines else type(error).__name__
+    here = "Is it a whole causal language model, with its tokenizer?"
+    elsewhere = "Is that its id on the hub, and can the hub be reached from here?"
+    return f"The base model {name} can't be loaded: {said.rstrip('.')}. {here if Path(name).exists() else elsewhere}"

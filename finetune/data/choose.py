@@ -1,0 +1,179 @@
+"""Which of the clean paragraphs are trained on: PAR3's percentiles, the edit rate, the numbers, the identities.
+
+A post-editor that only ever sees repairs learns to repair what is whole. So a share of the training set are
+identities, MT in and the same MT out. First come those that are true: an MT that the person left as it was (or up to
+`identity_edit_rate`), whatever the filters of edits would say of it, since PAR3's upper percentile takes away just
+these. Where they do not suffice, as with literary translations that never equal the MT, identities are made: the human
+version stands for the MT, which teaches that good text is to be left alone. Those come from paragraphs that are not
+trained on otherwise, as long as there are some, so that none is learnt by heart in two ways.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ape.edits import edit_rate
+from ape.errors import InputError
+from finetune.data import filters
+from finetune.data.funnel import Funnel
+from finetune.data.paragraph import Paragraph
+from finetune.data.recipe import Recipe
+from finetune.data.scores import aggregated_bleu
+from finetune.example import Example
+
+T = TypeVar("T")
+MADE = "=human"
+
+
+def select(paragraphs: Sequence[Paragraph], recipe: Recipe, funnel: Funnel) -> list[Paragraph]:
+    """Those that are worth learning from, by how far the human version is from the MT, and by how much of a book."""
+    left = list(paragraphs)
+    if recipe.uses("percentile"):
+        left = _recorded(funnel, "percentile", left, within_percentiles(left, recipe))
+    if recipe.uses("edit rate") and recipe.edit_rate is not None:
+        left = _recorded(funnel, "edit rate", left, [one for one in left if filters.rate(one, recipe)])
+    if recipe.uses("book share") and recipe.book_share < 1:
+        left = _recorded(funnel, "book share", left, share_of_books(left, recipe))
+    return left
+
+
+def _recorded(
+    funnel: Funnel, name: str, before: list[Paragraph], after: list[Paragraph]
+) -> list[Paragraph]:
+    funnel.record(name, before, after)
+    return after
+
+
+def within_percentiles(paragraphs: Sequence[Paragraph], recipe: Recipe) -> list[Paragraph]:
+    """Those whose aggregated BLEU is neither among the lowest nor among the highest of their language pair."""
+    scores = [aggregated_bleu(one) for one in paragraphs]
+    by_pair: dict[str, list[float]] = defaultdict(list)
+    for one, score in zip(paragraphs, scores, strict=True):
+        by_pair[one.pair].append(score)
+    limits = {pair: np.percentile(found, recipe.percentiles) for pair, found in by_pair.items()}
+    return [
+        one
+        for one, score in zip(paragraphs, scores, strict=True)
+        if limits[one.pair][0] <= score <= limits[one.pair][1]
+    ]
+
+
+def share_of_books(paragraphs: Sequence[Paragraph], recipe: Recipe) -> list[Paragraph]:
+    """At most the given share of each book, by chance."""
+    room = {book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()}
+    kept = set()
+    for one in _shuffled(paragraphs, f"book share:{recipe.seed}"):
+        if room[one.book]:
+            room[one.book] -= 1
+            kept.add(one.id)
+    return [one for one in paragraphs if one.id in kept]
+
+
+def _shuffled(items: Sequence[T], seed: str) -> list[T]:
+    found = list(items)
+    random.Random(seed).shuffle(found)  # noqa: S311
+    return found
+
+
+def sample(items: Sequence[T], count: int, *, seed: str) -> list[T]:
+    """So many of them by chance, in the order they had; all where there are no more."""
+    chosen = sorted(_shuffled(range(len(items)), seed)[:count])
+    return [items[place] for place in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Supply:
+    """What there is to train on, of one language pair."""
+
+    edits: Sequence[Paragraph]
+    good: Sequence[Paragraph]
+    clean: Sequence[Paragraph]
+
+    def whole(self, share: float) -> int:
+        """How many examples all edits make, with their share of identities."""
+        return round(len(self.edits) / (1 - share))
+
+
+def train_examples(
+    clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe, funnel: Funnel
+) -> list[Example]:
+    """The training set: of each language pair its number, with the share of identities among them."""
+    supplies = _supplies(clean, chosen, recipe)
+    numbers = _numbers(supplies, recipe, funnel)
+    examples: list[Example] = []
+    for pair, supply in supplies.items():
+        examples += _of_pair(supply, numbers[pair], recipe, f"{pair}:{recipe.seed}")
+    return examples
+
+
+def _supplies(
+    clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe
+) -> dict[str, _Supply]:
+    good = {one.id for one in clean if edit_rate(one.mt, one.human) <= recipe.identity_edit_rate}
+    pairs = sorted({one.pair for one in clean})
+    return {
+        pair: _Supply(
+            [one for one in chosen if one.pair == pair and one.id not in good],
+            [one for one in clean if one.pair == pair and one.id in good],
+            [one for one in clean if one.pair == pair],
+        )
+        for pair in pairs
+    }
+
+
+def _numbers(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) -> dict[str, int]:
+    """How many examples each language pair gives: what was asked for, or all there are, within the sample."""
+    unknown = sorted(set(recipe.take) - set(supplies))
+    if unknown:
+        there = ", ".join(supplies) or "none"
+        raise InputError(f"{unknown[0]} was asked for, and no paragraph of it is left. There is: {there}.")
+    if recipe.take:
+        for pair, count in recipe.take.items():
+            there = supplies[pair].whole(recipe.identity_share)
+            if count > there:
+                raise InputError(
+                    f"{count:,} examples of {pair} were asked for, and after filtering there are {there:,}, identities "
+                    f"included: {funnel.losses(pair)}."
+                )
+        return {pair: recipe.take.get(pair, 0) for pair in supplies}
+    whole = {pair: supply.whole(recipe.identity_share) for pair, supply in supplies.items()}
+    total = sum(whole.values())
+    if total <= recipe.sample:
+        return whole
+    return {pair: recipe.sample * count // total for pair, count in whole.items()}
+
+
+def _of_pair(supply: _Supply, count: int, recipe: Recipe, seed: str) -> list[Example]:
+    wanted = round(count * recipe.identity_share)
+    edits = sample(supply.edits, count - wanted, seed=f"edits:{seed}")
+    good = sample(supply.good, wanted, seed=f"identities:{seed}")
+    busy = {one.id for one in (*edits, *good)}
+    spare = [one for one in supply.clean if one.id not in busy]
+    made = sample(spare, wanted - len(good), seed=f"made:{seed}")
+    made += sample(edits, wanted - len(good) - len(made), seed=f"made again:{seed}")
+    return [
+        *(replace(one.to_example(), kind="edit") for one in edits),
+        *(replace(one.to_example(), human=one.mt, kind="identity") for one in good),
+        *(
+            replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity")
+            for one in made
+        ),
+    ]
+
+
+def held_out_examples(
+    paragraphs: Sequence[Paragraph], take: Mapping[str, int], *, seed: str
+) -> list[Example]:
+    """Dev or test: all of a side, or as many of each pair as were asked for."""
+    chosen = list(paragraphs)
+    for pair, count in take.items():
+        own = [one for one in chosen if one.pair == pair]
+        kept = {one.id for one in sample(own, count, seed=f"{pair}:{seed}")}
+        chosen = [one for one in chosen if one.pair != pair or one.id in kept]
+    return [one.to_example() for one in chosen]

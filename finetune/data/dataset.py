@@ -1,0 +1,97 @@
+"""Examples on disk: a Hugging Face dataset with a manifest beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+from ape.errors import InputError
+from finetune.example import SPLITS, Example, Kind
+
+MANIFEST = "manifest.json"
+COLUMNS = tuple(field.name for field in fields(Example))
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The examples of a directory by split, read from disk as they are asked for."""
+
+    directory: Path
+    manifest: Mapping[str, Any]
+    manifest_hash: str
+    _splits: Mapping[str, Any]
+
+    def __getitem__(self, split: str) -> Sequence[Example]:
+        return _Rows(self._splits[split]) if split in self._splits else ()
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The pairs that are trained on, as "fr-en"."""
+        rows = self._splits["train"]
+        pairs = zip(rows["source_language"], rows["target_language"], strict=True)
+        return tuple(sorted({f"{source}-{target}" for source, target in pairs}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows(Sequence[Example]):
+    """A split as a sequence of examples."""
+
+    table: Any
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[index] for index in range(*place.indices(len(self)))]
+        return Example(**self.table[place])
+
+    def __iter__(self) -> Iterator[Example]:
+        return (Example(**row) for row in self.table)
+
+
+def write_examples(
+    directory: Path, splits: Mapping[str, Sequence[Example]], manifest: Mapping[str, Any]
+) -> None:
+    """Write them, the manifest last: a directory with a manifest is whole."""
+    from datasets import Dataset, DatasetDict, Features, Value
+
+    features = Features({name: Value("string") for name in COLUMNS})
+    tables = {
+        split: Dataset.from_list([asdict(example) for example in splits[split]], features=features)
+        for split in SPLITS
+        if splits.get(split)
+    }
+    DatasetDict(tables).save_to_disk(str(directory))
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True)
+    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_examples(directory: Path) -> Examples:
+    """The examples that `ape finetune build` wrote there."""
+    from datasets import load_from_disk
+
+    try:
+        content = (directory / MANIFEST).read_bytes()
+        manifest = json.loads(content)
+        splits = load_from_disk(str(directory))
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{directory} holds no examples: `ape finetune build` makes such a directory, with its {MANIFEST}."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"The examples in {directory} can't be read: {error}") from error
+    missing = set(COLUMNS) - set(splits["train"].column_names) if "train" in splits else {"train"}
+    if missing:
+        raise InputError(
+            f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again."
+        )
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    return Examples(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
+
+
+__all__ = ["COLUMNS", "MANIFEST", "Examples", "Kind", "read_examples", "write_examples"]

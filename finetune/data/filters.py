@@ -1,0 +1,109 @@
+"""PAR3's filters, each a small function: a paragraph in, the same out, or with fewer human versions, or None.
+
+Where a paragraph has several human versions, one that fails is left out, and the paragraph is dropped when none is
+left: a slip in aligning one translation says nothing about another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import regex
+
+from ape.edits import edit_rate
+from ape.languages import detect
+from ape.words import words
+from finetune.data.paragraph import Paragraph
+from finetune.data.recipe import FilterName, Recipe
+from finetune.data.scores import bleu_of
+
+Filter = Callable[[Paragraph, Recipe], Paragraph | None]
+
+_HEADING = regex.compile(r"\bchapter\b|\b(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
+_CHAPTER = regex.compile(r"\bchapter\b", regex.IGNORECASE)
+# Languages that are written without spaces: their words can't be counted against those of another.
+_UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+
+
+def _with(paragraph: Paragraph, keep: Callable[[str], bool]) -> Paragraph | None:
+    """The paragraph with the human versions that pass."""
+    humans = tuple(one for one in paragraph.humans if keep(one[1]))
+    if not humans:
+        return None
+    return paragraph if len(humans) == len(paragraph.humans) else replace(paragraph, humans=humans)
+
+
+def empty(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
+    """A side without a letter or a digit."""
+    if not words(paragraph.source) or not words(paragraph.mt):
+        return None
+    return _with(paragraph, lambda human: bool(words(human)))
+
+
+def short(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+    """A heading: a translated side is short, and one has "chapter" or a Roman numeral in it.
+
+    The pronoun "I" is a Roman numeral too, but rarely in three words or fewer that are a paragraph.
+    """
+    sides = [paragraph.mt, *(text for _, text in paragraph.humans)]
+    if not any(_is_short(side, recipe) for side in sides):
+        return paragraph
+    return None if any(_HEADING.search(side) or _CHAPTER.search(side) for side in sides) else paragraph
+
+
+def _is_short(text: str, recipe: Recipe) -> bool:
+    return len(text) < recipe.short_characters or len(text.split()) < recipe.short_tokens
+
+
+def language(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
+    """An MT or a human version that is not in the target language, where the text is long enough to tell."""
+    target = paragraph.target_language
+    if detect(paragraph.mt, default=target) != target:
+        return None
+    return _with(paragraph, lambda human: detect(human, default=target) == target)
+
+
+def ratio(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+    """One side with too many words for those of another: something is left out, or aligned wrongly."""
+    sides = [len(words(paragraph.mt))]
+    if paragraph.source_language not in _UNSPACED:
+        sides.append(len(words(paragraph.source)))
+    if max(sides) > recipe.ratio * min(sides):
+        return None
+
+    def fits(human: str) -> bool:
+        counts = [*sides, len(words(human))]
+        return max(counts) <= recipe.ratio * min(counts)
+
+    return _with(paragraph, fits)
+
+
+def bleu(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+    """A human version that has next to nothing in common with the MT: most likely of another place."""
+    return _with(paragraph, lambda human: bleu_of(paragraph, human) >= recipe.bleu)
+
+
+def best_reference(paragraph: Paragraph) -> Paragraph:
+    """With the human version that is nearest to the MT first; of equals, the earlier."""
+    if len(paragraph.humans) == 1:
+        return paragraph
+    ranked = sorted(paragraph.humans, key=lambda one: -bleu_of(paragraph, one[1]))
+    return replace(paragraph, humans=tuple(ranked))
+
+
+def rate(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+    """A rewrite rather than a repair: more edits than the cap, for each word of the MT."""
+    if recipe.edit_rate is None or edit_rate(paragraph.mt, paragraph.human) <= recipe.edit_rate:
+        return paragraph
+    return None
+
+
+# Those that look at one paragraph at a time and apply on every side of the split, in their order.
+FILTERS: dict[FilterName, Filter] = {
+    "empty": empty,
+    "short": short,
+    "language": language,
+    "ratio": ratio,
+    "bleu": bleu,
+}

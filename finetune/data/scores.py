@@ -1,0 +1,46 @@
+"""How near an MT is to human versions of it: sentence BLEU, each text cut into n-grams once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from finetune.data.paragraph import Paragraph
+
+# Scripts without spaces have tokenisers of their own in sacrebleu; the rest is cut as mteval does.
+_TOKENISERS = {"zh": "zh", "ja": "char", "th": "char"}
+
+
+@lru_cache(maxsize=8)
+def _metric(language: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(effective_order=True, tokenize=_TOKENISERS.get(language, "13a"))
+
+
+@lru_cache(maxsize=1 << 18)
+def bleu(mt: str, references: tuple[str, ...], *, language: str) -> float:
+    """Sentence BLEU with effective order, in points."""
+    return float(_metric(language).sentence_score(mt, list(references)).score)
+
+
+def bleu_of(paragraph: Paragraph, human: str) -> float:
+    """Of its MT against one human version."""
+    return bleu(paragraph.mt, (human,), language=paragraph.target_language)
+
+
+def aggregated_bleu(paragraph: Paragraph) -> float:
+    """PAR3's aggregate: the mean over the human versions of BLEU against all but that one; of one alone, plain BLEU."""
+    texts = [text for _, text in paragraph.humans]
+    sets = [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))] if texts[1:] else [tuple(texts)]
+    return sum(bleu(paragraph.mt, one, language=paragraph.target_language) for one in sets) / len(sets)
+
+
+def bleu_signature(languages: Sequence[str]) -> dict[str, str]:
+    """The recipe of the number for each target language, as sacrebleu writes it."""
+    found = {}
+    for language in sorted(set(languages)):
+        bleu("a", ("a",), language=language)
+        found[language] = str(_metric(language).get_signature())
+    return found

@@ -1,0 +1,82 @@
+"""Train, dev and test by book: a model that has read half of a novel knows its names in the other half."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ape.errors import InputError
+from finetune.data.paragraph import Paragraph
+from finetune.example import SPLITS
+
+
+def split_by_book(
+    paragraphs: Sequence[Paragraph], *, shares: Sequence[float], seed: int
+) -> tuple[list[Paragraph], list[str]]:
+    """The paragraphs with their sides, and what the user should know about it. Sides that were given stay."""
+    remarks: list[str] = []
+    sides = _given(paragraphs)
+    if not sides:
+        counts = Counter(one.book for one in paragraphs)
+        sides = assign(counts, shares=shares, seed=seed)
+        remarks = _remarks(counts, sides, shares)
+    return [replace(one, split=sides[one.book]) for one in paragraphs], remarks
+
+
+def _given(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
+    """The sides of the books, where the user gave them; a book on two of them is refused."""
+    sides: dict[str, str] = {}
+    for one in paragraphs:
+        if one.split is not None and sides.setdefault(one.book, one.split) != one.split:
+            raise InputError(
+                f"The book {one.book!r} is both in {sides[one.book]} and in {one.split} (paragraph {one.id}). "
+                "A book belongs to one side: what is learnt of it would be measured on it."
+            )
+    return sides
+
+
+def assign(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> dict[str, str]:
+    """A side for each book, so that their paragraphs come near the shares; by chance, which the seed decides.
+
+    Two books are train and dev; one is train.
+    """
+    books = sorted(counts)
+    random.Random(f"split:{seed}").shuffle(books)  # noqa: S311
+    wanted = {side: share * sum(counts.values()) for side, share in zip(SPLITS, shares, strict=True) if share}
+    room = dict(wanted)
+    sides: dict[str, str] = {}
+    for book in books:
+        fitting = [side for side in wanted if room[side] >= counts[book] / 2]
+        side = max(fitting, key=lambda one: room[one] / wanted[one], default="train")
+        sides[book] = side
+        room[side] -= counts[book]
+    for side in wanted:
+        _fill(side, sides, counts)
+    return sides
+
+
+def _fill(side: str, sides: dict[str, str], counts: Mapping[str, int]) -> None:
+    """Give an empty side the smallest book of the side that has most of them, if that leaves it some."""
+    held = Counter(sides.values())
+    if held[side] or not held:
+        return
+    richest = max(sorted(held), key=lambda one: held[one])
+    if held[richest] > 1:
+        book = min((book for book in sorted(sides) if sides[book] == richest), key=lambda one: counts[one])
+        sides[book] = side
+    elif side == "train":
+        sides[next(book for book in sorted(sides) if sides[book] == richest)] = side
+
+
+def _remarks(counts: Mapping[str, int], sides: Mapping[str, str], shares: Sequence[float]) -> list[str]:
+    held = set(sides.values())
+    missing = [side for side, share in zip(SPLITS, shares, strict=True) if share and side not in held]
+    if not missing:
+        return []
+    books = "1 book" if len(counts) == 1 else f"{len(counts)} books"
+    return [
+        f"There is no {' and no '.join(missing)}: the paragraphs are of {books}, and a book is never cut. Give more "
+        "books, or cut into stretches of rows with --book-from-rows."
+    ]

@@ -1,0 +1,80 @@
+"""Examples as tokens: which are read, which are learned, and how much each one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ape.errors import InputError
+from finetune.example import Example
+from prompts import completion_sep, render_sep
+
+IGNORED = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of an example; the first `prompt` of them are the question, the last one ends the answer."""
+
+    tokens: tuple[int, ...]
+    prompt: int
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def prompt_tokens(tokenizer: Any, example: Example) -> list[int]:
+    """The question as a server will tokenise it."""
+    tokens: list[int] = tokenizer(render_sep(example.question).text).input_ids
+    # Some tokenizers end whatever they read; a prompt that has ended is not gone on with.
+    return tokens[:-1] if tokens and tokens[-1] == tokenizer.eos_token_id else tokens
+
+
+def encode(tokenizer: Any, example: Example) -> Encoded:
+    """Question and answer tokenised apart and joined, since a server sees the question alone; then the end token."""
+    asked = prompt_tokens(tokenizer, example)
+    answer = completion_sep(example.question, example.human)
+    answered = tokenizer(answer, add_special_tokens=False).input_ids
+    return Encoded((*asked, *answered, tokenizer.eos_token_id), len(asked))
+
+
+def encode_all(tokenizer: Any, examples: Iterable[Example], *, max_tokens: int) -> list[Encoded]:
+    """All of them; one that is too long is refused, never cut: a cut answer teaches not to stop."""
+    encoded = []
+    for example in examples:
+        one = encode(tokenizer, example)
+        if len(one) > max_tokens:
+            raise InputError(
+                f"The example {example.id!r} is {len(one):,} tokens long, and the training takes at most {max_tokens:,}. "
+                f"Build the examples with `--max-tokens {max_tokens}`, or raise max_tokens of the training."
+            )
+        encoded.append(one)
+    return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Collator:
+    """Makes a batch: padded on the right, each token with its weight in the loss."""
+
+    padding: int
+    prompt_weight: float
+
+    def __call__(self, batch: Sequence[Encoded]) -> dict[str, Any]:
+        import torch
+
+        longest = max(map(len, batch))
+        tokens = torch.full((len(batch), longest), self.padding)
+        attention = torch.zeros_like(tokens)
+        labels = torch.full_like(tokens, IGNORED)
+        weights = torch.zeros(tokens.shape)
+        for row, one in enumerate(batch):
+            length = len(one)
+            tokens[row, :length] = torch.tensor(one.tokens)
+            attention[row, :length] = 1
+            weights[row, one.prompt : length] = 1.0
+            # The first token of all follows nothing, so nothing can be asked about it.
+            weights[row, 1 : one.prompt] = self.prompt_weight
+            learned = weights[row] > 0
+            labels[row, learned] = tokens[row, learned]
+        return {"input_ids": tokens, "attention_mask": attention, "labels": labels, "loss_weights": weights}

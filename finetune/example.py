@@ -1,0 +1,34 @@
+"""An example: a source, its MT, and what a person made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ape.languages import name_of
+from prompts import Question
+
+Kind = Literal["edit", "identity"]
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """SRC, MT and HUM of one paragraph. `book` is what is never on two sides of a split.
+
+    An "identity" is an MT that is good as it is: its HUM is itself, against over-editing.
+    """
+
+    id: str
+    book: str
+    source: str
+    mt: str
+    human: str
+    source_language: str
+    target_language: str
+    kind: Kind = "edit"
+
+    @property
+    def question(self) -> Question:
+        """As a model will be asked."""
+        return Question(self.source, self.mt, name_of(self.source_language), name_of(self.target_language))

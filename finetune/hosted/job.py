@@ -1,0 +1,123 @@
+"""A job from its order to its end: begun once, taken up again, watched until it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
+
+from ape.errors import Conflict
+from finetune.hosted.order import Ledger, Order
+from finetune.hosted.provider import Provider
+
+ENDED = ("succeeded", "failed", "cancelled")
+IN_VAIN = ("failed", "cancelled")
+_STEP = re.compile(r"Step (\d+)(?:/(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that the provider told. `step` is None where it is no measurement."""
+
+    message: str
+    status: str
+    level: str = "info"
+    step: int | None = None
+    steps: int | None = None
+    loss: float | None = None
+
+
+Watch = Callable[[News], None]
+
+
+async def earlier_job(provider: Provider, ledger: Ledger, order: Order) -> FineTuningJob | None:
+    """The job of an earlier run of this command; None: there is none, and one may be begun.
+
+    A job that failed is none of another order's business. One that lives, or has ended well, is somebody's money.
+    """
+    state = ledger.state
+    if state.order is None or state.ticket is None:
+        return None
+    job = await (provider.job(state.job) if state.job else provider.find(state.ticket))
+    if job is None:
+        return None
+    ledger.note(job=job.id)
+    if state.order == order:
+        return job
+    if job.status in IN_VAIN:
+        return None
+    raise Conflict(
+        f"{ledger.path.parent} has the job {job.id} ({job.status}), which was ordered with {_unlike(state.order, order)}. "
+        "Take another --out, or begin another job here with --again.",
+        field="out",
+    )
+
+
+def _unlike(then: Order, now: Order) -> str:
+    before, after = then.model_dump(), now.model_dump()
+    names = {"training": "training examples", "validation": "dev examples"}
+    changed = [names.get(name, name).replace("_", " ") for name in before if before[name] != after[name]]
+    return f"other {', '.join(changed)}"
+
+
+async def begin(
+    provider: Provider, ledger: Ledger, order: Order, *, paths: Mapping[str, Path]
+) -> FineTuningJob:
+    """Send the files that are not there yet, then the order. Whatever is done is noted before the next step."""
+    files: dict[str, str] = {}
+    for sha256 in filter(None, (order.training, order.validation)):
+        files[sha256] = await _sent(provider, ledger, sha256, paths[sha256])
+    ticket = ledger.note_order(order)
+    job = await provider.create(order, files=files, ticket=ticket)
+    ledger.note(job=job.id)
+    return job
+
+
+async def _sent(provider: Provider, ledger: Ledger, sha256: str, path: Path) -> str:
+    known = ledger.state.files.get(sha256)
+    if known and await provider.has_file(known):
+        return known
+    id = await provider.upload(path)
+    ledger.note_file(sha256, id)
+    return id
+
+
+async def follow(provider: Provider, id: str, *, every_seconds: float, watch: Watch) -> FineTuningJob:
+    """Tell what happens, until the job is over."""
+    seen: set[str] = set()
+    while True:
+        # First the job, then its events: what it did last is told too.
+        job = await provider.job(id)
+        for event in await provider.events(id, seen=seen):
+            seen.add(event.id)
+            watch(_news(event, job.status))
+        if job.status in ENDED:
+            return job
+        watch(News("", job.status))
+        await asyncio.sleep(every_seconds)
+
+
+def _news(event: FineTuningJobEvent, status: str) -> News:
+    data = event.data if isinstance(event.data, dict) else {}
+    in_words = _STEP.match(str(event.message))
+    step, steps = in_words.groups() if in_words else (None, None)
+    loss = data.get("train_loss")
+    return News(
+        message=str(event.message),
+        status=status,
+        level=str(event.level or "info"),
+        step=_whole(data.get("step", step)) if in_words or event.type == "metrics" else None,
+        steps=_whole(data.get("total_steps", steps)),
+        loss=float(loss) if isinstance(loss, int | float) else None,
+    )
+
+
+def _whole(number: object) -> int | None:
+    return int(number) if isinstance(number, int | float | str) else None
+
+
+__all__ = ["ENDED", "IN_VAIN", "News", "Watch", "begin", "earlier_job", "follow"]

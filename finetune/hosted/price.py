@@ -1,0 +1,60 @@
+"""What a job will cost, roughly, said before the money is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ape.books.tokens import Range
+
+# Dollars for a million tokens trained on, by the beginning of the model's name: OpenAI's list of mid-2025. The longest
+# name that fits is meant. Prices change, and --price has the last word.
+LISTED: Mapping[str, float] = {
+    "gpt-3.5-turbo": 8.0,
+    "gpt-4o": 25.0,
+    "gpt-4o-mini": 3.0,
+    "gpt-4.1": 25.0,
+    "gpt-4.1-mini": 5.0,
+    "gpt-4.1-nano": 1.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Tokens of all epochs together, and what a million of them costs, where anybody knows."""
+
+    tokens: Range
+    price: float | None
+    origin: str
+
+    @property
+    def dollars(self) -> Range | None:
+        """What is to be paid."""
+        return None if self.price is None else self.tokens.times(self.price / 1e6)
+
+    @property
+    def sentence(self) -> str:
+        """For whoever is to pay."""
+        tokens = f"{_round(self.tokens.low):,} to {_round(self.tokens.high):,} tokens in all, by our estimate"
+        if self.dollars is None:
+            return f"{tokens}. What they cost is not known here: tell with --price, for a million."
+        low, high = self.dollars.low, self.dollars.high
+        return f"{tokens}: ${low:,.2f} to ${high:,.2f} at ${self.price:,.2f} a million ({self.origin})."
+
+
+def estimate_cost(
+    tokens: Range, *, epochs: int, base: str, hosted_by_openai: bool, price: float | None
+) -> Estimate:
+    """By the price that is given, or by the one that is listed."""
+    trained = tokens.times(epochs)
+    if price is not None:
+        return Estimate(trained, price, "--price")
+    name = base.removeprefix("ft:")
+    fitting = [listed for listed in LISTED if name.startswith(listed)]
+    if not (hosted_by_openai and fitting):
+        return Estimate(trained, None, "")
+    return Estimate(trained, LISTED[max(fitting, key=len)], "listed in mid-2025; --price tells another")
+
+
+def _round(tokens: float) -> int:
+    return round(tokens) if tokens < 10_000 else round(tokens, -3).__int__()

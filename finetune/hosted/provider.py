@@ -1,0 +1,220 @@
+"""Whoever fine-tunes for us: files and jobs by OpenAI's API, asked again when it fails in passing.
+
+Orders are made once: where the answer to one is lost, its ticket is looked for before it is sent again.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import openai
+from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
+
+from ape.engines.client import NONSENSE
+from ape.engines.retry import RetryPolicy, retrying, translate
+from ape.errors import EngineError, EngineRefused, InputError, KeyRefused
+from ape.events import Listener
+from ape.network import host_of, is_loopback
+from ape.settings import OPENAI_HOST
+from finetune.hosted.order import Order
+
+TICKET = "ape_ticket"
+T = TypeVar("T")
+_MOST_JOBS = 500
+_HIDDEN = "********"
+
+
+class Provider:
+    """OpenAI, or a server that speaks as it does."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | None,
+        listen: Listener,
+        retry: RetryPolicy | None = None,
+        timeout_seconds: float = 300.0,
+    ) -> None:
+        self.url = url
+        self.host = host_of(url)
+        self._key = key or ""
+        self._listen = listen
+        self._retry = retry or RetryPolicy()
+        if not key and self.host == OPENAI_HOST:
+            raise InputError("OpenAI wants a key: set OPENAI_API_KEY.")
+        self._client = openai.AsyncOpenAI(
+            base_url=url,
+            api_key=key or "none",
+            max_retries=0,
+            timeout=openai.Timeout(timeout_seconds, connect=10.0),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(self.host)),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def upload(self, path: Path) -> str:
+        """Send a file; its id there."""
+
+        async def once() -> str:
+            return _named((await self._client.files.create(file=path, purpose="fine-tune")).id)
+
+        return await self._ask(once)
+
+    async def has_file(self, id: str) -> bool:
+        """Whether a file that was sent is still there."""
+
+        async def once() -> bool:
+            try:
+                return (await self._client.files.retrieve(id)).id == id
+            except openai.NotFoundError:
+                return False
+
+        return await self._ask(once)
+
+    async def create(self, order: Order, *, files: dict[str, str], ticket: str) -> FineTuningJob:
+        """Start the job, once."""
+        tries = 0
+
+        async def once() -> FineTuningJob:
+            nonlocal tries
+            tries += 1
+            arrived = await self._find(ticket) if tries > 1 else None
+            return arrived or _job(await self._client.fine_tuning.jobs.create(**_body(order, files, ticket)))
+
+        return await self._ask(once)
+
+    async def find(self, ticket: str) -> FineTuningJob | None:
+        """The job with that ticket, if it was ever started."""
+        return await self._ask(lambda: self._find(ticket))
+
+    async def _find(self, ticket: str) -> FineTuningJob | None:
+        looked_at = 0
+        async for job in self._client.fine_tuning.jobs.list(limit=100, metadata={TICKET: ticket}):
+            # Servers that know no such filter list all jobs, the newest first.
+            if (job.metadata or {}).get(TICKET) == ticket:
+                return _job(job)
+            looked_at += 1
+            if looked_at >= _MOST_JOBS:
+                break
+        return None
+
+    async def job(self, id: str) -> FineTuningJob:
+        """How a job stands."""
+
+        async def once() -> FineTuningJob:
+            try:
+                return _job(await self._client.fine_tuning.jobs.retrieve(id))
+            except openai.NotFoundError as error:
+                raise InputError(f"{self.host} knows no job {id}, at least not by this key.") from error
+
+        return await self._ask(once)
+
+    async def events(self, id: str, *, seen: Collection[str]) -> list[FineTuningJobEvent]:
+        """What happened since, the oldest first. The API tells the newest first."""
+
+        async def once() -> list[FineTuningJobEvent]:
+            new: list[FineTuningJobEvent] = []
+            async for event in self._client.fine_tuning.jobs.list_events(id, limit=100):
+                if _named(event.id) in seen:
+                    break
+                new.append(event)
+            return new[::-1]
+
+        return await self._ask(once)
+
+    async def cancel(self, id: str) -> FineTuningJob:
+        """End a job before its time."""
+
+        async def once() -> FineTuningJob:
+            return _job(await self._client.fine_tuning.jobs.cancel(id))
+
+        return await self._ask(once)
+
+    async def result(self, id: str) -> bytes:
+        """A file of results. OpenAI wraps its CSV into base64."""
+
+        async def once() -> bytes:
+            return (await self._client.files.content(id)).content
+
+        content = await self._ask(once)
+        try:
+            return base64.b64decode(content.strip(), validate=True)
+        except binascii.Error:
+            return content
+
+    async def _ask(self, once: Callable[[], Awaitable[T]]) -> T:
+        async for attempt in retrying(self._retry, self._listen):
+            with attempt:
+                try:
+                    return await once()
+                except openai.OpenAIError as error:
+                    raise self._ours(error) from error
+                except NONSENSE as error:
+                    raise EngineError(
+                        f"{self.host} answered something that makes no sense. Is the address right?"
+                    ) from error
+        raise AssertionError("unreachable: the loop returns or raises")
+
+    def _ours(self, error: openai.OpenAIError) -> Exception:
+        """Our own error, with the remedy, and without the key, which servers like to repeat."""
+        ours = translate(error)
+        said = str(ours).replace(self._key, _HIDDEN) if self._key else str(ours)
+        if isinstance(error, openai.APIStatusError) and error.code == "insufficient_quota":
+            return EngineRefused(f"{self.host} says that nothing is left to spend on this account. {said}")
+        if isinstance(ours, KeyRefused):
+            variable = "OPENAI_API_KEY" if self.host == OPENAI_HOST else "APE_ENGINE_KEY"
+            told = said.removesuffix(" Set APE_ENGINE_KEY.")
+            return KeyRefused(f"{told} Set {variable} to a key that may fine-tune at {self.host}.")
+        if isinstance(ours, EngineError):
+            return type(ours)(said, retry_after=ours.retry_after)
+        return EngineRefused(said)
+
+
+def _body(order: Order, files: dict[str, str], ticket: str) -> dict[str, Any]:
+    chosen = {
+        "n_epochs": order.epochs,
+        "batch_size": order.batch_size,
+        "learning_rate_multiplier": order.learning_rate_multiplier,
+    }
+    hyperparameters = {name: value for name, value in chosen.items() if value is not None}
+    body = {
+        "model": order.base,
+        "training_file": files[order.training],
+        "validation_file": files[order.validation] if order.validation else None,
+        "method": {"type": "supervised", "supervised": {"hyperparameters": hyperparameters}},
+        "seed": order.seed,
+        "suffix": order.suffix,
+        # The card is made from these, on whichever machine the end of the job is seen.
+        "metadata": {
+            TICKET: ticket,
+            "prompt": order.prompt,
+            "data": order.data,
+            "languages": " ".join(order.languages)[:512],
+        },
+    }
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _job(job: FineTuningJob) -> FineTuningJob:
+    """A job that has what makes it one: the client library checks nothing."""
+    _named(job.id)
+    _named(job.status)
+    return job
+
+
+def _named(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise TypeError("an id is missing")
+    return name

@@ -1,0 +1,190 @@
+"""Training: examples in, a LoRA adapter out, by peft and the Trainer of transformers.
+
+The same command again goes on from the last whole checkpoint, and comes to the same weights as a run that nobody
+disturbed. Under torchrun each process takes its part of every batch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import TrainingArguments, set_seed
+
+from ape.adapters import Card, write_card
+from ape.errors import InputError
+from finetune.base import LoadedBase, load_base
+from finetune.config import TrainConfig
+from finetune.data.dataset import Examples, read_examples
+from finetune.encoding import Collator, encode_all
+from finetune.loss import weigh_loss
+from finetune.plot import plot_losses
+from finetune.run import Run, open_run
+from finetune.trainer import ApeTrainer, Event
+from prompts import fingerprint
+from prompts.sep import SEPARATOR, STOP
+
+LIBRARIES = ("torch", "transformers", "peft", "accelerate")
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A finished training: the adapter's directory, and how it went."""
+
+    directory: Path
+    steps: int
+    resumed_from: int
+    history: tuple[Mapping[str, Any], ...]
+
+
+def train(
+    base: str, data: Path, out: Path, *, config: TrainConfig, listen: Callable[[Event], None] = lambda _: None
+) -> Trained:
+    """Train an adapter of the base on the examples, into a new directory or one of an unfinished run."""
+    examples = read_examples(data)
+    run = open_run(out, {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")})
+    loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
+    trainer = _trainer(loaded, examples, run, config, listen)
+    last = run.last_checkpoint()
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    if trainer.is_world_process_zero():
+        _save(trainer, loaded, examples, run, config)
+    trainer.accelerator.wait_for_everyone()
+    return Trained(
+        run.directory,
+        trainer.state.global_step,
+        int(last.name.rpartition("-")[2]) if last else 0,
+        tuple(trainer.state.log_history),
+    )
+
+
+def adapted(loaded: LoadedBase, config: TrainConfig) -> Any:
+    """The base with a fresh adapter on it, and the weighted loss."""
+    set_seed(config.seed)
+    lora, layers = config.lora, loaded.model.config.num_hidden_layers
+    if lora.first_layer >= layers:
+        raise InputError(f"lora.first_layer is {lora.first_layer}, and the base has {layers} layers, from 0 on.")
+    weigh_loss(loaded.model, chunk=config.chunk)
+    if config.quantised:
+        from peft import prepare_model_for_kbit_training
+
+        prepare_model_for_kbit_training(loaded.model, use_gradient_checkpointing=config.checkpointing)
+    return get_peft_model(
+        loaded.model,
+        LoraConfig(
+            r=lora.rank,
+            lora_alpha=lora.alpha,
+            lora_dropout=lora.dropout,
+            target_modules=lora.modules if isinstance(lora.modules, str) else list(lora.modules),
+            layers_to_transform=list(range(lora.first_layer, layers)) if lora.first_layer else None,
+            task_type="CAUSAL_LM",
+        ),
+    )
+
+
+def _trainer(
+    loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig, listen: Callable[[Event], None]
+) -> ApeTrainer:
+    encoded = encode_all(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens)
+    looked_at = examples["dev"][: config.watch.examples]
+    if not encoded:
+        raise InputError(f"{examples.directory} has no examples to train on.")
+    trainer = ApeTrainer(
+        model=adapted(loaded, config),
+        args=_arguments(run, config, watched=bool(looked_at)),
+        train_dataset=encoded,
+        eval_dataset=looked_at or None,
+        data_collator=Collator(loaded.tokenizer.eos_token_id, config.prompt_weight),
+        processing_class=loaded.tokenizer,
+    )
+    trainer.prepare(config, listen)
+    return trainer
+
+
+def _arguments(run: Run, config: TrainConfig, *, watched: bool) -> TrainingArguments:
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    parts, rest = divmod(config.batch, config.micro_batch * processes)
+    if rest:
+        raise InputError(
+            f"A batch of {config.batch} can't be divided among {processes} processes that take "
+            f"{config.micro_batch} at once. Choose a micro_batch that fits."
+        )
+    os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.directory / "tensorboard")
+    steps = {"eval_steps": config.watch.every, "save_steps": config.watch.every}
+    arguments = TrainingArguments(
+        output_dir=str(run.checkpoints),
+        num_train_epochs=config.epochs,
+        max_steps=config.max_steps or -1,
+        per_device_train_batch_size=config.micro_batch,
+        gradient_accumulation_steps=parts,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=config.warmup,
+        weight_decay=config.weight_decay,
+        max_grad_norm=config.clip,
+        bf16=config.precision == "bfloat16",
+        use_cpu=not torch.cuda.is_available(),
+        gradient_checkpointing=config.checkpointing,
+        fsdp=True if config.fsdp is not None else None,
+        fsdp_config=dict(config.fsdp) if config.fsdp else None,
+        seed=config.seed,
+        data_seed=config.seed,
+        eval_strategy="steps" if watched else "no",
+        save_strategy="steps",
+        save_total_limit=config.watch.keep + 1,
+        load_best_model_at_end=watched,
+        metric_for_best_model="eval_ter_gain" if watched else None,
+        greater_is_better=True if watched else None,
+        restore_callback_states_from_checkpoint=True,
+        logging_steps=1,
+        report_to=["tensorboard"],
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        dataloader_pin_memory=torch.cuda.is_available(),
+        **steps,
+    )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # several at once are torchrun's business, a process each
+    return arguments
+
+
+def _save(
+    trainer: ApeTrainer, loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig
+) -> None:
+    """The adapter, its plot, and last of all its card: a directory with a card is whole."""
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    settings = model.peft_config["default"]
+    settings.base_model_name_or_path = loaded.card.model  # by name, not by where it happened to lie
+    if not isinstance(settings.target_modules, str):
+        settings.target_modules = sorted(settings.target_modules)  # peft made a set of them, in any order
+    # "auto" would look that name up on the hub, to see whether the vocabulary has grown.
+    model.save_pretrained(run.directory, save_embedding_layers=False)
+    (run.directory / "README.md").unlink(missing_ok=True)
+    history = trainer.state.log_history
+    (run.directory / "history.json").write_text(json.dumps(history, indent=1) + "\n", encoding="utf-8")
+    plot_losses(history, run.directory / "loss.png")
+    best = trainer.state.best_metric
+    card = Card(
+        base=loaded.card,
+        prompt=fingerprint("sep"),
+        separators=(SEPARATOR,),
+        stop=(STOP,),
+        languages=examples.languages,
+        data=examples.manifest_hash,
+        training={
+            **config.model_dump(mode="json"),
+            "steps": trainer.state.global_step,
+            "examples": len(examples["train"]),
+            "libraries": {name: version(name) for name in LIBRARIES},
+            "best": {"step": trainer.state.best_global_step, "ter_gain": best} if best is not None else None,
+        },
+    )
+    write_card(run.directory, card)
+    run.finish()
