@@ -13,10 +13,11 @@ from ape.edits import edit_rate, find_edits
 from ape.engines.protocol import DEFAULT, Engine, Model, Sampling
 from ape.errors import EngineError
 from ape.events import Attempt, Done, Event, Found, Listener, Retry, Token, ignore
+from ape.gate import ALTERNATIVES, Gate, Sifted
 from ape.guards import check
 from ape.intake import nothing_to_edit, refuse_unreadable, refuse_what_does_not_fit
 from ape.languages import name_of
-from ape.segment import Segment
+from ape.segment import Draft, Segment
 from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
 from prompts import Prompt, Question, render
 
@@ -136,11 +137,13 @@ class _Work:
         def tell(event: Event) -> None:
             self.listen(replace(event, attempt=number) if isinstance(event, Token | Retry) else event)
 
-        sampling = _sampling(self.segment, self.options, number)
+        sampling = _sampling(self.segment, self.options, number, gated=self.model.gate is not None)
         self.listen(Attempt(number, sampling.seed, sampling.temperature))
         reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=tell)
         self.usage += reply.usage
         draft = replace(reply.draft, text=self.prompt.read(reply.draft.text))
+        if self.model.gate:
+            draft = self._sift(self.model.gate, draft, number)
         length = len(self.segment.mt) + len(draft.text)
         findings = await _aside(length, check, self.segment, draft)
         for finding in findings:
@@ -148,6 +151,13 @@ class _Work:
         if any(finding.severity is Severity.REJECT for finding in findings):
             return None
         return Candidate(_with_outer_space(draft.text, self.segment.mt), len(findings), number)
+
+    def _sift(self, gate: Gate, draft: Draft, number: int) -> Draft:
+        """The draft without the edits that its model was not sure enough of."""
+        sifted = gate.sift(self.segment, draft)
+        if sifted.undone:
+            self.note(_undone(sifted, number))
+        return replace(draft, text=sifted.text, chances=())
 
     async def take(self, chosen: Candidate) -> PostEdit:
         """The passage with that draft."""
@@ -182,6 +192,13 @@ class _Work:
         )
 
 
+def _undone(sifted: Sifted, number: int) -> Finding:
+    count, first = len(sifted.undone), sifted.undone[0]
+    what = "an edit was" if count == 1 else f"{count} edits were"
+    message = f"The model was not sure enough: {what} undone, such as {first.before!r} -> {first.after!r}."
+    return Finding("gate", Severity.WARN, message, number)
+
+
 def _unsaid(prompt: Prompt, model: Model) -> Finding:
     what = " and ".join([*filter(None, [", ".join(prompt.unsaid[:-1])]), prompt.unsaid[-1]])
     message = f"{model.name} was tuned on source and MT alone: {what} of the request were not shown to it."
@@ -201,7 +218,7 @@ def _question(segment: Segment) -> Question:
     )
 
 
-def _sampling(segment: Segment, options: Options, number: int) -> Sampling:
+def _sampling(segment: Segment, options: Options, number: int, *, gated: bool) -> Sampling:
     """The first draft is drawn as it was asked for; the others, so that they are not the first again."""
     again = number > 1
     length = len(segment.mt)
@@ -214,6 +231,7 @@ def _sampling(segment: Segment, options: Options, number: int) -> Sampling:
         max_tokens=options.max_tokens or 64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,
         stop=options.stop,
+        alternatives=ALTERNATIVES if gated else 0,
     )
 
 

@@ -30,8 +30,21 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Chance:
+    """A token of a draft with its log-probability, and those of some that were not chosen."""
+
+    text: str
+    logprob: float
+    others: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """What a model answered. `finish_reason` is the server's: "stop", or "length" when it was cut off."""
+    """What a model answered. `finish_reason` is the server's: "stop", or "length" when it was cut off.
+
+    `chances` are its tokens, where they were asked for and the server tells.
+    """
 
     text: str
     finish_reason: str = "stop"
+    chances: tuple[Chance, ...] = ()

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ape.errors import AdapterRefused
+from ape.gate import Gate
 from prompts import Format, fingerprint
 
 CARD = "ape.json"
@@ -39,6 +40,7 @@ class Card(BaseModel):
     languages: tuple[str, ...] = Field((), description='pairs as "fr-en"; none: any')
     data: str | None = Field(None, description="hash of the manifest of its training data")
     training: dict[str, JsonValue] = Field({}, description="settings of the training")
+    gate: Gate | None = Field(None, description="which of its edits to let through")
     parity: dict[str, JsonValue] | None = Field(
         None, description="how far served outputs were those of the training library"
     )

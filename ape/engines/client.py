@@ -19,12 +19,13 @@ from openai import AsyncStream
 from openai.types import Completion, CompletionChoice
 from openai.types.chat import ChatCompletionChunk
 
+from ape.engines.chances import read_chances
 from ape.engines.protocol import Health, Model, Reply, Sampling, pick
 from ape.engines.retry import RetryPolicy, is_about_the_window, retrying, translate
 from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
 from ape.events import Listener, Token, ignore
 from ape.network import host_of, is_loopback
-from ape.segment import Draft
+from ape.segment import Chance, Draft
 from ape.trace import request_id
 from ape.verdict import Usage
 from prompts import Prompt
@@ -167,11 +168,15 @@ class OpenAIEngine:
             else:
                 return await _require_stream(stream)
 
+    def body_for(self, prompt: Prompt, model: Model) -> Mapping[str, object] | None:
+        """What goes with a request besides what the dialect knows."""
+        return self.extra_body
+
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
         parameters |= {
             "model": model.name,
             "stream": True,
-            "extra_body": self.extra_body,
+            "extra_body": self.body_for(prompt, model),
             "extra_headers": _trace(),
         }
         if isinstance(prompt.body, str):
@@ -209,21 +214,31 @@ def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped
         "max_completion_tokens" if "max_tokens" in without else "max_tokens": sampling.max_tokens,
         "stop": [*prompt.stop, *sampling.stop],
         "stream_options": {"include_usage": True},
-    }
+    } | _chances_wanted(prompt, sampling.alternatives)
     left_out = without if capped else {*without, "max_tokens", "max_completion_tokens"}
     # Left out, a chat goes on to the end of the window, but a text for 16 tokens, unless the cap is null.
     uncapped = {} if capped or not isinstance(prompt.body, str) else {"max_tokens": None}
     return {name: value for name, value in parameters.items() if name not in left_out} | uncapped
 
 
+def _chances_wanted(prompt: Prompt, alternatives: int) -> dict[str, Any]:
+    if not alternatives:
+        return {}
+    if isinstance(prompt.body, str):
+        return {"logprobs": alternatives}
+    return {"logprobs": True, "top_logprobs": alternatives}
+
+
 async def _gather(chunks: AsyncIterator[Chunk], max_characters: int, listen: Listener) -> Reply:
     """Put the pieces together; leaving early closes the stream and so stops the server."""
     pieces: list[str] = []
+    chances: list[Chance] = []
     length, reason, usage = 0, None, Usage()
     async for chunk in chunks:
         try:
             usage = _usage(chunk) or usage
             text, reason_now = _piece(chunk)
+            chances += _chances(chunk)
         except NONSENSE as error:
             raise EngineError("The model server sent something that is no answer.") from error
         reason = reason_now or reason
@@ -232,10 +247,12 @@ async def _gather(chunks: AsyncIterator[Chunk], max_characters: int, listen: Lis
             length += len(text)
             listen(Token(text))
             if length > max_characters:
-                return Reply(Draft("".join(pieces), "length"), Usage(usage.prompt_tokens, len(pieces)))
+                return Reply(
+                    Draft("".join(pieces), "length", tuple(chances)), Usage(usage.prompt_tokens, len(pieces))
+                )
     if reason is None:
         raise EngineError("The model server broke off in the middle of its answer.")
-    return Reply(Draft("".join(pieces), reason), usage)
+    return Reply(Draft("".join(pieces), reason, tuple(chances)), usage)
 
 
 def _usage(chunk: Chunk) -> Usage | None:
@@ -258,6 +275,11 @@ def _piece(chunk: Chunk) -> tuple[str, str | None]:
     if not isinstance(text, str | None):
         raise TypeError("the text is no text")
     return text or "", choice.finish_reason
+
+
+def _chances(chunk: Chunk) -> list[Chance]:
+    told = chunk.choices[0].logprobs if chunk.choices else None
+    return list(read_chances(told.to_dict())) if told else []
 
 
 def _model(entry: dict[str, Any]) -> Model:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from ape.errors import EngineUnavailable, UnknownModel
 from ape.events import Listener
+from ape.gate import Gate
 from ape.segment import Draft
 from ape.verdict import Usage
 from prompts import Format, Prompt
@@ -21,7 +22,8 @@ class Sampling:
     """How a draft is drawn.
 
     `max_characters` stops a run-away early: a draft longer than that will be refused by the guards anyway. `stop` ends
-    a draft besides what the prompt's format has for that.
+    a draft besides what the prompt's format has for that. `alternatives` asks for the chances of the draft's tokens,
+    and of so many others in the place of each.
     """
 
     temperature: float
@@ -30,6 +32,7 @@ class Sampling:
     max_tokens: int
     max_characters: int
     stop: tuple[str, ...] = ()
+    alternatives: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,14 @@ class Model:
     """A model that an engine serves, and the format it is to be asked in.
 
     `window` is its context length in tokens, where the server tells. `revision` stands for its weights, where we can
-    see them: two models of one name and one revision are the same.
+    see them: two models of one name and one revision are the same. `gate` undoes the edits it is not sure of.
     """
 
     name: str
     window: int | None = None
     format: Format = "chat"
     revision: str = ""
+    gate: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,172 @@
+"""What speaks for and against each edit of a draft: how sure the model was of it, and what it takes away or brings.
+
+A server tells the chance of each token it chose, and of some that it did not. Where the draft leaves the MT, one of
+those others is how the MT goes on: the two chances are the model's own choice between editing and keeping, and cost
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rapidfuzz.distance import Indel
+
+from ape.edits import Edit, edit_rate, find_edits
+from ape.segment import Chance, Segment
+
+# Log-probabilities below this are all the same: never.
+FLOOR = -10.0
+FEATURES = (
+    "lead",  # log-probability of the token with which the draft leaves the MT
+    "rival",  # that of the token with which the MT goes on
+    "sure",  # mean log-probability of the edit's tokens
+    "weakest",  # the lowest among them
+    "back",  # that of the token with which the draft is back in the MT
+    "taken",  # words taken out, as a logarithm
+    "put",  # words put in, likewise
+    "insertion",
+    "deletion",
+    "alike",  # how far the two wordings have the same letters
+    "spelling",  # whether only capitals or marks differ
+    "from_source",  # share of the words put in that stand in the source as they are
+    "off_source",  # share of the words taken out that do
+    "loses_name",  # a capital or a digit goes, and none comes
+    "brings_name",
+    "first",  # it is at the very beginning
+    "last",  # it is at the very end
+    "rate",  # edit rate of the whole draft
+    "foreign",  # share of the source that is not in Latin letters
+)
+_WORD = re.compile(r"\w+")
+_MARKED = re.compile(r"\d|\b[^\W\d_a-z]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An edit and its features, in the order of FEATURES."""
+
+    edit: Edit
+    values: tuple[float, ...]
+
+
+def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[Evidence]:
+    """The edits of a draft, each with what speaks for it; `text` is the draft that the tokens spell."""
+    mt = segment.mt.strip()
+    edits = find_edits(mt, text, language=segment.target_language)
+    chances = _whole_characters(chances)
+    starts = list(accumulate((len(one.text) for one in chances), initial=0))
+    whole = "".join(one.text for one in chances)
+    shift = whole.find(text)
+    if shift < 0:  # not the tokens of this text: nothing is known of any edit
+        return [Evidence(edit, ()) for edit in edits]
+    frame = _Frame(
+        mt,
+        text,
+        tuple(chances),
+        tuple(start - shift for start in starts),
+        frozenset(_WORD.findall(segment.source.lower())),
+        min(edit_rate(mt, text), 1.0),
+        _foreign(segment.source),
+    )
+    return [Evidence(edit, frame.features(edit)) for edit in edits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What all edits of a draft have in common. `starts` are the tokens' places in the text, and its end."""
+
+    mt: str
+    text: str
+    chances: tuple[Chance, ...]
+    starts: tuple[int, ...]
+    source_words: frozenset[str]
+    rate: float
+    foreign: float
+
+    def features(self, edit: Edit) -> tuple[float, ...]:
+        before, after = edit.before.strip(), edit.after.strip()
+        same = _common(self.mt[edit.mt_span[0] :], self.text[edit.span[0] :])
+        leaves, mt_leaves = edit.span[0] + same, edit.mt_span[0] + same
+        first = self._token_at(leaves)
+        begun = min(leaves - self.starts[first], mt_leaves)  # the token may start before the texts part
+        behind = max(first + 1, self._token_at(edit.span[1]))
+        own = [self._chance(at) for at in range(first, behind)]
+        taken, put = _WORD.findall(before), _WORD.findall(after)
+        return (
+            own[0],
+            self._rival(first, self.mt[mt_leaves - begun :]),
+            sum(own) / len(own),
+            min(own),
+            self._chance(behind),
+            math.log1p(len(taken)),
+            math.log1p(len(put)),
+            float(not before),
+            float(not after),
+            Indel.normalized_similarity(before, after),
+            float("".join(taken).lower() == "".join(put).lower()),
+            self._in_source(put),
+            self._in_source(taken),
+            float(bool(_MARKED.search(before)) and not _MARKED.search(after)),
+            float(bool(_MARKED.search(after)) and not _MARKED.search(before)),
+            float(edit.mt_span[0] == 0),
+            float(edit.mt_span[1] == len(self.mt)),
+            self.rate,
+            self.foreign,
+        )
+
+    def _token_at(self, place: int) -> int:
+        """The token that the character there is of; behind the text, the end token, which servers do not tell."""
+        return max(bisect_right(self.starts, place) - 1, 0)
+
+    def _chance(self, at: int) -> float:
+        return max(self.chances[at].logprob, FLOOR) if at < len(self.chances) else 0.0
+
+    def _rival(self, at: int, goes_on: str) -> float:
+        """Of the tokens that were not chosen, the likeliest with which the MT would go on."""
+        others = self.chances[at].others if at < len(self.chances) else ()
+        chosen = self.chances[at].text if at < len(self.chances) else ""
+        fit = [
+            chance
+            for token, chance in others
+            if token != chosen and (goes_on.startswith(token) if token else not goes_on)
+        ]
+        return max([FLOOR, *fit])
+
+    def _in_source(self, words: Sequence[str]) -> float:
+        return sum(word.lower() in self.source_words for word in words) / len(words) if words else 0.0
+
+
+def _whole_characters(chances: Sequence[Chance]) -> list[Chance]:
+    """Tokens that are parts of one character, as one: their chances multiplied, the others those of the first."""
+    whole: list[Chance] = []
+    for one in chances:
+        if whole and not _is_text(whole[-1].text):
+            joined = (whole[-1].text + one.text).encode(errors="surrogateescape")
+            one = Chance(
+                joined.decode(errors="surrogateescape"), whole[-1].logprob + one.logprob, whole[-1].others
+            )
+            whole.pop()
+        whole.append(one)
+    return whole
+
+
+def _is_text(text: str) -> bool:
+    return not any("\udc80" <= character <= "\udcff" for character in text)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    for at, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return at
+    return min(len(one), len(other))
+
+
+def _foreign(source: str) -> float:
+    letters = [character for character in source if character.isalpha()]
+    return sum(character > "\u024f" for character in letters) / len(letters) if letters else 0.0

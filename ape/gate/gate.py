@@ -1,0 +1,64 @@
+"""The gate itself: a weight for each feature, and how likely an edit must be to help before it is let through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ape.edits import Edit, apply_edits
+from ape.gate.evidence import FEATURES, Evidence, weigh_edits
+from ape.segment import Draft, Segment
+
+# Tokens beside the chosen one that a server is asked to tell of. OpenAI and vLLM allow 20.
+ALTERNATIVES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """A draft after the gate: the text with the edits that were let through, those, and the ones undone."""
+
+    text: str
+    kept: tuple[Edit, ...]
+    undone: tuple[Edit, ...]
+
+
+class Gate(BaseModel):
+    """How likely each edit is to help, by a logistic model; fitted on passages that the model was not trained on.
+
+    `features` are mean, scale and weight of each. It travels in the card of the adapter that it was fitted for.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    features: Mapping[str, tuple[float, float, float]]
+    bias: float
+    threshold: Annotated[float, Field(ge=0, le=1)]
+
+    @model_validator(mode="after")
+    def _knows_its_features(self) -> Gate:
+        unknown = set(self.features) - set(FEATURES)
+        if unknown:
+            raise ValueError(f"the gate weighs {', '.join(sorted(unknown))}, which is not known here")
+        return self
+
+    def chance(self, evidence: Evidence) -> float:
+        """How likely the edit is to help; an edit of which nothing is known is not let through."""
+        if not evidence.values:
+            return 0.0
+        known = dict(zip(FEATURES, evidence.values, strict=True))
+        score = self.bias + sum(
+            weight * (known[name] - mean) / scale for name, (mean, scale, weight) in self.features.items()
+        )
+        return 1.0 / (1.0 + math.exp(-max(min(score, 50.0), -50.0)))
+
+    def sift(self, segment: Segment, draft: Draft) -> Sifted:
+        """Undo the edits of a draft that are not likely enough to help."""
+        found = weigh_edits(segment, draft.text, draft.chances)
+        sure = {id(one) for one in found if self.chance(one) >= self.threshold}
+        kept = tuple(one.edit for one in found if id(one) in sure)
+        undone = tuple(one.edit for one in found if id(one) not in sure)
+        return Sifted(apply_edits(segment.mt.strip(), kept), kept, undone)

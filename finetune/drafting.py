@@ -1,0 +1,146 @@
+"""Drafts of many examples by an engine, kept in a file as they come, so that a broken run goes on where it was.
+
+They are what the gate is fitted on and what results are worked out from: the model is asked once, and everything that
+comes after it (gate, guards, scores) can be done again in seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ape.engines.around import Around
+from ape.engines.protocol import Engine, Model, Reply, Sampling
+from ape.events import Listener, ignore
+from ape.gate import ALTERNATIVES
+from ape.segment import Chance, Draft, Segment
+from ape.verdict import Usage
+from finetune.example import Example
+from prompts import Prompt, render
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """What a model answered, by example id, as the server sent it."""
+
+    model: Model
+    replies: dict[str, Reply]
+
+    def draft(self, example: Example) -> Draft:
+        """The draft of an example, read as it would be when served."""
+        reply = self.replies[example.id]
+        text = render(self.model.format, example.question).read(reply.draft.text)
+        return Draft(text, reply.draft.finish_reason, reply.draft.chances)
+
+
+def segment_of(example: Example) -> Segment:
+    """The example as a passage to be post-edited."""
+    return Segment(example.source, example.mt, example.source_language, example.target_language)
+
+
+async def draft_all(
+    engine: Engine,
+    name: str,
+    examples: Sequence[Example],
+    path: Path,
+    *,
+    at_once: int,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Drafts:
+    """Greedy drafts of all the examples; those that are in the file already are not asked for again."""
+    async with engine.using(name) as model:
+        kept = _read(path, model)
+        waiting = [example for example in examples if example.id not in kept]
+        done = len(examples) - len(waiting)
+        with path.open("a", encoding="utf-8") as file:
+            slots = asyncio.Semaphore(at_once)
+
+            async def one(example: Example) -> None:
+                nonlocal done
+                async with slots:
+                    reply = await engine.ask(
+                        render(model.format, example.question), _greedy(example), model=model, listen=ignore
+                    )
+                kept[example.id] = reply
+                file.write(json.dumps(_row(example.id, reply, model), ensure_ascii=False) + "\n")
+                file.flush()
+                done += 1
+                progress(done, len(examples))
+
+            async with asyncio.TaskGroup() as group:
+                for example in waiting:
+                    group.create_task(one(example))
+    return Drafts(model, {example.id: kept[example.id] for example in examples})
+
+
+def _greedy(example: Example) -> Sampling:
+    length = len(example.mt)
+    return Sampling(
+        temperature=0.0,
+        top_p=1.0,
+        seed=1,
+        max_tokens=64 + 2 * length,
+        max_characters=200 + 2 * length,
+        alternatives=ALTERNATIVES,
+    )
+
+
+def _row(id: str, reply: Reply, model: Model) -> dict[str, Any]:
+    return {
+        "id": id,
+        "model": model.name,
+        "revision": model.revision,
+        "text": reply.draft.text,
+        "finish": reply.draft.finish_reason,
+        "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
+        "chances": [[one.text, round(one.logprob, 4), _short(one)] for one in reply.draft.chances],
+    }
+
+
+def _short(chance: Chance) -> list[list[Any]]:
+    """Where the model had no doubt, what else there was says nothing."""
+    return [] if chance.logprob > -0.001 else [[text, round(lp, 4)] for text, lp in chance.others]
+
+
+def _read(path: Path, model: Model) -> dict[str, Reply]:
+    kept: dict[str, Reply] = {}
+    if not path.exists():
+        return kept
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # the line that was being written when it was broken off
+        if (row["model"], row["revision"]) != (model.name, model.revision):
+            continue
+        chances = tuple(
+            Chance(text, logprob, tuple((other, lp) for other, lp in others))
+            for text, logprob, others in row["chances"]
+        )
+        kept[row["id"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
+    return kept
+
+
+class Replay(Around):
+    """An engine that answers from drafts made before, so that passages go through all that comes after the model."""
+
+    def __init__(self, engine: Engine, drafts: Drafts, examples: Sequence[Example]) -> None:
+        super().__init__(engine)
+        self._model = drafts.model
+        self._answers = {
+            render(drafts.model.format, example.question).text: drafts.replies[example.id]
+            for example in examples
+        }
+
+    async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """The answer that was given then."""
+        return self._answers[prompt.text]
+
+    def using(self, name: str) -> AbstractAsyncContextManager[Model]:
+        """The engine's own, so that gate and format are those of now."""
+        return self.engine.using(name)

@@ -1,0 +1,149 @@
+"""What a tuned model is worth: its post-edits beside the MT as it was, by language pair, with signatures and p-values.
+
+Scores are sacrebleu's on all passages of a pair at once; p-values are those of its paired bootstrap against doing
+nothing. Whatever a system leaves as it is counts as the MT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ape.engines.protocol import Engine
+from ape.guards import check
+from ape.postedit import Options, post_edit
+from ape.verdict import Severity
+from finetune.drafting import Drafts, Replay, segment_of
+from finetune.example import Example
+
+BASELINE = "do nothing"
+METRICS = ("TER", "BLEU", "chrF")
+SAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A score of a system on a pair, how it differs from doing nothing, and how likely that is chance."""
+
+    metric: str
+    score: float
+    difference: float
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system on a language pair."""
+
+    pair: str
+    system: str
+    passages: int
+    edited: float
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The table, and the signature of each metric."""
+
+    rows: tuple[Row, ...]
+    signatures: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"signatures": dict(self.signatures), "rows": [asdict(row) for row in self.rows]}
+
+
+async def edited(engine: Engine, name: str, drafts: Drafts, examples: Sequence[Example]) -> list[str]:
+    """The post-edits of drafts made before, with gate and guards as when served, one attempt each."""
+    replay = Replay(engine, drafts, examples)
+    options = Options(model=name, max_attempts=1)
+    return [
+        (await post_edit(segment_of(example), replay, options=options)).post_edit.strip()
+        for example in examples
+    ]
+
+
+def unguarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
+    """The drafts as they came; an empty one too."""
+    return [drafts.draft(example).text for example in examples]
+
+
+def guarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
+    """The drafts with guards and without the gate."""
+    texts = []
+    for example in examples:
+        draft = drafts.draft(example)
+        findings = check(segment_of(example), draft)
+        refused = any(finding.severity is Severity.REJECT for finding in findings)
+        texts.append(example.mt if refused else draft.text)
+    return texts
+
+
+def score(
+    examples: Sequence[Example], systems: Mapping[str, Sequence[str]], *, samples: int = SAMPLES
+) -> Results:
+    """The table of all systems, on each pair and on all together."""
+    pairs: dict[str, list[int]] = {}
+    for at, example in enumerate(examples):
+        pairs.setdefault(f"{example.source_language}-{example.target_language}", []).append(at)
+    if len(pairs) > 1:
+        pairs["all"] = list(range(len(examples)))
+    rows: list[Row] = []
+    signatures: Mapping[str, str] = {}
+    for pair, places in pairs.items():
+        found, signatures = _score_pair(
+            pair,
+            [examples[at] for at in places],
+            {name: [texts[at] for at in places] for name, texts in systems.items()},
+            samples,
+        )
+        rows += found
+    return Results(tuple(rows), signatures)
+
+
+def _score_pair(
+    pair: str, examples: Sequence[Example], systems: Mapping[str, Sequence[str]], samples: int
+) -> tuple[list[Row], Mapping[str, str]]:
+    from sacrebleu.metrics import BLEU, CHRF, TER
+    from sacrebleu.significance import PairedTest
+
+    humans = [[example.human for example in examples]]
+    baseline = [example.mt for example in examples]
+    metrics = {
+        "TER": TER(references=humans),
+        "BLEU": BLEU(
+            references=humans, force=True
+        ),  # corpora of sentences are often tokenised, and say so by design
+        "chrF": CHRF(references=humans),
+    }
+    named = [(BASELINE, baseline), *((name, list(texts)) for name, texts in systems.items())]
+    test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=samples)
+    signatures, table = test()
+    columns = {_short(column): cells for column, cells in table.items() if column != "System"}
+    rows = []
+    for at, (name, texts) in enumerate(named):
+        cells = tuple(
+            Cell(
+                metric,
+                float(columns[metric][at].score),
+                float(columns[metric][at].score - columns[metric][0].score),
+                _p_value(columns[metric][at], columns[metric][0]),
+            )
+            for metric in METRICS
+        )
+        changed = sum(text != mt for text, mt in zip(texts, baseline, strict=True))
+        rows.append(Row(pair, name, len(examples), changed / len(examples), cells))
+    return rows, {_short(name): str(told) for name, told in signatures.items()}
+
+
+def _p_value(cell: Any, baseline: Any) -> float | None:
+    """As sacrebleu has it, but for equal scores: in no resample is their difference above 0, and it says p = 0."""
+    if cell.p_value is None:
+        return None
+    return 1.0 if cell.score == baseline.score else float(cell.p_value)
+
+
+def _short(column: str) -> str:
+    return {"chrF2": "chrF"}.get(column, column)
