@@ -180,8 +180,9 @@ def _said_plainly(name: str) -> Iterator[None]:
     """Whatever a library says of files that it can't use, as one sentence; and no progress bars of its own."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    bars: Any = logging
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
     try:
         yield
     except OSError as error:
@@ -192,7 +193,7 @@ def _said_plainly(name: str) -> Iterator[None]:
         raise ModelError(_complaint(name, error)) from error
     finally:
         if shown:
-            logging.enable_progress_bar()
+            bars.enable_progress_bar()
 
 
 def _complaint(name: str, error: Exception) -> str:

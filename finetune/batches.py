@@ -13,7 +13,9 @@ class LengthGrouped:
     """Examples in an order in which every `batch` of them in a row have about the same length.
 
     The order does not depend on how many of a batch go through the model at once, or in how many processes: these take
-    consecutive parts of it. The longest batch comes first, so that what does not fit into memory fails at once.
+    consecutive parts of it. The longest batch comes first, so that what does not fit into memory fails at once. The
+    last batch is filled up with the place after the last, where a blank stands that teaches nothing, so that every
+    process has its part of every batch.
     """
 
     def __init__(self, lengths: Sequence[int], batch: int, *, seed: int) -> None:
@@ -27,18 +29,19 @@ class LengthGrouped:
         self._epoch = epoch
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return -(-len(self._lengths) // self._batch) * self._batch
 
     def __iter__(self) -> Iterator[int]:
         for batch in self.batches():
             yield from batch
 
     def batches(self) -> list[list[int]]:
-        """The batches of the epoch; one that is not full comes last, where it moves no other's border."""
+        """The batches of the epoch; one that was not full comes last."""
         random = Random(f"{self._seed}/{self._epoch}")
         order = list(range(len(self._lengths)))
         random.shuffle(order)
-        whole, rest = [], []
+        whole: list[list[int]] = []
+        rest: list[list[int]] = []
         for start in range(0, len(order), self._batch * POOL):
             pool = sorted(order[start : start + self._batch * POOL], key=lambda at: (self._lengths[at], at))
             for first in range(0, len(pool), self._batch):
@@ -49,4 +52,5 @@ class LengthGrouped:
             longest = max(whole, key=lambda batch: max(self._lengths[at] for at in batch))
             whole.remove(longest)
             whole.insert(0, longest)
-        return whole + rest
+        blank = len(self._lengths)
+        return whole + [batch + [blank] * (self._batch - len(batch)) for batch in rest]

@@ -58,10 +58,13 @@ class TrainConfig(BaseModel):
     seed: int = 1
     precision: Literal["float32", "bfloat16"] = "float32"
     quantised: Annotated[bool, Field(description="QLoRA: the base in 4 bits, by bitsandbytes")] = False
-    checkpointing: Annotated[bool, Field(description="work activations out twice instead of keeping them")] = False
+    checkpointing: Annotated[
+        bool, Field(description="work activations out twice instead of keeping them")
+    ] = False
     chunk: Annotated[int, Field(ge=1, description="tokens whose logits exist at once")] = 1024
     fsdp: Annotated[
-        dict[str, bool | int | str] | None, Field(description="FSDP over the processes, as transformers has it")
+        dict[str, bool | int | str] | None,
+        Field(description="FSDP over the processes, as transformers has it"),
     ] = None
     lora: Lora = Lora()
     watch: Watch = Watch()

@@ -49,12 +49,16 @@ async def draft_all(
     examples: Sequence[Example],
     path: Path,
     *,
+    key: str,
     at_once: int,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Drafts:
-    """Greedy drafts of all the examples; those that are in the file already are not asked for again."""
+    """Greedy drafts of all the examples, unless the file has them already under the same key.
+
+    `key` stands for all that decides a draft besides the example: the weights, and the format they are asked in.
+    """
     async with engine.using(name) as model:
-        kept = _read(path, model)
+        kept = _read(path, key)
         waiting = [example for example in examples if example.id not in kept]
         done = len(examples) - len(waiting)
         with path.open("a", encoding="utf-8") as file:
@@ -67,7 +71,7 @@ async def draft_all(
                         render(model.format, example.question), _greedy(example), model=model, listen=ignore
                     )
                 kept[example.id] = reply
-                file.write(json.dumps(_row(example.id, reply, model), ensure_ascii=False) + "\n")
+                file.write(json.dumps(_row(example.id, reply, key)) + "\n")  # ASCII: halves of characters too
                 file.flush()
                 done += 1
                 progress(done, len(examples))
@@ -90,11 +94,10 @@ def _greedy(example: Example) -> Sampling:
     )
 
 
-def _row(id: str, reply: Reply, model: Model) -> dict[str, Any]:
+def _row(id: str, reply: Reply, key: str) -> dict[str, Any]:
     return {
         "id": id,
-        "model": model.name,
-        "revision": model.revision,
+        "key": key,
         "text": reply.draft.text,
         "finish": reply.draft.finish_reason,
         "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
@@ -107,7 +110,7 @@ def _short(chance: Chance) -> list[list[Any]]:
     return [] if chance.logprob > -0.001 else [[text, round(lp, 4)] for text, lp in chance.others]
 
 
-def _read(path: Path, model: Model) -> dict[str, Reply]:
+def _read(path: Path, key: str) -> dict[str, Reply]:
     kept: dict[str, Reply] = {}
     if not path.exists():
         return kept
@@ -116,7 +119,7 @@ def _read(path: Path, model: Model) -> dict[str, Reply]:
             row = json.loads(line)
         except ValueError:
             continue  # the line that was being written when it was broken off
-        if (row["model"], row["revision"]) != (model.name, model.revision):
+        if row["key"] != key:
             continue
         chances = tuple(
             Chance(text, logprob, tuple((other, lp) for other, lp in others))

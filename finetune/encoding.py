@@ -24,6 +24,10 @@ class Encoded:
         return len(self.tokens)
 
 
+# Stands where a batch is not full: a token that nothing is learned from.
+BLANK = Encoded((0,), 1)
+
+
 def prompt_tokens(tokenizer: Any, example: Example) -> list[int]:
     """The question as a server will tokenise it."""
     tokens: list[int] = tokenizer(render_sep(example.question).text).input_ids
@@ -46,7 +50,8 @@ def encode_all(tokenizer: Any, examples: Iterable[Example], *, max_tokens: int) 
         one = encode(tokenizer, example)
         if len(one) > max_tokens:
             raise InputError(
-                f"The example {example.id!r} is {len(one):,} tokens long, and the training takes at most {max_tokens:,}. "
+                f"The example {example.id!r} is {len(one):,} tokens long, and the training takes at most "
+                f"{max_tokens:,}. "
                 f"Build the examples with `--max-tokens {max_tokens}`, or raise max_tokens of the training."
             )
         encoded.append(one)
@@ -61,6 +66,7 @@ class Collator:
     prompt_weight: float
 
     def __call__(self, batch: Sequence[Encoded]) -> dict[str, Any]:
+        """Tokens, the mask of those that are there, and labels and weights of those that are learned."""
         import torch
 
         longest = max(map(len, batch))

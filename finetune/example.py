@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,3 +33,9 @@ class Example:
     def question(self) -> Question:
         """As a model will be asked."""
         return Question(self.source, self.mt, name_of(self.source_language), name_of(self.target_language))
+
+
+def evenly(examples: Sequence[Example], count: int) -> list[Example]:
+    """So many of them, evenly over all: rows come book by book and language by language."""
+    few = min(count, len(examples))
+    return [examples[at * len(examples) // few] for at in range(few)]

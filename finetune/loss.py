@@ -19,6 +19,7 @@ from transformers.modeling_outputs import CausalLMOutput
 from finetune.encoding import IGNORED
 
 CHUNK = 1024
+_Lost: Any = CausalLMOutput
 # What some models do to their logits, and a product of states and head would miss.
 _BENT = ("final_logit_softcapping", "logit_scale", "logits_scaling", "lm_head_multiplier")
 
@@ -36,7 +37,8 @@ def chunked_loss(states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, 
     """The weighted sum of the terms of the tokens that count; `states` are what the head would be given."""
     counted = labels[:, 1:] != IGNORED
     picked = states[:, :-1][counted]
-    total: Tensor = _Chunked.apply(picked, head, labels[:, 1:][counted], weights[:, 1:][counted], chunk)
+    apply: Any = _Chunked.apply
+    total: Tensor = apply(picked, head, labels[:, 1:][counted], weights[:, 1:][counted], chunk)
     return total
 
 
@@ -44,7 +46,9 @@ class _Chunked(torch.autograd.Function):
     """Forward works out the gradient too, by hand: softmax less the truth, times the head."""
 
     @staticmethod
-    def forward(ctx: Any, states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, chunk: int) -> Tensor:
+    def forward(
+        ctx: Any, states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, chunk: int
+    ) -> Tensor:
         total = states.new_zeros((), dtype=torch.float32)
         by_state = torch.empty_like(states) if ctx.needs_input_grad[0] else None
         by_head = torch.zeros_like(head) if ctx.needs_input_grad[1] else None
@@ -94,8 +98,8 @@ def weigh_loss(model: Any, *, chunk: int = CHUNK) -> None:
         head = self.get_output_embeddings()
         if bent or head.bias is not None:
             logits = original(*args, **inputs, use_cache=False).logits
-            return CausalLMOutput(loss=plain_loss(logits, labels, loss_weights))
+            return _Lost(loss=plain_loss(logits, labels, loss_weights))
         states = self.get_decoder()(*args, **inputs, use_cache=False).last_hidden_state
-        return CausalLMOutput(loss=chunked_loss(states, head.weight, labels, loss_weights, chunk))
+        return _Lost(loss=chunked_loss(states, head.weight, labels, loss_weights, chunk))
 
     model.forward = MethodType(forward, model)

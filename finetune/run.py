@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,12 @@ from ape.adapters import CARD
 from ape.errors import InputError
 
 ASKED = "run.json"
-# Written into a checkpoint when all of it is on disk. One without it is of a process that died, and is not gone on from.
+# Written into a checkpoint when all of it is on disk. One without it is of a process that died, and nobody goes on from
+# there.
 WHOLE = "whole"
+END = "end"
+# How torch and safetensors say it, who have no OSError for it.
+_FULL = ("No space left", "File too large", "failed writing file", "file write failed", "unexpected pos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,10 @@ class Run:
         whole = [place.parent for place in self.checkpoints.glob(f"checkpoint-*/{WHOLE}")]
         return max(whole, key=lambda place: int(place.name.rpartition("-")[2]), default=None)
 
+    def ended(self, checkpoint: Path) -> bool:
+        """Whether the training had come to its end there, so that only the adapter is still to be saved."""
+        return (checkpoint / WHOLE).read_text() == END
+
     def finish(self) -> None:
         """The adapter is there: what was needed to go on is not needed any more."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
@@ -46,10 +56,7 @@ def open_run(directory: Path, asked: Mapping[str, Any]) -> Run:
     said = json.dumps(asked, indent=1, sort_keys=True) + "\n"
     try:
         if not (directory / ASKED).exists():
-            if directory.exists() and any(directory.iterdir()):
-                raise InputError(f"{directory} exists and is no training. Choose another --out.")
-            directory.mkdir(parents=True, exist_ok=True)
-            (directory / ASKED).write_text(said, encoding="utf-8")
+            _begin(directory, said)
         before = (directory / ASKED).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{directory} can't be used: {error.strerror}.") from error
@@ -60,6 +67,50 @@ def open_run(directory: Path, asked: Mapping[str, Any]) -> Run:
             "choose another --out."
         )
     return run
+
+
+def mark_whole(checkpoint: Path, *, end: bool) -> None:
+    """All of it is on disk."""
+    with (checkpoint / WHOLE).open("w") as mark:
+        mark.write(END if end else "")
+        mark.flush()
+        os.fsync(mark.fileno())
+
+
+@contextmanager
+def written(what: str) -> Iterator[None]:
+    """A disk that is full is said in a sentence, whichever library was writing."""
+    try:
+        yield
+    except Exception as error:
+        if (full := _disk_full(error)) is None:
+            raise
+        raise InputError(
+            f"{what} could not be written: {full}. The checkpoints before it are whole: make room, and the same "
+            "command goes on from there."
+        ) from error
+
+
+def _disk_full(error: BaseException | None) -> str | None:
+    """What the system said, where this or what led to it is a failure to write."""
+    while error is not None:
+        if isinstance(error, OSError) and error.strerror:
+            return error.strerror
+        if any(sign in str(error) for sign in _FULL):
+            return "no space left"
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _begin(directory: Path, said: str) -> None:
+    """Make it the directory of a training, at one stroke, since all processes of torchrun do so at once."""
+    directory.mkdir(parents=True, exist_ok=True)
+    others = [place for place in directory.iterdir() if not place.name.startswith(ASKED)]
+    if others and not (directory / ASKED).exists():
+        raise InputError(f"{directory} exists and is no training. Choose another --out.")
+    draft = directory / f"{ASKED}.{os.getpid()}"
+    draft.write_text(said, encoding="utf-8")
+    draft.replace(directory / ASKED)
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -50,6 +50,10 @@ class Results:
     rows: tuple[Row, ...]
     signatures: Mapping[str, str]
 
+    def beside(self, other: Results) -> Results:
+        """With the rows of other systems, on other passages perhaps: each has its own baseline."""
+        return Results(self.rows + other.rows, self.signatures)
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"signatures": dict(self.signatures), "rows": [asdict(row) for row in self.rows]}
@@ -106,7 +110,9 @@ def score(
 def _score_pair(
     pair: str, examples: Sequence[Example], systems: Mapping[str, Sequence[str]], samples: int
 ) -> tuple[list[Row], Mapping[str, str]]:
-    from sacrebleu.metrics import BLEU, CHRF, TER
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
     from sacrebleu.significance import PairedTest
 
     humans = [[example.human for example in examples]]
@@ -118,10 +124,10 @@ def _score_pair(
         ),  # corpora of sentences are often tokenised, and say so by design
         "chrF": CHRF(references=humans),
     }
-    named = [(BASELINE, baseline), *((name, list(texts)) for name, texts in systems.items())]
+    named: list[tuple[str, Sequence[str]]] = [(BASELINE, baseline), *systems.items()]
     test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=samples)
     signatures, table = test()
-    columns = {_short(column): cells for column, cells in table.items() if column != "System"}
+    columns: dict[str, Any] = {_short(column): cells for column, cells in table.items() if column != "System"}
     rows = []
     for at, (name, texts) in enumerate(named):
         cells = tuple(

@@ -102,7 +102,7 @@ def _read(tokenizer: Any, example: Example, row: list[int]) -> Answer:
 
 def gain(examples: Sequence[Example], answers: Sequence[Answer]) -> Gain:
     """How much the answers won."""
-    from sacrebleu.metrics import TER
+    from sacrebleu.metrics.ter import TER
 
     humans = [[example.human for example in examples]]
     before = TER().corpus_score([example.mt for example in examples], humans).score

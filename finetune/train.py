@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from ape.errors import InputError
 from finetune.base import LoadedBase, load_base
 from finetune.config import TrainConfig
 from finetune.data.dataset import Examples, read_examples
-from finetune.encoding import Collator, encode_all
+from finetune.encoding import BLANK, Collator, encode_all
+from finetune.example import evenly
 from finetune.loss import weigh_loss
 from finetune.plot import plot_losses
-from finetune.run import Run, open_run
+from finetune.run import Run, open_run, written
 from finetune.trainer import ApeTrainer, Event
 from prompts import fingerprint
 from prompts.sep import SEPARATOR, STOP
@@ -49,13 +51,18 @@ def train(
 ) -> Trained:
     """Train an adapter of the base on the examples, into a new directory or one of an unfinished run."""
     examples = read_examples(data)
-    run = open_run(out, {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")})
+    asked = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
+    run = open_run(out, asked)
     loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
     trainer = _trainer(loaded, examples, run, config, listen)
     last = run.last_checkpoint()
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    if last and run.ended(last):
+        trainer.stand_at(last)
+    else:
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
     if trainer.is_world_process_zero():
-        _save(trainer, loaded, examples, run, config)
+        with written(f"The adapter in {run.directory}"):
+            _save(trainer, loaded, examples, run, config)
     trainer.accelerator.wait_for_everyone()
     return Trained(
         run.directory,
@@ -69,46 +76,58 @@ def adapted(loaded: LoadedBase, config: TrainConfig) -> Any:
     """The base with a fresh adapter on it, and the weighted loss."""
     set_seed(config.seed)
     lora, layers = config.lora, loaded.model.config.num_hidden_layers
-    if lora.first_layer >= layers:
-        raise InputError(f"lora.first_layer is {lora.first_layer}, and the base has {layers} layers, from 0 on.")
+    first = lora.first_layer
+    if first >= layers:
+        raise InputError(f"lora.first_layer is {first}, and the base has {layers} layers, from 0 on.")
     weigh_loss(loaded.model, chunk=config.chunk)
     if config.quantised:
-        from peft import prepare_model_for_kbit_training
+        import peft
 
-        prepare_model_for_kbit_training(loaded.model, use_gradient_checkpointing=config.checkpointing)
+        prepare: Any = peft.prepare_model_for_kbit_training
+        prepare(loaded.model, use_gradient_checkpointing=config.checkpointing)
     return get_peft_model(
         loaded.model,
         LoraConfig(
             r=lora.rank,
-            lora_alpha=lora.alpha,
+            lora_alpha=lora.alpha,  # type: ignore[arg-type]  # a factor, and need not be whole
             lora_dropout=lora.dropout,
-            target_modules=lora.modules if isinstance(lora.modules, str) else list(lora.modules),
-            layers_to_transform=list(range(lora.first_layer, layers)) if lora.first_layer else None,
+            target_modules=_linear(loaded.model) if lora.modules == "all-linear" else list(lora.modules),
+            layers_to_transform=list(range(first, layers)) if first else None,
             task_type="CAUSAL_LM",
         ),
     )
+
+
+def _linear(model: Any) -> list[str]:
+    """The names of its linear layers but the head; peft's own "all-linear" can't be had for some layers alone."""
+    head = model.get_output_embeddings()
+    linear = (
+        name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear) and part is not head
+    )
+    return sorted({name.rpartition(".")[2] for name in linear})
 
 
 def _trainer(
     loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig, listen: Callable[[Event], None]
 ) -> ApeTrainer:
     encoded = encode_all(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens)
-    looked_at = examples["dev"][: config.watch.examples]
+    looked_at = evenly(examples["dev"], config.watch.examples)
     if not encoded:
         raise InputError(f"{examples.directory} has no examples to train on.")
+    rows: Any = [*encoded, BLANK]
     trainer = ApeTrainer(
         model=adapted(loaded, config),
-        args=_arguments(run, config, watched=bool(looked_at)),
-        train_dataset=encoded,
-        eval_dataset=looked_at or None,
+        args=_arguments(run, config, len(encoded), watched=bool(looked_at)),
+        train_dataset=rows,
+        eval_dataset=rows[:0] if looked_at else None,  # what is looked at is the trainer's own business
         data_collator=Collator(loaded.tokenizer.eos_token_id, config.prompt_weight),
         processing_class=loaded.tokenizer,
     )
-    trainer.prepare(config, listen)
+    trainer.prepare(config, encoded, looked_at, listen)
     return trainer
 
 
-def _arguments(run: Run, config: TrainConfig, *, watched: bool) -> TrainingArguments:
+def _arguments(run: Run, config: TrainConfig, examples: int, *, watched: bool) -> TrainingArguments:
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     parts, rest = divmod(config.batch, config.micro_batch * processes)
     if rest:
@@ -117,11 +136,11 @@ def _arguments(run: Run, config: TrainConfig, *, watched: bool) -> TrainingArgum
             f"{config.micro_batch} at once. Choose a micro_batch that fits."
         )
     os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.directory / "tensorboard")
-    steps = {"eval_steps": config.watch.every, "save_steps": config.watch.every}
+    steps = ceil(config.epochs * ceil(examples / config.batch))
+    fsdp: Any = None if config.fsdp is None else True
     arguments = TrainingArguments(
-        output_dir=str(run.checkpoints),
-        num_train_epochs=config.epochs,
-        max_steps=config.max_steps or -1,
+        output_dir=str(run.checkpoints.absolute()),
+        max_steps=min(steps, config.max_steps or steps),
         per_device_train_batch_size=config.micro_batch,
         gradient_accumulation_steps=parts,
         learning_rate=config.learning_rate,
@@ -132,12 +151,14 @@ def _arguments(run: Run, config: TrainConfig, *, watched: bool) -> TrainingArgum
         bf16=config.precision == "bfloat16",
         use_cpu=not torch.cuda.is_available(),
         gradient_checkpointing=config.checkpointing,
-        fsdp=True if config.fsdp is not None else None,
+        fsdp=fsdp,
         fsdp_config=dict(config.fsdp) if config.fsdp else None,
         seed=config.seed,
         data_seed=config.seed,
         eval_strategy="steps" if watched else "no",
+        eval_steps=config.watch.every,
         save_strategy="steps",
+        save_steps=config.watch.every,
         save_total_limit=config.watch.keep + 1,
         load_best_model_at_end=watched,
         metric_for_best_model="eval_ter_gain" if watched else None,
@@ -149,15 +170,12 @@ def _arguments(run: Run, config: TrainConfig, *, watched: bool) -> TrainingArgum
         remove_unused_columns=False,
         label_names=["labels"],
         dataloader_pin_memory=torch.cuda.is_available(),
-        **steps,
     )
     arguments._n_gpu = min(arguments.n_gpu, 1)  # several at once are torchrun's business, a process each
     return arguments
 
 
-def _save(
-    trainer: ApeTrainer, loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig
-) -> None:
+def _save(trainer: ApeTrainer, loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig) -> None:
     """The adapter, its plot, and last of all its card: a directory with a card is whole."""
     model = trainer.accelerator.unwrap_model(trainer.model)
     settings = model.peft_config["default"]

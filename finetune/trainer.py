@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -21,13 +21,23 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
+from transformers.trainer import TRAINER_STATE_NAME
 
 from ape.errors import InputError
 from finetune.batches import LengthGrouped
 from finetune.config import TrainConfig
-from finetune.encoding import encode
-from finetune.run import WHOLE
+from finetune.encoding import Collator, Encoded, encode
+from finetune.example import Example
+from finetune.run import mark_whole, written
 from finetune.task import answer, gain
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The training begins after this step: 0, or that of the checkpoint it goes on from."""
+
+    step: int
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +62,31 @@ class Look:
     stopped: float
 
 
-Event = Step | Look
+Event = Start | Step | Look
 
 
-class ApeTrainer(Trainer):  # type: ignore[misc]  # transformers has no types
+class ApeTrainer(Trainer):
     """Trains on weighted tokens and looks at greedy post-edits of dev."""
 
-    def prepare(self, config: TrainConfig, listen: Callable[[Event], None]) -> None:
+    def prepare(
+        self,
+        config: TrainConfig,
+        examples: Sequence[Encoded],
+        dev: Sequence[Example],
+        listen: Callable[[Event], None],
+    ) -> None:
         """Say how to train and whom to tell; once, before it begins."""
+        self.order = LengthGrouped([len(one) for one in examples], config.batch, seed=config.seed)
         self._config = config
+        self._dev = dev
+        self._tokenizer: Any = self.processing_class
         self._listen = listen
-        self._tokens = 0
+        self.tokens_seen = 0
+        self.seconds_looked = 0.0
         self.loss_is_scaled_for_ga = True  # by the weight of the whole batch, in compute_loss
         self.remove_callback(PrinterCallback)
         self.add_callback(_Telling(self))
-        if self.eval_dataset is not None:
+        if dev:
             self.add_callback(EarlyStoppingCallback(config.watch.patience))
 
     def tell(self, event: Event) -> None:
@@ -75,8 +95,7 @@ class ApeTrainer(Trainer):  # type: ignore[misc]  # transformers has no types
             self._listen(event)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        lengths = [len(one) for one in self.train_dataset]
-        return LengthGrouped(lengths, self._config.batch, seed=self._config.seed)
+        return self.order
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> Any:
         """The weight of a whole batch, over its parts and processes: what its loss is divided by."""
@@ -87,89 +106,122 @@ class ApeTrainer(Trainer):  # type: ignore[misc]  # transformers has no types
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """This part's share of the mean over the whole batch; processes are averaged later, hence the factor."""
-        self._tokens += int(inputs["attention_mask"].sum())
+        self.tokens_seen += int(inputs["attention_mask"].sum())
         total = model(**inputs).loss
         return total / num_items_in_batch * self.accelerator.num_processes
 
+    def _clip_grad_norm(self, model: Any) -> Any:
+        """A gradient that is no number stops it before a step is made with it: no checkpoint holds garbage."""
+        norm = super()._clip_grad_norm(model)  # type: ignore[no-untyped-call]
+        if math.isfinite(float(norm)):
+            return norm
+        raise InputError(
+            f"The gradient of step {self.state.global_step + 1} is {float(norm)}: the training has gone astray. Begin "
+            "anew with another --out and a lower learning_rate, or a longer warmup."
+        )
+
     def evaluate(self, *_args: Any, **_named: Any) -> dict[str, float]:
         """Loss and greedy post-edits of dev; each process takes its share of them."""
-        mine = list(self.eval_dataset)[self.args.process_index :: self.args.world_size]
+        began = time.monotonic()
+        # The parts of a sharded model have to be asked the same thing at the same time.
+        share = (
+            slice(None)
+            if self.is_fsdp_enabled
+            else slice(self.args.process_index, None, self.args.world_size)
+        )
+        mine = self._dev[share]
         lost, weight = self._dev_loss(mine)
-        answers = answer(self.model, self.processing_class, mine) if mine else []
+        answers = answer(self.model, self._tokenizer, mine) if mine else []
         every = gather_object([(example, one) for example, one in zip(mine, answers, strict=True)])
         sums = gather_object([(lost, weight)])
         won = gain([example for example, _ in every], [one for _, one in every])
         loss = sum(part for part, _ in sums) / sum(part for _, part in sums)
-        metrics = {"eval_loss": loss, "eval_ter_gain": won.ter, "eval_ter": won.after, "eval_stopped": won.stopped}
+        metrics = {
+            "eval_loss": loss,
+            "eval_ter_gain": won.ter,
+            "eval_ter": won.after,
+            "eval_stopped": won.stopped,
+        }
         self.tell(Look(self.state.global_step, loss, won.before, won.after, won.stopped))
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        self.seconds_looked += time.monotonic() - began
         return metrics
 
     @torch.no_grad()
-    def _dev_loss(self, examples: Sequence[Any]) -> tuple[float, float]:
+    def _dev_loss(self, examples: Sequence[Example]) -> tuple[float, float]:
         """Its sum over the tokens of the answers, and their number: the prompts' are no measure of the task."""
         lost = weight = 0.0
-        collator = self.data_collator.__class__(self.data_collator.padding, 0.0)
-        encoded = sorted((encode(self.processing_class, one) for one in examples), key=len)
-        self.model.eval()
+        collator = Collator(self._tokenizer.eos_token_id, prompt_weight=0.0)
+        encoded = sorted((encode(self._tokenizer, one) for one in examples), key=len)
+        model: Any = self.model
+        model.eval()
         for start in range(0, len(encoded), self._config.micro_batch):
             batch = collator(encoded[start : start + self._config.micro_batch])
             weight += float(batch["loss_weights"].sum())
-            lost += float(self.model(**self._prepare_inputs(batch)).loss)
-        self.model.train()
+            lost += float(model(**self._prepare_inputs(batch)).loss)
+        model.train()
         return lost, weight
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         """As it is done, and then a mark that it was; a half that did not fit is taken away."""
-        place = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        place = Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"
         try:
-            super()._save_checkpoint(model, trial)
-            if self.args.should_save:
-                with (place / WHOLE).open("w") as mark:
-                    os.fsync(mark.fileno())
-        except Exception as error:
+            with written(f"The checkpoint of step {self.state.global_step}"):
+                super()._save_checkpoint(model, trial)
+                self.accelerator.wait_for_everyone()  # each has a file of its own in it
+                if self.args.should_save:
+                    mark_whole(place, end=self.control.should_training_stop)
+        except Exception:
             shutil.rmtree(place, ignore_errors=True)
-            full = _disk_full(error)
-            if full is None:
-                raise
-            raise InputError(
-                f"The checkpoint of step {self.state.global_step} could not be written: {full}. The ones before it are "
-                "whole: make room, and the same command goes on from there."
-            ) from error
+            raise
+
+    def stand_at(self, checkpoint: Path) -> None:
+        """Be where a training was that came to its end there, and was killed before its adapter was saved."""
+        self.state = TrainerState.load_from_json(str(checkpoint / TRAINER_STATE_NAME))
+        self.tell(Start(self.state.global_step, self.state.global_step))
+        best = self.state.best_global_step
+        self._load_from_checkpoint(str(checkpoint.with_name(f"checkpoint-{best}") if best else checkpoint))
 
 
-def _disk_full(error: BaseException | None) -> str | None:
-    """What the system said, where this or what led to it is a failure to write."""
-    while error is not None:
-        if isinstance(error, OSError) and error.strerror:
-            return error.strerror
-        if "No space left" in str(error) or "failed writing file" in str(error) or "file write failed" in str(error):
-            return "no space left"
-        error = error.__cause__ or error.__context__
-    return None
-
-
-class _Telling(TrainerCallback):  # type: ignore[misc]
-    """Tells of every step, with the rate so far and the time that is left."""
+class _Telling(TrainerCallback):
+    """Tells of every step, with the rate so far and the time that is left; and sees to what the Trainer leaves out."""
 
     def __init__(self, trainer: ApeTrainer) -> None:
         self._trainer = trainer
-        self._began = self._looked = 0.0
+        self._began = 0.0
         self._first = 0
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
+        """The best checkpoint is looked for where it lies now: the directory may have been moved."""
         self._began, self._first = time.monotonic(), state.global_step
+        if state.best_global_step:
+            state.best_model_checkpoint = f"{args.output_dir}/checkpoint-{state.best_global_step}"
+        self._trainer.tell(Start(state.global_step, state.max_steps))
+
+    def on_epoch_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """The Trainer tells the order its epoch only where no other process and no skipping stands between."""
+        self._trainer.order.set_epoch(int(state.epoch or 0))
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """The last step is looked at as well, or it could not be the best."""
+        if state.global_step >= state.max_steps and args.eval_strategy != "no":
+            control.should_evaluate = True
 
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any
     ) -> None:
+        """The rate is that of the steps alone, and the time left has the looks at dev in it."""
         logs = named.get("logs") or {}
         if "loss" not in logs or state.global_step <= self._first:
             return
         passed = time.monotonic() - self._began
         done, left = state.global_step - self._first, state.max_steps - state.global_step
-        rate = self._trainer._tokens * args.world_size / passed
+        rate = self._trainer.tokens_seen * args.world_size / (passed - self._trainer.seconds_looked)
         self._trainer.tell(Step(state.global_step, state.max_steps, logs["loss"], rate, passed / done * left))

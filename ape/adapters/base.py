@@ -101,11 +101,11 @@ def _fingerprint(config: dict[str, Any], tensors: dict[str, Tensor]) -> str:
         tensor = tensors[name]
         if tensor.is_float and name.endswith((*_EMBEDDINGS, "norm.weight")):
             told.update(name.encode())
-            told.update(_as_bfloat16(tensor.read(most=_LOOKED_AT)).tobytes())
+            told.update(as_bfloat16(tensor.read(most=_LOOKED_AT)).tobytes())
     return f"base@{told.hexdigest()[:16]}"
 
 
-def _as_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+def as_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
     """Rounded to the nearest, ties to even, as every library does it."""
     bits = values.view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)

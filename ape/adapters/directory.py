@@ -170,9 +170,9 @@ def _config(directory: Path) -> dict[str, Any]:
         raise AdapterRefused(f"It is an adapter of the kind {kind!r}, and only LoRA can be served.")
     for key, what in _UNSERVED.items():
         if config.get(key):
-            raise AdapterRefused(f"It uses {what} ({key}), which vLLM does not serve.")
+            raise AdapterRefused(f"It uses {what} ({key}), which can't be served.")
     if config.get("bias", "none") != "none":
-        raise AdapterRefused("It trains biases too (bias), which vLLM does not serve.")
+        raise AdapterRefused("It trains biases too (bias), which can't be served.")
     begun = config.get("init_lora_weights")
     if isinstance(begun, str) and begun.lower() not in _HARMLESS_BEGINNINGS:
         raise AdapterRefused(

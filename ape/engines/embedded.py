@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import openai
 
+from ape.adapters.gguf import GgufAdapter
 from ape.engines.client import OpenAIEngine, Stream
 from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy, translate
@@ -24,6 +25,8 @@ SLOTS = 4
 WINDOW = 4096
 # Tokens of a prompt read between two looks at who hung up; smaller reads slower.
 BATCH = 256
+# The model that was asked last, and the turns that it had read before the passage.
+_Opening = tuple[str, list[dict[str, str]]]
 
 
 @asynccontextmanager
@@ -36,14 +39,19 @@ async def embedded(
     threads: int | None = None,
     retry: RetryPolicy | None = None,
     repeatable: bool = False,
+    adapters: Sequence[GgufAdapter] = (),
+    first: str | None = None,
 ) -> AsyncIterator[EmbeddedEngine]:
     """Start llama.cpp on a model file; on the way out its threads, memory and port are gone.
 
     `slots` passages share each pass over the weights (continuous batching); each has `window` tokens. `repeatable`
-    gives the same answer to the same prompt whatever was asked before; with one slot, that is.
+    gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters` are models
+    of their own on the same weights, and `first` is the one among all that "default" stands for, `name` if left out.
     """
     server = _Server()
-    await asyncio.to_thread(server.start, path, name=name, slots=slots, window=window, threads=threads)
+    await asyncio.to_thread(
+        server.start, path, name=name, slots=slots, window=window, threads=threads, adapters=adapters
+    )
     try:
         async with EmbeddedEngine(
             server.address,
@@ -53,6 +61,8 @@ async def embedded(
             slots=slots,
             retry=retry,
             repeatable=repeatable,
+            adapters=adapters,
+            first=first,
         ) as engine:
             yield engine
     finally:
@@ -67,6 +77,13 @@ def default_threads() -> int:
     """
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     return max(1, allowed - 1)
+
+
+def _on(base: Model, adapter: GgufAdapter) -> Model:
+    """An adapter is what it is on its base."""
+    return replace(
+        base, name=adapter.name, format=adapter.format, revision=f"{base.revision}+{adapter.revision}"
+    )
 
 
 class EmbeddedEngine(OpenAIEngine):
@@ -86,6 +103,8 @@ class EmbeddedEngine(OpenAIEngine):
         revision: str = "",
         retry: RetryPolicy | None = None,
         repeatable: bool = False,
+        adapters: Sequence[GgufAdapter] = (),
+        first: str | None = None,
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
         super().__init__(
@@ -102,18 +121,37 @@ class EmbeddedEngine(OpenAIEngine):
         # batch of the prompt, so that cancelling four long prompts frees the slots in seconds (measured: 54 s without).
         self.extra_body = {"return_progress": True}
         self._repeatable = repeatable
-        self._opening: list[dict[str, str]] = []
+        self._adapters = tuple(adapters)
+        self._first = first or name
+        self._opening: _Opening | None = None
 
     async def models(self) -> tuple[Model, ...]:
-        """The one model, with the revision of its file."""
-        self._known = tuple(replace(model, revision=self._revision) for model in await super().models())
+        """The model of the file, with the file's revision, and its adapters."""
+        (base,) = await super().models()
+        base = replace(base, revision=self._revision)
+        served = (base, *(_on(base, adapter) for adapter in self._adapters))
+        self._known = tuple(sorted(served, key=lambda model: model.name != self._first))
         return self._known
 
+    def body_for(self, prompt: Prompt, model: Model) -> Mapping[str, object]:
+        """Progress, the adapter; and for a repeatable text that nothing is kept, as two have no turns in common."""
+        kept = {"cache_prompt": False} if self._repeatable and isinstance(prompt.body, str) else {}
+        return {**(self.extra_body or {}), **self._chosen(model), **kept}
+
+    def _chosen(self, model: Model) -> dict[str, object]:
+        """Every adapter with its share: an empty list would mean those of the start, and what is left out stays on."""
+        shares = [
+            {"id": number, "scale": float(adapter.name == model.name)}
+            for number, adapter in enumerate(self._adapters)
+        ]
+        return {"lora": shares} if shares else {}
+
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
-        if self._repeatable and not isinstance(prompt.body, str):
-            await self._reopen(
-                [{"role": turn.role, "content": turn.content} for turn in prompt.body[:-1]], model
-            )
+        if isinstance(prompt.body, str):
+            self._opening = None
+        elif self._repeatable:
+            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.body[:-1]]
+            await self._reopen(turns, model)
         return await super()._begin(prompt, parameters, model)
 
     async def _reopen(self, opening: list[dict[str, str]], model: Model) -> None:
@@ -124,9 +162,9 @@ class EmbeddedEngine(OpenAIEngine):
         in which they came). So each prompt finds the same tokens kept, and they were read in the same batches. To keep
         nothing would do as well, and reads the instructions again for every passage.
         """
-        if opening != self._opening:
+        if (model.name, opening) != self._opening:
             await self._read(opening, model, cache_prompt=False)
-            self._opening = opening
+            self._opening = (model.name, opening)
         await self._read(opening, model, cache_prompt=True)
 
     async def _read(self, opening: list[dict[str, str]], model: Model, *, cache_prompt: bool) -> None:
@@ -135,7 +173,7 @@ class EmbeddedEngine(OpenAIEngine):
             model=model.name,
             messages=messages,
             max_tokens=1,
-            extra_body={"cache_prompt": cache_prompt},
+            extra_body={"cache_prompt": cache_prompt, **self._chosen(model)},
         )
 
     async def count(self, text: str) -> int | None:
@@ -162,7 +200,16 @@ class _Server:
         self.address = ""
         self._handle: Any = None
 
-    def start(self, path: Path, *, name: str, slots: int, window: int, threads: int | None) -> None:
+    def start(
+        self,
+        path: Path,
+        *,
+        name: str,
+        slots: int,
+        window: int,
+        threads: int | None,
+        adapters: Sequence[GgufAdapter],
+    ) -> None:
         """Load the model and listen; the port is the system's choice."""
         import xllamacpp
 
@@ -179,6 +226,10 @@ class _Server:
         # By default it keeps a copy of every prompt it has read, up to 8 GB. A passage is read once, and what all
         # prompts begin with is in each slot anyway.
         parameters.cache_ram_mib = 0
+        # Loaded, and off until a request asks for one.
+        parameters.lora_adapters = [
+            xllamacpp.CommonAdapterLoraInfo(str(adapter.path), 0.0) for adapter in adapters
+        ]
         parameters.ui = False
         parameters.verbosity = -1
         for pool in (parameters.cpuparams, parameters.cpuparams_batch):

@@ -43,10 +43,8 @@ def select(paragraphs: Sequence[Paragraph], recipe: Recipe, funnel: Funnel) -> l
     return left
 
 
-def _recorded(
-    funnel: Funnel, name: str, before: list[Paragraph], after: list[Paragraph]
-) -> list[Paragraph]:
-    funnel.record(name, before, after)
+def _recorded(funnel: Funnel, name: str, before: list[Paragraph], after: list[Paragraph]) -> list[Paragraph]:
+    funnel.record(name, before, after, side="train")
     return after
 
 
@@ -66,7 +64,9 @@ def within_percentiles(paragraphs: Sequence[Paragraph], recipe: Recipe) -> list[
 
 def share_of_books(paragraphs: Sequence[Paragraph], recipe: Recipe) -> list[Paragraph]:
     """At most the given share of each book, by chance."""
-    room = {book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()}
+    room = {
+        book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()
+    }
     kept = set()
     for one in _shuffled(paragraphs, f"book share:{recipe.seed}"):
         if room[one.book]:
@@ -77,7 +77,7 @@ def share_of_books(paragraphs: Sequence[Paragraph], recipe: Recipe) -> list[Para
 
 def _shuffled(items: Sequence[T], seed: str) -> list[T]:
     found = list(items)
-    random.Random(seed).shuffle(found)  # noqa: S311
+    random.Random(seed).shuffle(found)
     return found
 
 
@@ -112,9 +112,7 @@ def train_examples(
     return examples
 
 
-def _supplies(
-    clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe
-) -> dict[str, _Supply]:
+def _supplies(clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe) -> dict[str, _Supply]:
     good = {one.id for one in clean if edit_rate(one.mt, one.human) <= recipe.identity_edit_rate}
     pairs = sorted({one.pair for one in clean})
     return {
@@ -133,16 +131,15 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) ->
     if unknown:
         there = ", ".join(supplies) or "none"
         raise InputError(f"{unknown[0]} was asked for, and no paragraph of it is left. There is: {there}.")
+    whole = {pair: supply.whole(recipe.identity_share) for pair, supply in supplies.items()}
     if recipe.take:
         for pair, count in recipe.take.items():
-            there = supplies[pair].whole(recipe.identity_share)
-            if count > there:
+            if count > whole[pair]:
                 raise InputError(
-                    f"{count:,} examples of {pair} were asked for, and after filtering there are {there:,}, identities "
-                    f"included: {funnel.losses(pair)}."
+                    f"{count:,} examples of {pair} were asked for, and after filtering there are {whole[pair]:,}, "
+                    f"identities included: {funnel.losses(pair)}."
                 )
-        return {pair: recipe.take.get(pair, 0) for pair in supplies}
-    whole = {pair: supply.whole(recipe.identity_share) for pair, supply in supplies.items()}
+        return {pair: recipe.take.get(pair, count) for pair, count in whole.items()}
     total = sum(whole.values())
     if total <= recipe.sample:
         return whole
@@ -160,10 +157,7 @@ def _of_pair(supply: _Supply, count: int, recipe: Recipe, seed: str) -> list[Exa
     return [
         *(replace(one.to_example(), kind="edit") for one in edits),
         *(replace(one.to_example(), human=one.mt, kind="identity") for one in good),
-        *(
-            replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity")
-            for one in made
-        ),
+        *(replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity") for one in made),
     ]
 
 

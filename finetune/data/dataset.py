@@ -28,6 +28,13 @@ class Examples:
     def __getitem__(self, split: str) -> Sequence[Example]:
         return _Rows(self._splits[split]) if split in self._splits else ()
 
+    def require(self, split: str) -> list[Example]:
+        """The examples of a split, which has to be there."""
+        if split not in self._splits:
+            there = ", ".join(self._splits)
+            raise InputError(f"{self.directory} has no examples for {split!r}. There is: {there}.")
+        return list(self[split])
+
     @property
     def languages(self) -> tuple[str, ...]:
         """The pairs that are trained on, as "fr-en"."""

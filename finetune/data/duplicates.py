@@ -49,7 +49,9 @@ def without_near_repeats(paragraphs: Sequence[Paragraph], *, likeness: float) ->
     return kept
 
 
-def unlike(paragraphs: Sequence[Paragraph], others: Iterable[Paragraph], *, likeness: float) -> list[Paragraph]:
+def unlike(
+    paragraphs: Sequence[Paragraph], others: Iterable[Paragraph], *, likeness: float
+) -> list[Paragraph]:
     """The paragraphs that have neither source nor human version in common with any of the others, or nearly."""
     sources, humans = Index(likeness), Index(likeness)
     for other in others:
@@ -68,7 +70,7 @@ class Index:
 
     def __init__(self, likeness: float) -> None:
         self.likeness = likeness
-        self._buckets: dict[tuple[int, int], list[int]] = defaultdict(list)
+        self._buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)
         self._shingles: list[_Hashes] = []
 
     def add(self, text: str) -> None:
@@ -114,9 +116,9 @@ def _mixed(values: _Hashes) -> _Hashes:
 _SALTS = _mixed(np.arange(1, BANDS * ROWS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
-def _bands(found: _Hashes) -> list[tuple[int, int]]:
+def _bands(found: _Hashes) -> list[tuple[int, bytes]]:
     lowest = _mixed(found[:, None] ^ _SALTS[None, :]).min(axis=0)
-    return [(band, hash(row.tobytes())) for band, row in enumerate(lowest.reshape(BANDS, ROWS))]
+    return [(band, row.tobytes()) for band, row in enumerate(lowest.reshape(BANDS, ROWS))]
 
 
 def jaccard(one: _Hashes, other: _Hashes) -> float:

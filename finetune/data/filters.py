@@ -20,10 +20,15 @@ from finetune.data.scores import bleu_of
 
 Filter = Callable[[Paragraph, Recipe], Paragraph | None]
 
-_HEADING = regex.compile(r"\bchapter\b|\b(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
 _CHAPTER = regex.compile(r"\bchapter\b", regex.IGNORECASE)
+_NUMERAL = r"(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+# "I" within a sentence is a person, and alone it is a number.
+_NUMBERED = regex.compile(rf"\b(?=\w\w){_NUMERAL}\b|^\W*{_NUMERAL}\W*$")
 # Languages that are written without spaces: their words can't be counted against those of another.
 _UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+
+# A text that shares so many words with another is in its language; letter statistics take twenty times as long.
+_SAME_LANGUAGE = 0.4
 
 
 def _with(paragraph: Paragraph, keep: Callable[[str], bool]) -> Paragraph | None:
@@ -42,14 +47,11 @@ def empty(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
 
 
 def short(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
-    """A heading: a translated side is short, and one has "chapter" or a Roman numeral in it.
-
-    The pronoun "I" is a Roman numeral too, but rarely in three words or fewer that are a paragraph.
-    """
+    """A heading: a translated side is short, and one has "chapter" or a Roman numeral in it."""
     sides = [paragraph.mt, *(text for _, text in paragraph.humans)]
     if not any(_is_short(side, recipe) for side in sides):
         return paragraph
-    return None if any(_HEADING.search(side) or _CHAPTER.search(side) for side in sides) else paragraph
+    return None if any(_CHAPTER.search(side) or _NUMBERED.search(side) for side in sides) else paragraph
 
 
 def _is_short(text: str, recipe: Recipe) -> bool:
@@ -61,7 +63,14 @@ def language(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
     target = paragraph.target_language
     if detect(paragraph.mt, default=target) != target:
         return None
-    return _with(paragraph, lambda human: detect(human, default=target) == target)
+    known = set(words(paragraph.mt))
+
+    def fits(human: str) -> bool:
+        own = words(human)
+        shared = sum(map(known.__contains__, own))
+        return shared >= _SAME_LANGUAGE * len(own) or detect(human, default=target) == target
+
+    return _with(paragraph, fits)
 
 
 def ratio(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:

@@ -11,9 +11,10 @@ from finetune.data.paragraph import Paragraph
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A filter's work: how many came, and how many it dropped, by language pair."""
+    """A filter's work: how many came, of all sides or of "train", and how many it dropped, by language pair."""
 
     name: str
+    side: str
     came: int
     dropped_by_pair: dict[str, int]
 
@@ -34,17 +35,20 @@ class Funnel:
 
     steps: list[Step] = field(default_factory=list)
 
-    def record(self, name: str, before: Sequence[Paragraph], after: Sequence[Paragraph]) -> None:
+    def record(
+        self, name: str, before: Sequence[Paragraph], after: Sequence[Paragraph], *, side: str = "all"
+    ) -> None:
         """Note a step from what came and what is left."""
         dropped = Counter(one.pair for one in before)
         dropped.subtract(one.pair for one in after)
         counts = {pair: count for pair, count in sorted(dropped.items()) if count}
-        self.steps.append(Step(name, len(before), counts))
+        self.steps.append(Step(name, side, len(before), counts))
 
     def losses(self, pair: str | None = None) -> str:
         """Which filter took how many, the greediest first, as a clause of a sentence."""
         found = [
-            (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name) for step in self.steps
+            (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name)
+            for step in self.steps
         ]
         told = [f"{name} took {count:,}" for count, name in sorted(found, reverse=True) if count]
         return ", ".join(told) or "no filter took any"

@@ -60,9 +60,13 @@ class Recipe(BaseModel):
     short_characters: Count = Field(20, description="so is one with fewer of these")
     ratio: float = Field(3.0, ge=1, description="most words of one side for each of another")
     bleu: float = Field(5.0, ge=0, le=100, description="least BLEU of the MT against the human version")
-    tokens: Annotated[int, Field(ge=1)] = Field(2000, description="most tokens of source, MT and human version")
+    tokens: Annotated[int, Field(ge=1)] = Field(
+        2000, description="most tokens of source, MT and human version"
+    )
     near: Share = Field(0.8, description="likeness of character shingles that makes a near-duplicate")
-    percentiles: tuple[float, float] = Field((10, 90), description="of BLEU, by language pair; outside is dropped")
+    percentiles: tuple[float, float] = Field(
+        (10, 90), description="of BLEU, by language pair; outside is dropped"
+    )
     edit_rate: float | None = Field(None, ge=0, description="most edits for each word of the MT")
     book_share: Share = Field(1.0, description="most of a book; PAR3 published one half")
     sample: Annotated[int, Field(ge=1)] = Field(30_000, description="most examples to train on")
@@ -102,7 +106,9 @@ def make_recipe(flags: Mapping[str, Any], config: Path | None = None) -> Recipe:
         place = ".".join(str(part) for part in first["loc"])
         where = f"{config.name}, or a flag" if config else "the flags"
         message = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"The settings ({where}) are not right: {place or 'together'}: {message}.") from error
+        raise InputError(
+            f"The settings ({where}) are not right: {place or 'together'}: {message}."
+        ) from error
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""Paragraphs from files with one to a line, JSON or separated by tabs, as our own or as other corpora name the fields."""
+"""Paragraphs from files with one to a line, JSON or separated by tabs, by the names that corpora give the fields."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +46,11 @@ def read_rows(
         paragraph = _paragraph(row, place, path.stem, number, languages, split)
         if rows_as_book:
             book = f"{paragraph.book}#{count // rows_as_book + 1}"
-            paragraph = _in_book(paragraph, book)
+            paragraph = replace(paragraph, book=book)
         found.append(paragraph)
     if not found:
         raise InputError(f"{path.name} is empty.")
     return found
-
-
-def _in_book(paragraph: Paragraph, book: str) -> Paragraph:
-    from dataclasses import replace
-
-    return replace(paragraph, book=book)
 
 
 def _text(path: Path) -> Iterator[tuple[int, str]]:
@@ -79,7 +73,9 @@ def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         except (json.JSONDecodeError, RecursionError) as error:
             raise InputError(f"Line {number} of {path.name} is not JSON: {error}.") from error
         if not isinstance(row, dict):
-            raise InputError(f"Line {number} of {path.name} is JSON, but not an object with source, mt and human.")
+            raise InputError(
+                f"Line {number} of {path.name} is JSON, but not an object with source, mt and human."
+            )
         yield number, row
 
 
@@ -115,9 +111,9 @@ def _paragraph(
 ) -> Paragraph:
     book = str(row.get("book") or stem)
     given = _first(row, IDS)
-    id = f"{stem}:{number}" if given is None else str(given) if "id" in row else f"{book}:{given}"
+    own = str(given) if "id" in row else f"{book}:{given}"
     return Paragraph(
-        id,
+        f"{stem}:{number}" if given is None else own,
         book,
         _string(row, SOURCES, place),
         _string(row, MTS, place),
@@ -159,5 +155,7 @@ def _language(row: Mapping[str, Any], names: Sequence[str], default: str | None,
     value = _first(row, names) or default
     if not value:
         side = names[0].replace("_", " ")
-        raise InputError(f"{place} does not say its {side}. Give --{names[0].replace('_', '-')}, for example fr.")
+        raise InputError(
+            f"{place} does not say its {side}. Give --{names[0].replace('_', '-')}, for example fr."
+        )
     return code_of(str(value))

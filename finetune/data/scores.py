@@ -33,7 +33,11 @@ def bleu_of(paragraph: Paragraph, human: str) -> float:
 def aggregated_bleu(paragraph: Paragraph) -> float:
     """PAR3's aggregate: the mean over the human versions of BLEU against all but that one; of one alone, plain BLEU."""
     texts = [text for _, text in paragraph.humans]
-    sets = [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))] if texts[1:] else [tuple(texts)]
+    sets = (
+        [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))]
+        if texts[1:]
+        else [tuple(texts)]
+    )
     return sum(bleu(paragraph.mt, one, language=paragraph.target_language) for one in sets) / len(sets)
 
 

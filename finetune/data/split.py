@@ -43,7 +43,7 @@ def assign(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> 
     Two books are train and dev; one is train.
     """
     books = sorted(counts)
-    random.Random(f"split:{seed}").shuffle(books)  # noqa: S311
+    random.Random(f"split:{seed}").shuffle(books)
     wanted = {side: share * sum(counts.values()) for side, share in zip(SPLITS, shares, strict=True) if share}
     room = dict(wanted)
     sides: dict[str, str] = {}

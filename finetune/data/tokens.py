@@ -82,7 +82,7 @@ def _load(name: str) -> Any:
     from transformers import AutoTokenizer
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     path = Path(name)
     try:
         if path.is_file():

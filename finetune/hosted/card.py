@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from ape.errors import ApeError, EngineRefused
+from ape.engines.client import NONSENSE
+from ape.errors import ApeError, EngineError, EngineRefused
 from finetune.hosted.provider import Provider
 
 CARD = "card.json"
@@ -35,7 +37,7 @@ class HostedCard(BaseModel):
     results: tuple[str, ...] = ()
     """the files beside the card that tell how training went, step by step"""
     last: dict[str, str] = {}
-    """their last line"""
+    """the last value in each of their columns"""
 
     @property
     def command(self) -> str:
@@ -51,32 +53,48 @@ def refuse_failure(job: FineTuningJob) -> None:
         error = job.error
         place = f" ({error.param})" if error and error.param else ""
         said = error.message if error and error.message else "its reason is not told."
-        raise EngineRefused(
-            f"Job {job.id} failed{place}: {said} Mend it and run the command again, with --again."
-        )
+        raise EngineRefused(f"Job {job.id} failed{place}: {said} Mend that; --again begins another job.")
     if not job.fine_tuned_model:
         raise EngineRefused(f"Job {job.id} {job.status}, but names no model.")
 
 
-async def write_card(provider: Provider, job: FineTuningJob, directory: Path | None) -> HostedCard:
-    """The card of a job that succeeded; with its results in the directory, if there is one."""
-    told = job.metadata or {}
-    card = HostedCard(
-        model=str(job.fine_tuned_model),
-        base=job.model,
-        url=provider.url,
-        job=job.id,
-        prompt=told.get("prompt"),
-        data=told.get("data"),
-        languages=tuple(told.get("languages", "").split()),
-        training=_settings(job),
-        trained_tokens=job.trained_tokens,
-    )
-    if directory is None:
-        return card
+async def results_of(provider: Provider, job: FineTuningJob) -> list[bytes]:
+    """The tables of how training went, as CSV, where the provider offers any."""
+    return [await provider.result(file) for file in job.result_files or ()]
+
+
+def card_of(job: FineTuningJob, *, url: str) -> HostedCard:
+    """The card of a job that succeeded: the job itself carries what we told of it."""
+    try:
+        told = job.metadata or {}
+        return HostedCard(
+            model=str(job.fine_tuned_model),
+            base=job.model,
+            url=url,
+            job=job.id,
+            prompt=told.get("prompt"),
+            data=told.get("data"),
+            languages=tuple(told.get("languages", "").split()),
+            training=_settings(job),
+            trained_tokens=job.trained_tokens,
+        )
+    except NONSENSE as error:
+        raise EngineError(
+            f"Job {job.id} made the model {job.fine_tuned_model}, but the rest of what is told of it makes no sense."
+        ) from error
+
+
+def write_card(card: HostedCard, directory: Path, *, results: Sequence[bytes]) -> HostedCard:
+    """Put the card and the results into the directory; gives the card with the results in it."""
+    named = {f"results-{number}.csv": content for number, content in enumerate(results, start=1)}
+    last: dict[str, str] = {}
+    for content in results:
+        last |= _last_values(content)
+    card = card.model_copy(update={"results": tuple(named), "last": last})
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        card = card.model_copy(update=await _results(provider, job, directory))
+        for name, content in named.items():
+            (directory / name).write_bytes(content)
         (directory / CARD).write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise ApeError(
@@ -96,14 +114,9 @@ def _settings(job: FineTuningJob) -> dict[str, JsonValue]:
     }
 
 
-async def _results(provider: Provider, job: FineTuningJob, directory: Path) -> dict[str, object]:
-    names: list[str] = []
+def _last_values(content: bytes) -> dict[str, str]:
+    """The last value of every column: not each is measured at every step."""
     last: dict[str, str] = {}
-    for number, id in enumerate(job.result_files or (), start=1):
-        content = await provider.result(id)
-        name = f"results-{number}.csv"
-        (directory / name).write_bytes(content)
-        names.append(name)
-        for row in csv.DictReader(io.StringIO(content.decode("utf-8", "replace"))):
-            last |= {column: value for column, value in row.items() if column and value}
-    return {"results": tuple(names), "last": last}
+    for row in csv.DictReader(io.StringIO(content.decode("utf-8", "replace"))):
+        last |= {column: value for column, value in row.items() if column and value}
+    return last

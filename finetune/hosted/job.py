@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
-from ape.errors import Conflict
+from ape.errors import Conflict, UnknownJob
 from finetune.hosted.order import Ledger, Order
 from finetune.hosted.provider import Provider
 
@@ -42,7 +43,10 @@ async def earlier_job(provider: Provider, ledger: Ledger, order: Order) -> FineT
     state = ledger.state
     if state.order is None or state.ticket is None:
         return None
-    job = await (provider.job(state.job) if state.job else provider.find(state.ticket))
+    try:
+        job = await (provider.job(state.job) if state.job else provider.find(state.ticket))
+    except UnknownJob as error:
+        raise UnknownJob(f"{error} It was begun by this command before; --again begins another.") from error
     if job is None:
         return None
     ledger.note(job=job.id)
@@ -51,8 +55,8 @@ async def earlier_job(provider: Provider, ledger: Ledger, order: Order) -> FineT
     if job.status in IN_VAIN:
         return None
     raise Conflict(
-        f"{ledger.path.parent} has the job {job.id} ({job.status}), which was ordered with {_unlike(state.order, order)}. "
-        "Take another --out, or begin another job here with --again.",
+        f"{ledger.path.parent} has the job {job.id} ({job.status}), which was ordered with "
+        f"{_unlike(state.order, order)}. Take another --out, or begin another job here with --again.",
         field="out",
     )
 
@@ -81,9 +85,9 @@ async def _sent(provider: Provider, ledger: Ledger, sha256: str, path: Path) -> 
     known = ledger.state.files.get(sha256)
     if known and await provider.has_file(known):
         return known
-    id = await provider.upload(path)
-    ledger.note_file(sha256, id)
-    return id
+    sent = await provider.upload(path)
+    ledger.note_file(sha256, sent)
+    return sent
 
 
 async def follow(provider: Provider, id: str, *, every_seconds: float, watch: Watch) -> FineTuningJob:
@@ -117,7 +121,6 @@ def _news(event: FineTuningJobEvent, status: str) -> News:
 
 
 def _whole(number: object) -> int | None:
-    return int(number) if isinstance(number, int | float | str) else None
-
-
-__all__ = ["ENDED", "IN_VAIN", "News", "Watch", "begin", "earlier_job", "follow"]
+    if isinstance(number, str) and number.isdigit():
+        return int(number)
+    return int(number) if isinstance(number, int | float) and math.isfinite(number) else None

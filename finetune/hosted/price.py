@@ -42,19 +42,17 @@ class Estimate:
         return f"{tokens}: ${low:,.2f} to ${high:,.2f} at ${self.price:,.2f} a million ({self.origin})."
 
 
-def estimate_cost(
-    tokens: Range, *, epochs: int, base: str, hosted_by_openai: bool, price: float | None
-) -> Estimate:
+def estimate_cost(tokens: Range, *, epochs: int, base: str, by_openai: bool, price: float | None) -> Estimate:
     """By the price that is given, or by the one that is listed."""
     trained = tokens.times(epochs)
     if price is not None:
         return Estimate(trained, price, "--price")
     name = base.removeprefix("ft:")
     fitting = [listed for listed in LISTED if name.startswith(listed)]
-    if not (hosted_by_openai and fitting):
+    if not (by_openai and fitting):
         return Estimate(trained, None, "")
     return Estimate(trained, LISTED[max(fitting, key=len)], "listed in mid-2025; --price tells another")
 
 
 def _round(tokens: float) -> int:
-    return round(tokens) if tokens < 10_000 else round(tokens, -3).__int__()
+    return round(tokens) if tokens < 10_000 else int(round(tokens, -3))

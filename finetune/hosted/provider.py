@@ -17,7 +17,7 @@ from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
 from ape.engines.client import NONSENSE
 from ape.engines.retry import RetryPolicy, retrying, translate
-from ape.errors import EngineError, EngineRefused, InputError, KeyRefused
+from ape.errors import EngineError, EngineRefused, InputError, KeyRefused, UnknownJob
 from ape.events import Listener
 from ape.network import host_of, is_loopback
 from ape.settings import OPENAI_HOST
@@ -117,7 +117,7 @@ class Provider:
             try:
                 return _job(await self._client.fine_tuning.jobs.retrieve(id))
             except openai.NotFoundError as error:
-                raise InputError(f"{self.host} knows no job {id}, at least not by this key.") from error
+                raise UnknownJob(f"{self.host} knows no job {id}, at least not by this key.") from error
 
         return await self._ask(once)
 

@@ -1,0 +1,109 @@
+"""An adapter for the embedded engine: `adapter.gguf` beside its card, checked before llama.cpp sees it.
+
+llama.cpp compares shapes alone, so an adapter of another model of the same size would load, and write nonsense. The
+norms tell models apart: they are never quantised, so a model has the same in every one of its GGUF files. Export puts
+their hash into the adapter (rounded to bfloat16, for the sake of copies in other precisions).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ape.adapters.base import as_bfloat16
+from ape.adapters.card import Card, read_card
+from ape.adapters.directory import check_name
+from ape.errors import AdapterRefused
+from ape.models.gguf_header import DamagedGguf, GgufHeader, read_header
+from prompts import Format
+
+GGUF = "adapter.gguf"
+NORMS = "ape.base.norms"
+ARCHITECTURE = "general.architecture"
+_SIDES = (".lora_a", ".lora_b")
+
+
+@dataclass(frozen=True, slots=True)
+class GgufAdapter:
+    """An adapter that the embedded engine may load. `revision` is a hash of its file and card."""
+
+    name: str
+    path: Path
+    card: Card
+    format: Format
+    revision: str
+
+
+def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
+    """The adapter, or AdapterRefused with the reason why it can't be served on that base, a GGUF file itself."""
+    check_name(name)
+    card = read_card(directory)
+    form = card.format
+    path = directory / GGUF
+    try:
+        header = read_header(path)
+    except FileNotFoundError as error:
+        raise AdapterRefused(
+            f"It has no {GGUF}, which the embedded engine needs. `ape finetune export {directory}` writes it."
+        ) from error
+    except (DamagedGguf, OSError) as error:
+        raise AdapterRefused(f"Its {GGUF} is damaged: {error}. Copy or export it again.") from error
+    if header.metadata.get("adapter.type") != "lora":
+        raise AdapterRefused(f"Its {GGUF} is no LoRA adapter.")
+    _refuse_another_base(header, card, read_header(base))
+    return GgufAdapter(name, path, card, form, _revision(card, path))
+
+
+def norms_hash(norms: Mapping[str, NDArray[np.float32]]) -> str:
+    """A name for a model by its norms, which go by their names in GGUF."""
+    told = hashlib.sha256()
+    for name in sorted(norms):
+        told.update(name.encode())
+        told.update(as_bfloat16(norms[name]).tobytes())
+    return f"norms@{told.hexdigest()[:16]}"
+
+
+def _refuse_another_base(header: GgufHeader, card: Card, base: GgufHeader) -> None:
+    theirs, ours = header.metadata.get(ARCHITECTURE), base.metadata.get(ARCHITECTURE)
+    if theirs != ours:
+        raise AdapterRefused(f"It was made for a model of the architecture {theirs}, and {ours} is served.")
+    if (stated := header.metadata.get(NORMS)) and stated != _norms(base):
+        raise AdapterRefused(
+            f"It was trained on {card.base.model}, and {base.path.name} is served here: another model."
+        )
+    for name in header.tensors:
+        _refuse_another_shape(name, header, base)
+
+
+def _refuse_another_shape(name: str, header: GgufHeader, base: GgufHeader) -> None:
+    module, side = name[: -len(_SIDES[0])], name[-len(_SIDES[0]) :]
+    if side not in _SIDES:
+        raise AdapterRefused(f"Its {GGUF} has {name!r}, and should hold LoRA weights alone.")
+    if module not in base.tensors:
+        raise AdapterRefused(f"It changes {module}, which {base.path.name} does not have.")
+    wanted, given = base.tensors[module].shape, header.tensors[name].shape
+    fits = given[-1:] == wanted[-1:] if side == ".lora_a" else given[:1] == wanted[:1]
+    if not fits or not all(module + half in header.tensors for half in _SIDES):
+        raise AdapterRefused(f"For {module} it has the shape {given}, and {base.path.name} has {wanted}.")
+
+
+def _norms(base: GgufHeader) -> str:
+    return norms_hash(
+        {
+            name: base.read(name)
+            for name, tensor in base.tensors.items()
+            if name.endswith("norm.weight") and tensor.is_plain
+        }
+    )
+
+
+def _revision(card: Card, path: Path) -> str:
+    with path.open("rb") as file:
+        told = hashlib.file_digest(file, "sha256")
+    told.update(card.model_dump_json().encode())
+    return told.hexdigest()[:16]

@@ -1,0 +1,221 @@
+"""`ape finetune build`: a training set from aligned paragraphs, MT and its post-edits, or raw books."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from finetune.data.build import Built
+    from finetune.data.inputs import Inputs
+    from finetune.data.paragraph import Paragraph
+
+_Files = list[Path] | None
+
+
+def build(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write; must not be there yet.")],
+    par3: Annotated[_Files, typer.Option(help="A pickle of the PAR3 corpus; may be repeated.")] = None,
+    rows: Annotated[
+        _Files, typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), to be split by book.")
+    ] = None,
+    train: Annotated[_Files, typer.Option(help="The same, all of it to train on.")] = None,
+    dev: Annotated[_Files, typer.Option(help="The same, all of it for dev.")] = None,
+    test: Annotated[_Files, typer.Option(help="The same, all of it for test.")] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="A raw book, .txt or .epub, in the source language.")
+    ] = None,
+    mt: Annotated[Path | None, typer.Option(help="Its machine translation.")] = None,
+    human: Annotated[_Files, typer.Option(help="A human translation of it; may be repeated.")] = None,
+    book: Annotated[str | None, typer.Option(help="What to call that book; else as its file.")] = None,
+    source_language: Annotated[str | None, typer.Option(help="For rows that don't say it, e.g. fr.")] = None,
+    target_language: Annotated[str | None, typer.Option(help="For rows that don't say it, e.g. en.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings; flags go over it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="What chance decides, it decides again.")] = None,
+    off: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A filter not to use: short, language, ratio, bleu, percentile …; commas, or repeated."
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="Count tokens by this model: a directory, a .gguf file or a hub id.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Of source, MT and human version together.")] = None,
+    max_edit_rate: Annotated[
+        float | None, typer.Option(help="Most edits for each word of the MT, e.g. 0.5.")
+    ] = None,
+    take: Annotated[
+        list[str] | None, typer.Option(help="Examples to train on of a language pair, as et-en=2000.")
+    ] = None,
+    take_dev: Annotated[list[str] | None, typer.Option(help="The same of dev.")] = None,
+    take_test: Annotated[list[str] | None, typer.Option(help="The same of test.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Most examples to train on.")] = None,
+    identity_share: Annotated[
+        float | None, typer.Option(help="Share of examples whose MT is good as it is, against over-editing.")
+    ] = None,
+    book_from_rows: Annotated[
+        int | None, typer.Option(help="Take so many rows in a row for a book, where there are no real ones.")
+    ] = None,
+    licence: Annotated[
+        list[str] | None, typer.Option(help="Of the data, for the manifest; may be repeated.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write over a training set that is there.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Make a training set: filter, split by book, choose, and write down what became of every paragraph."""
+    with needs("train"):
+        _require("datasets", "sacrebleu")
+    from finetune.data.inputs import Inputs
+    from finetune.data.recipe import RawBook, make_recipe
+    from finetune.data.rows import Languages
+
+    recipe = make_recipe(
+        _given(
+            seed=seed,
+            off=[name.strip() for names in off for name in names.split(",")] if off else None,
+            tokens=max_tokens,
+            edit_rate=max_edit_rate,
+            take=_by_pair(take, "--take"),
+            take_dev=_by_pair(take_dev, "--take-dev"),
+            take_test=_by_pair(take_test, "--take-test"),
+            sample=sample,
+            identity_share=identity_share,
+            rows_as_book=book_from_rows,
+        ),
+        config,
+    )
+    books = recipe.books
+    if source or mt or human:
+        if not (source and mt and human):
+            raise InputError("A raw book needs all of --source, --mt and --human.")
+        humans = {path.stem: path for path in human}
+        if len(humans) < len(human):
+            raise InputError("Two files of --human have the same name, which is to be the translator's.")
+        books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
+    inputs = Inputs(
+        par3=tuple(par3 or ()),
+        rows=tuple(rows or ()),
+        sides={"train": tuple(train or ()), "dev": tuple(dev or ()), "test": tuple(test or ())},
+        books=books,
+        languages=Languages(source_language, target_language),
+    )
+    _build(
+        inputs,
+        recipe.model_copy(update={"books": books}),
+        out,
+        tokenizer,
+        licence or (),
+        replace,
+        json_output,
+    )
+
+
+def _require(*modules: str) -> None:
+    """Miss them now rather than after the work; importing them takes seconds, and looking does not."""
+    from importlib.util import find_spec
+
+    for name in modules:
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(name=name)
+
+
+def _given(**flags: Any) -> dict[str, Any]:
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
+    """ "et-en=2000" as a number by pair."""
+    if not flags:
+        return None
+    found = {}
+    for flag in flags:
+        pair, _, count = flag.partition("=")
+        if not pair or not count.isdecimal():
+            raise InputError(f"{name} is a language pair and a number, as et-en=2000, not {flag!r}.")
+        found[pair] = int(count)
+    return found
+
+
+def _build(
+    inputs: Inputs,
+    recipe: Any,
+    out: Path,
+    tokenizer: str | None,
+    licences: Sequence[str],
+    replace: bool,
+    json_output: bool,
+) -> None:
+    from ape.cli.talk import say
+    from finetune.data.build import build as make
+    from finetune.data.dataset import write_examples
+    from finetune.data.inputs import read_inputs
+    from finetune.data.manifest import manifest_of
+    from finetune.data.report import REPORT, write_report
+    from finetune.data.tokens import Estimate, Tokenizer
+    from finetune.data.write import refuse_existing, write_whole
+
+    refuse_existing(out, replace=replace)
+    check = recipe.uses("language")
+    paragraphs = read_inputs(inputs, rows_as_book=recipe.rows_as_book, check_languages=check)
+    say(f"{len(paragraphs):,} paragraphs read.")
+    counter = Tokenizer(tokenizer) if tokenizer else Estimate()
+    built = make(paragraphs, recipe, counter=counter, watch=_watch)
+    manifest = manifest_of(built, inputs=inputs, recipe=recipe, counter=counter, licences=licences)
+
+    def write(folder: Path) -> None:
+        import datasets
+
+        datasets.disable_progress_bars()
+        write_report(folder / REPORT, built, manifest)
+        write_examples(folder, built.splits, manifest)
+
+    write_whole(out, write, replace=replace)
+    for remark in built.remarks:
+        say(remark)
+    _show(built, out, manifest, json_output=json_output)
+
+
+def _watch(what: str, items: Sequence[Paragraph]) -> Iterable[Paragraph]:
+    """A bar while a filter goes through the paragraphs."""
+    from ape.cli.talk import error_console, passages_progress
+
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task(what, total=len(items), so_far="")
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+def _show(built: Built, out: Path, manifest: dict[str, Any], *, json_output: bool) -> None:
+    import json
+
+    from rich.console import Console
+    from rich.table import Table
+
+    if json_output:
+        typer.echo(json.dumps({"out": str(out), **manifest}, ensure_ascii=False, indent=2))
+        return
+    table = Table("filter", "of", "came", "dropped", "left", box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for step in built.funnel.steps:
+        table.add_row(
+            step.name, step.side, *(f"{number:,}" for number in (step.came, step.dropped, step.left))
+        )
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    for side, told in manifest["splits"].items():
+        pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
+        identities = told["kinds"].get("identity", 0)
+        console.print(f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities")
+    typer.echo(out)

@@ -1,0 +1,220 @@
+"""`ape finetune check`: what will be trained on, before training; whether it stops and serves alike, after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from ape.engines import Engine
+    from ape.settings import Settings
+    from finetune.checking.parity import Asked, Parity
+    from finetune.checking.tuned import Tuned
+    from finetune.example import Example
+
+# The exit code of an adapter that does not stop: the check itself went well.
+RUNS_ON = 3
+# A comparison is fair in one precision, and compiling takes longer than it.
+VLLM_FLAGS = ("--dtype", "float32", "--enforce-eager")
+
+
+def check(
+    data: Annotated[Path, typer.Option("--data", help="Examples, as `build` wrote them.")],
+    adapter: Annotated[Path | None, typer.Argument(help="A trained adapter; before training, none.")] = None,
+    base: Annotated[
+        str | None,
+        typer.Option("--base", help="A directory, hub id, .gguf file or name; an adapter's card has it."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="The training's TOML file, before training.")
+    ] = None,
+    show: Annotated[int, typer.Option("--show", min=0, help="Examples to print, before training.")] = 3,
+    prompts: Annotated[int, typer.Option("--prompts", min=1, help="Prompts of dev, after training.")] = 50,
+    gguf: Annotated[
+        Path | None, typer.Option("--gguf", help="The base for the embedded engine, if --base is none such.")
+    ] = None,
+    vllm: Annotated[
+        bool, typer.Option("--vllm", help="Compare with vLLM too; it takes a minute to start.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Look at what will be trained on; or, with an adapter, at whether it stops and is served as it was trained.
+
+    Before training: prints a few examples with every token marked as learned (with its weight), read only or padding,
+    and refuses (exit code 2) what can't be trained on, in any example. After: greedy answers to prompts of dev by
+    transformers with peft, the embedded engine and vLLM are compared, and the result goes into the adapter's ape.json.
+    Exit code 3: it comes to an end by itself on fewer than 99 of 100 prompts.
+    """
+    if adapter is None:
+        if base is None:
+            raise InputError(
+                "Before training, tell which base: --base NAME. After it, which adapter to check."
+            )
+        _before(data, base, config, show=show, json_output=json_output)
+        return
+    if config is not None:
+        raise InputError("--config is for the check before training; an adapter's card has its settings.")
+    _after(adapter, data, base, prompts=prompts, gguf=gguf, vllm=vllm, json_output=json_output)
+
+
+def _before(data: Path, base: str, config: Path | None, *, show: int, json_output: bool) -> None:
+    with needs("train"):
+        from transformers import AutoConfig
+
+        from finetune.base import find_base, load_tokenizer
+        from finetune.checking.audit import audit
+        from finetune.config import read_config
+        from finetune.data.dataset import read_examples
+    from ape.cli.finetune_check_show import audit_json, show_audit
+    from ape.cli.talk import error_console, passages_progress, pull_progress
+
+    training = read_config(config)
+    examples = read_examples(data)
+    with pull_progress(error_console()) as fetching:
+        found = find_base(base, progress=fetching)
+    tokenizer = load_tokenizer(found, base)
+    window = getattr(AutoConfig.from_pretrained(found.place), "max_position_embeddings", None)
+    splits = {split: list(examples[split]) for split in ("train", "dev")}
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("Looking", total=sum(map(len, splits.values())), so_far="")
+        result = audit(
+            tokenizer,
+            splits,
+            config=training,
+            window=window,
+            show=show,
+            progress=lambda count: bar.advance(task, count),
+        )
+    if json_output:
+        typer.echo(json.dumps(audit_json(tokenizer, result), indent=2, ensure_ascii=False))
+    else:
+        show_audit(tokenizer, result)
+    result.require_sound()
+
+
+def _after(
+    adapter: Path,
+    data: Path,
+    base: str | None,
+    *,
+    prompts: int,
+    gguf: Path | None,
+    vllm: bool,
+    json_output: bool,
+) -> None:
+    with needs("train"):
+        from finetune.checking.record import record
+        from finetune.checking.stops import LEAST, stops
+        from finetune.checking.tuned import gguf_of, load_tuned, spread
+        from finetune.data.dataset import read_examples
+    from ape.cli.finetune_check_show import parity_json, show_parity
+    from ape.cli.talk import error_console, pull_progress, say
+    from ape.settings import load_settings
+
+    settings = load_settings()
+    examples = read_examples(data)
+    if not examples["dev"]:
+        raise InputError(f"{data} has no dev examples to ask about.")
+    with pull_progress(error_console()) as fetching:
+        tuned = load_tuned(adapter, base, cache=settings.cache, progress=fetching)
+        gguf = gguf or gguf_of(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
+    if gguf is None:
+        say("The embedded engine is left out, since the base is no GGUF file. Give one with --gguf FILE.")
+    asked, compared = _ask_all(tuned, spread(examples["dev"], prompts), settings, gguf=gguf, vllm=vllm)
+    found = stops(asked)
+    result = {
+        "data": examples.manifest_hash,
+        "split": "dev",
+        "reference": tuned.called,
+        "prompts": found.prompts,
+        "stopped": round(found.share, 4),
+        **{name: parity.summary() for name, parity in compared.items()},
+    }
+    record(adapter, result)
+    if json_output:
+        typer.echo(json.dumps(parity_json(result, found, compared), indent=2, ensure_ascii=False))
+    else:
+        show_parity(found, compared)
+    if not found.enough:
+        say(f"ape: It stops by itself on {found.share:.1%} of the prompts, and should on {LEAST:.0%}.")
+        raise typer.Exit(RUNS_ON)
+
+
+def _ask_all(
+    tuned: Tuned, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
+) -> tuple[list[Asked], dict[str, Parity]]:
+    """Transformers first, then the engines, each compared with it."""
+    import asyncio
+
+    from ape.cli.talk import error_console, passages_progress
+    from finetune.checking.parity import reference
+    from finetune.checking.tuned import embedded_called, on_embedded
+
+    opened: dict[str, tuple[str, AbstractAsyncContextManager[Engine]]] = {}
+    if gguf is not None:
+        opened["embedded"] = embedded_called(gguf), on_embedded(tuned, gguf, threads=settings.threads)
+    if vllm:
+        flags = settings.vllm_flags or VLLM_FLAGS
+        opened["vllm"] = f"vLLM {' '.join(flags)}", _on_vllm(tuned, settings, flags)
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("transformers + peft", total=len(examples), so_far="")
+        asked = reference(
+            tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
+        )
+        compared = {}
+        for name, (called, engine) in opened.items():
+            task = bar.add_task(name, total=len(asked), so_far="")
+            advance = partial(bar.advance, task)
+            compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance))
+    return asked, compared
+
+
+async def _compare(
+    opened: AbstractAsyncContextManager[Engine],
+    tuned: Tuned,
+    asked: list[Asked],
+    called: str,
+    progress: Callable[[int], None],
+) -> Parity:
+    from finetune.checking.parity import compare
+    from finetune.checking.tuned import SERVED
+
+    async with opened as engine:
+        return await compare(
+            engine,
+            SERVED,
+            asked,
+            model=tuned.model,
+            tokenizer=tuned.tokenizer,
+            called=called,
+            progress=progress,
+        )
+
+
+@asynccontextmanager
+async def _on_vllm(tuned: Tuned, settings: Settings, flags: tuple[str, ...]) -> AsyncIterator[Engine]:
+    """A vLLM of our own with the adapter, started as `ape serve` starts one."""
+    from finetune.checking.tuned import SERVED
+    from serve.open import open_roster
+
+    changes = {
+        "engine": "vllm",
+        "url": None,
+        "model": tuned.base.place,
+        "adapters": {SERVED: tuned.directory},
+        "adapter_dirs": (),
+        "aliases": {},
+        "vllm_flags": flags,
+    }
+    async with open_roster(settings.model_copy(update=changes), tell=lambda _: None) as roster:
+        yield roster

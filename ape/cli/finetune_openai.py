@@ -1,0 +1,227 @@
+"""`ape finetune openai`: the same examples, fine-tuned at OpenAI or at whoever speaks its API."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from finetune.hosted.order import Ledger, Order
+    from finetune.hosted.prepare import Prepared
+
+OPENAI_URL = "https://api.openai.com/v1"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A job, as it was typed."""
+
+    data: Path
+    out: Path
+    base: str
+    epochs: int
+    batch_size: int | None
+    learning_rate_multiplier: float | None
+    seed: int
+    suffix: str | None
+    max_tokens: int | None
+    price: float | None
+    leave_out: bool
+    again: bool
+    yes: bool
+
+
+def openai(
+    data: Annotated[Path | None, typer.Option("--data", help="Examples, as `build` wrote them.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A directory for the files, the job and the card.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", help="The model to fine-tune, e.g. gpt-4.1-mini-2025-04-14.")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, max=50)] = 2,
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", min=1, help="Examples in a step; theirs to choose if left out."),
+    ] = None,
+    learning_rate_multiplier: Annotated[
+        float | None,
+        typer.Option("--learning-rate-multiplier", min=1e-6, help="Theirs to choose if left out."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    suffix: Annotated[str | None, typer.Option("--suffix", help="A part of the new model's name.")] = "ape",
+    url: Annotated[str, typer.Option("--url", help="The API, up to and with /v1.")] = OPENAI_URL,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=64, help="Longest example; by the model if left out.")
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option("--price", min=0, help="Dollars for a million tokens trained on.")
+    ] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Send the rest where some examples can't be sent.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Begin (and pay for) another job where --out has one.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend the money without asking.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write and check the files; send nothing.")
+    ] = False,
+    follow: Annotated[str | None, typer.Option("--follow", help="Only follow this job to its end.")] = None,
+    cancel: Annotated[str | None, typer.Option("--cancel", help="Only end this job before its time.")] = None,
+    every: Annotated[float, typer.Option("--every", min=0.01, help="Seconds between looks at a job.")] = 10.0,
+    json_output: JsonFlag = False,
+) -> None:
+    """Fine-tune a hosted chat model on the same examples, and follow the job to its end.
+
+    The same command again goes on with the same job: it sends no file twice and begins no second job. Ctrl-C stops the
+    following alone, not the job.
+    """
+    from ape.cli.finetune_follow import cancel_job, follow_job, show_card
+
+    if cancel:
+        cancel_job(cancel, url=url)
+        return
+    if follow:
+        show_card(follow_job(follow, url=url, out=out, every=every), json_output=json_output)
+        return
+    if suffix and len(suffix) > 64:
+        raise InputError(f"--suffix has {len(suffix)} characters and may have 64.", field="suffix")
+    wanted = Wanted(
+        _given(data, "--data", "a directory that `ape finetune build` wrote"),
+        _given(out, "--out", "a directory to keep the files and the job in"),
+        _given(base, "--base", "the model to fine-tune"),
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate_multiplier=learning_rate_multiplier,
+        seed=seed,
+        suffix=suffix or None,
+        max_tokens=max_tokens,
+        price=price,
+        leave_out=leave_out,
+        again=again,
+        yes=yes,
+    )
+    if job := _order(wanted, url=url, dry_run=dry_run):
+        show_card(follow_job(job, url=url, out=wanted.out, every=every), json_output=json_output)
+
+
+def _given(value: T | None, flag: str, what: str) -> T:
+    if value is None:
+        raise InputError(f"{flag} is missing: {what}.", field=flag.lstrip("-"))
+    return value
+
+
+def _order(wanted: Wanted, *, url: str, dry_run: bool) -> str | None:
+    """The id of the job: an earlier one, or one that is begun now. None: nothing was sent."""
+    from ape.cli.talk import say
+    from finetune.hosted.order import open_ledger
+
+    with open_ledger(wanted.out, url=url.rstrip("/")) as ledger:
+        order, files = _prepared(wanted)
+        say(_cost(wanted, files, url=url))
+        if dry_run:
+            say("Nothing was sent.")
+            for file in files:
+                typer.echo(file.path)
+            return None
+        return _earlier(ledger, order, wanted, url=url) or _begun(ledger, order, wanted, files, url=url)
+
+
+def _prepared(wanted: Wanted) -> tuple[Order, list[Prepared]]:
+    """The files, written and found good, and the order that they make."""
+    from ape.cli.talk import say
+    from finetune.hosted.order import Order
+    from finetune.hosted.prepare import prepare, refuse
+    from finetune.hosted.validate import most_tokens
+    from prompts import fingerprint
+
+    with needs("train"):
+        from finetune.data.dataset import read_examples
+
+        examples = read_examples(wanted.data)
+    limit = wanted.max_tokens or most_tokens(wanted.base)
+    training = prepare(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
+    dev = prepare(examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, elsewhere=training.questions)
+    refuse(training, dev, leave_out=wanted.leave_out)
+    for file in (training, dev):
+        say(f"{file.path.name}: {file.rows:,} examples, {len(file.unfit):,} left out, {file.size:,} bytes.")
+    files = [file for file in (training, dev) if file.rows]
+    order = Order(
+        base=wanted.base,
+        training=training.sha256,
+        validation=dev.sha256 if dev.rows else None,
+        epochs=wanted.epochs,
+        batch_size=wanted.batch_size,
+        learning_rate_multiplier=wanted.learning_rate_multiplier,
+        seed=wanted.seed,
+        suffix=wanted.suffix,
+        prompt=fingerprint("chat"),
+        data=examples.manifest_hash,
+        languages=examples.languages,
+    )
+    return order, files
+
+
+def _cost(wanted: Wanted, files: list[Prepared], *, url: str) -> str:
+    from ape.network import host_of
+    from ape.settings import OPENAI_HOST
+    from finetune.hosted.price import estimate_cost
+
+    by_openai = host_of(url) == OPENAI_HOST
+    cost = estimate_cost(
+        files[0].tokens, epochs=wanted.epochs, base=wanted.base, by_openai=by_openai, price=wanted.price
+    )
+    return f"{wanted.base}, {wanted.epochs} epochs: {cost.sentence}"
+
+
+def _earlier(ledger: Ledger, order: Order, wanted: Wanted, *, url: str) -> str | None:
+    from ape.cli.finetune_follow import asked
+    from ape.cli.talk import say
+    from finetune.hosted.job import earlier_job
+
+    if wanted.again:
+        return None
+    job = asked(url, lambda provider: earlier_job(provider, ledger, order))
+    if job:
+        say(f"Job {job.id} was begun by this command before, and is {job.status}: it is not begun again.")
+    return job.id if job else None
+
+
+def _begun(ledger: Ledger, order: Order, wanted: Wanted, files: list[Prepared], *, url: str) -> str:
+    from ape.cli.finetune_follow import STOPPED, asked
+    from ape.cli.talk import say
+    from ape.network import host_of
+    from finetune.hosted.job import begin
+
+    _ask_first(f"Send the files to {host_of(url)} and begin the job?", yes=wanted.yes)
+    paths = {file.sha256: file.path for file in files}
+    try:
+        job = asked(url, lambda provider: begin(provider, ledger, order, paths=paths))
+    except KeyboardInterrupt:
+        say("Stopped. The same command goes on, and finds the job if it was begun.")
+        raise typer.Exit(STOPPED) from None
+    say(f"Job {job.id} is begun.")
+    return job.id
+
+
+def _ask_first(question: str, *, yes: bool) -> None:
+    from ape.cli.talk import say
+
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("Nobody is there to be asked whether to spend that: agree with --yes.", field="yes")
+    typer.echo(f"{question} [y/N] ", err=True, nl=False)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        say("Nothing was sent.")
+        raise typer.Exit(1)

@@ -1,0 +1,157 @@
+"""`ape finetune train`: examples in, a LoRA adapter out; the same command again goes on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import ApeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from finetune.train import Trained
+    from finetune.trainer import Event, Look, Step
+
+STOPPED = 130
+# Seconds between lines where there is no terminal to draw a bar on.
+QUIET = 30.0
+
+
+def train(
+    base: Annotated[str, typer.Option(help="A name of `ape models list`, a directory, a .gguf or a hub id.")],
+    data: Annotated[Path, typer.Option(help="The directory that `ape finetune build` wrote.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="The adapter's directory; an unfinished one is gone on with.")
+    ],
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file with settings; without it, as PAR3 did it.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Train a LoRA adapter on examples, with an eye on dev, and save the best of it.
+
+    On several GPUs: torchrun --nproc-per-node N -m ape.cli.main finetune train …
+    """
+    chief = os.environ.get("RANK", "0") == "0"
+    try:
+        _train(base, data, out, config, json_output=json_output, chief=chief)
+    except ApeError as error:
+        if chief:
+            raise
+        raise typer.Exit(error.exit_code) from error  # all processes fail alike, and one of them says why
+    except KeyboardInterrupt:
+        if chief:
+            _say_how_to_go_on(out)
+        raise typer.Exit(STOPPED) from None
+
+
+def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, chief: bool) -> None:
+    from ape.cli.talk import error_console
+
+    console = error_console()
+    console.quiet = not chief
+    with needs("train"):
+        from transformers.utils import logging
+
+        from finetune.config import read_config
+        from finetune.train import train as train_adapter
+    logging.set_verbosity(logging.ERROR)
+    settings = read_config(config)
+    console.print(f"Loading {base} and the examples in {data} …", markup=False)
+    with _progress(console) as listen:
+        trained = train_adapter(base, data, out, config=settings, listen=listen)
+    if not chief:
+        return
+    if json_output:
+        typer.echo(json.dumps(_as_json(trained), indent=2))
+    else:
+        typer.echo(trained.directory)
+    _say_what_is_next(console, trained, base, data)
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[Callable[[Event], None]]:
+    """A bar with the loss, the rate and the time left; a line now and then where stderr is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from finetune.trainer import Look, Start, Step
+
+    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[so_far]}"))
+    bar = Progress(*columns, console=console, disable=not console.is_terminal)
+    task = bar.add_task("", total=None, so_far="")
+    said = time.monotonic()
+
+    def listen(event: Event) -> None:
+        nonlocal said
+        match event:
+            case Start():
+                bar.update(task, completed=event.step, total=event.steps)
+                if event.step:
+                    console.print(f"Going on from the checkpoint of step {event.step} of {event.steps}.")
+            case Step():
+                bar.update(task, completed=event.step, total=event.steps, so_far=_so_far(event))
+                last = event.step == event.steps
+                if not console.is_terminal and (last or time.monotonic() - said >= QUIET):
+                    said = time.monotonic()
+                    console.print(f"step {event.step} of {event.steps}: {_so_far(event)}", soft_wrap=True)
+            case Look():
+                console.print(_looked(event), soft_wrap=True)
+
+    with bar:
+        yield listen
+
+
+def _so_far(step: Step) -> str:
+    return f"loss {step.loss:.3f}, {step.tokens_per_second:,.0f} tokens/s, {_time(step.seconds_left)} left"
+
+
+def _time(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}"
+
+
+def _looked(look: Look) -> str:
+    won = f"TER {look.before:.2f} (MT) -> {look.after:.2f} (post-edit)"
+    return f"dev at step {look.step}: {won}, loss {look.loss:.3f}, {look.stopped:.0%} stopped by themselves"
+
+
+def _say_what_is_next(console: Console, trained: Trained, base: str, data: Path) -> None:
+    place = trained.directory
+    console.print(
+        f"The adapter is in {place}, after {trained.steps} steps; its losses are drawn in {place / 'loss.png'}.\n"
+        f"Check it:   ape finetune check {place} --base {base} --data {data}\n"
+        f"Export it:  ape finetune export {place} --base {base}\n"
+        f"Serve it:   ape serve --engine vllm --model {base} --adapter NAME={place}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _say_how_to_go_on(out: Path) -> None:
+    from ape.cli.talk import say
+    from finetune.run import Run
+
+    last = Run(out).last_checkpoint()
+    where = f"step {last.name.rpartition('-')[2]}, its last checkpoint" if last else "the beginning"
+    say(f"Stopped. The same command goes on from {where}.")
+
+
+def _as_json(trained: Trained) -> dict[str, object]:
+    looks = [row for row in trained.history if "eval_ter_gain" in row]
+    return {
+        "adapter": str(trained.directory),
+        "steps": trained.steps,
+        "resumed_from": trained.resumed_from,
+        "plot": str(trained.directory / "loss.png"),
+        "looks": looks,
+    }

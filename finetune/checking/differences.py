@@ -1,0 +1,107 @@
+"""Why two programs part: the first token at which a served answer leaves the one of transformers, and by how much.
+
+Two programs add the same numbers in different orders, so where two tokens are all but equally likely either may win,
+and the rest of the answer follows from that. Such a near-tie is no fault. A token that transformers found much less
+likely than its own is: a wrong adapter, a wrong prompt, a wrong scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Any, Literal
+
+from finetune.checking.marks import shown
+from prompts.sep import STOP
+
+# In log-probabilities.
+NEAR_TIE = 0.1
+# Tokens of transformers that are looked at for the one that was served.
+_LOOKED_AT = 50
+
+Kind = Literal["near_tie", "real", "prompt", "length"]
+# The log-probabilities of every next token, after that many tokens of the answer.
+After = Callable[[int], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a served answer parts from that of transformers. Texts are those of the two tokens.
+
+    `margin` is by how much transformers found its own token likelier, and `rank` which of its choices the served one
+    is: of a runner-up, 2, that is the margin between its two best. Both are None where the served one is no choice of
+    its at all.
+    """
+
+    kind: Kind
+    token: int
+    reference: str
+    served: str
+    margin: float | None = None
+    rank: int | None = None
+
+
+def kind_of(margin: float | None) -> Kind:
+    """A near-tie, or a real difference."""
+    return "near_tie" if margin is not None and margin < NEAR_TIE else "real"
+
+
+def first_difference(
+    tokenizer: Any, tokens: Sequence[int], served: str, *, stopped: bool, after: After
+) -> Difference:
+    """Where `served`, a text that ended by itself if `stopped`, leaves the answer with those tokens.
+
+    The end token is the last of them where the answer came to one. A text says nothing of its tokens, so the likeliest
+    one that goes on with it is taken for the one that was chosen.
+    """
+    last = place = _parting(tokenizer, tokens, served)
+    if place == len(tokens) or (served == _text(tokenizer, tokens[:place]) and not stopped):
+        return Difference("length", place, "", "")
+    # Within a character of several tokens, the text does not tell which of them was another one.
+    while place > 0 and _text(tokenizer, tokens[: place - 1]) == _text(tokenizer, tokens[:last]):
+        place -= 1
+    for at in range(last, place - 1, -1):
+        chances = after(at)
+        found = _chosen(tokenizer, tokens[:at], served, stopped=stopped, chances=chances)
+        if found is not None:
+            margin = chances[tokens[at]] - chances[found]
+            rank = 1 + sum(chance > chances[found] for chance in chances)
+            names = shown(tokenizer, tokens[at]), shown(tokenizer, found)
+            return Difference(kind_of(margin), at, *names, margin, rank)
+    rest = served.removeprefix(_text(tokenizer, tokens[:place]))
+    return Difference("real", place, shown(tokenizer, tokens[place]), rest[:20])
+
+
+def _text(tokenizer: Any, tokens: Sequence[int]) -> str:
+    """Their text as far as its characters are whole."""
+    return str(tokenizer.decode(list(tokens), skip_special_tokens=True)).rstrip("\ufffd")
+
+
+def _parting(tokenizer: Any, tokens: Sequence[int], served: str) -> int:
+    """How many of the tokens the served text begins with; the end token only goes with the end."""
+    for place, token in enumerate(tokens):
+        text = _text(tokenizer, tokens[: place + 1])
+        if not served.startswith(text) or (token == tokenizer.eos_token_id and text != served):
+            return place
+    return len(tokens)
+
+
+def _chosen(
+    tokenizer: Any, before: Sequence[int], served: str, *, stopped: bool, chances: Sequence[float]
+) -> int | None:
+    """The likeliest token that goes on with the served text; one that is part of a character if none is whole."""
+    begun = _text(tokenizer, before)
+    target = served + STOP if stopped else served
+    partial = None
+    for token in nlargest(_LOOKED_AT, range(len(chances)), key=chances.__getitem__):
+        if token == tokenizer.eos_token_id:
+            if stopped and served == begun:
+                return token
+            continue
+        text = _text(tokenizer, [*before, token])
+        if len(text) > len(begun) and target.startswith(text):
+            return token
+        if text == begun and partial is None and served != begun:
+            partial = token
+    return partial

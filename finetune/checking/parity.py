@@ -1,0 +1,166 @@
+"""After training: whether an adapter stops, and whether engines serve it as transformers and peft run it.
+
+All are asked the same prompts of dev, greedily. The texts are compared as the engine gave them, before anything is
+read out of them; where one parts, the place and the reason are looked for (`differences`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from ape.engines import Engine, Sampling
+from ape.events import ignore
+from finetune.checking.differences import Difference, first_difference
+from finetune.encoding import prompt_tokens
+from finetune.example import Example
+from finetune.task import Answer, answer, most_tokens
+from prompts import render_sep
+
+# Characters that a token may stand for, at the very most: an engine ends a draft that is longer.
+_WIDEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt of dev and what transformers with peft made of it. `answer.text` is as a server would give it.
+
+    `tokens` are those of the answer, with the end token where it came to one, and `asked` those of the prompt.
+    """
+
+    example: Example
+    asked: tuple[int, ...]
+    tokens: tuple[int, ...]
+    text: str
+    most: int
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A prompt that an engine answered otherwise."""
+
+    example: str
+    reference: str
+    served: str
+    why: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """How an engine compares. `stopped` are the prompts whose answers ended by themselves there."""
+
+    engine: str
+    prompts: int
+    stopped: int
+    partings: tuple[Parting, ...]
+
+    @property
+    def identical(self) -> float:
+        """The share of prompts with the same text."""
+        return 1 - len(self.partings) / self.prompts
+
+    def summary(self) -> dict[str, Any]:
+        """As it stands in a card."""
+        kinds = Counter(parting.why.kind for parting in self.partings)
+        margins = [one.why.margin for one in self.partings if one.why.margin is not None]
+        return {
+            "engine": self.engine,
+            "prompts": self.prompts,
+            "identical": round(self.identical, 4),
+            "stopped": round(self.stopped / self.prompts, 4),
+            "near_ties": kinds["near_tie"],
+            "other_differences": len(self.partings) - kinds["near_tie"],
+            "widest_margin": round(max(margins), 4) if margins else None,
+        }
+
+
+def reference(
+    model: Any,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+    batch: int = 8,
+) -> list[Asked]:
+    """What transformers makes of the prompts, each answer cut to the length that an engine will be allowed."""
+    found = []
+    for start in range(0, len(examples), batch):
+        part = examples[start : start + batch]
+        for example, one in zip(part, answer(model, tokenizer, part), strict=True):
+            found.append(_asked(tokenizer, example, one))
+        progress(len(part))
+    return found
+
+
+def _asked(tokenizer: Any, example: Example, given: Answer) -> Asked:
+    most = most_tokens(tokenizer, example)
+    tokens = given.tokens[:most]
+    text, fence, _ = tokenizer.decode(tokens, skip_special_tokens=True).partition(
+        render_sep(example.question).stop[0]
+    )
+    # A batch goes on until its last answer has ended, so one may have ended after the length it would be served with.
+    ended = given.stopped and len(given.tokens) < most
+    if ended and not fence:
+        tokens = (*tokens, tokenizer.eos_token_id)
+    return Asked(example, tuple(prompt_tokens(tokenizer, example)), tokens, text, most, ended or bool(fence))
+
+
+async def compare(
+    engine: Engine,
+    name: str,
+    asked: Sequence[Asked],
+    *,
+    model: Any,
+    tokenizer: Any,
+    called: str,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Parity:
+    """Ask the engine's model of that name the same, and explain every answer that is another one.
+
+    `called` is the engine in words, for the card.
+    """
+
+    async def ask(one: Asked) -> tuple[Parting | None, bool]:
+        sampling = Sampling(
+            temperature=0.0, top_p=1.0, seed=1, max_tokens=one.most, max_characters=_WIDEST * one.most
+        )
+        async with engine.using(name) as chosen:
+            reply = await engine.ask(render_sep(one.example.question), sampling, model=chosen, listen=ignore)
+        progress(1)
+        stopped = reply.draft.finish_reason == "stop"
+        if reply.draft.text == one.text:
+            return None, stopped
+        why = await asyncio.to_thread(
+            _explain, model, tokenizer, one, reply.draft.text, stopped=stopped, read=reply.usage.prompt_tokens
+        )
+        return Parting(one.example.id, one.text, reply.draft.text, why), stopped
+
+    answers = await asyncio.gather(*map(ask, asked))
+    partings = tuple(parting for parting, _ in answers if parting is not None)
+    return Parity(called, len(asked), sum(stopped for _, stopped in answers), partings)
+
+
+def _explain(model: Any, tokenizer: Any, one: Asked, served: str, *, stopped: bool, read: int) -> Difference:
+    """`read` is how many tokens the engine says the prompt has, where it says so."""
+    why = first_difference(
+        tokenizer,
+        one.tokens,
+        served,
+        stopped=stopped,
+        after=lambda place: chances(model, [*one.asked, *one.tokens[:place]]),
+    )
+    return replace(why, kind="prompt") if read and read != len(one.asked) else why
+
+
+@torch.no_grad()
+def chances(model: Any, tokens: Sequence[int]) -> list[float]:
+    """The log-probabilities of every token after these."""
+    logits = model(torch.tensor([list(tokens)], device=model.device), logits_to_keep=1).logits[0, -1]
+    told: list[float] = torch.log_softmax(logits.float(), dim=-1).tolist()
+    return told

@@ -1,0 +1,122 @@
+"""From paragraphs to a training set: filtered, split by book, kept apart, chosen; every step counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
+
+from ape.errors import InputError
+from finetune.data import filters
+from finetune.data.choose import held_out_examples, select, train_examples
+from finetune.data.duplicates import unlike, without_near_repeats, without_repeats
+from finetune.data.funnel import Funnel
+from finetune.data.paragraph import Paragraph
+from finetune.data.recipe import FilterName, Recipe
+from finetune.data.split import split_by_book
+from finetune.data.tokens import TokenCounter
+from finetune.example import SPLITS, Example
+
+T = TypeVar("T")
+# Goes through items one by one, and shows how far it is.
+Watch = Callable[[str, Sequence[T]], Iterable[T]]
+
+
+def unwatched(_what: str, items: Sequence[T]) -> Iterable[T]:
+    """Without any show."""
+    return items
+
+
+@dataclass(slots=True)
+class Built:
+    """A training set, with how it came about and what the user should know."""
+
+    splits: dict[str, list[Example]] = field(default_factory=dict)
+    funnel: Funnel = field(default_factory=Funnel)
+    remarks: list[str] = field(default_factory=list)
+    read: int = 0
+
+
+def build(
+    paragraphs: Sequence[Paragraph],
+    recipe: Recipe,
+    *,
+    counter: TokenCounter,
+    watch: Watch[Paragraph] = unwatched,
+) -> Built:
+    """Make the examples. The same paragraphs, recipe and counter give the same examples in the same order."""
+    built = Built(read=len(paragraphs))
+    clean = _clean(paragraphs, recipe, counter, built.funnel, watch)
+    if not clean:
+        raise InputError(f"No paragraph is left of {len(paragraphs):,}: {built.funnel.losses()}.")
+    clean, built.remarks = split_by_book(clean, shares=recipe.shares, seed=recipe.seed)
+    sides = _apart(
+        {side: [one for one in clean if one.split == side] for side in SPLITS}, recipe, built.funnel
+    )
+    chosen = select(sides["train"], recipe, built.funnel)
+    built.splits["train"] = train_examples(sides["train"], chosen, recipe, built.funnel)
+    for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
+        held = select(sides[side], recipe, Funnel()) if recipe.select_held_out else sides[side]
+        built.splits[side] = held_out_examples(held, take, seed=f"{side}:{recipe.seed}")
+    _refuse_too_few(built, paragraphs, recipe)
+    return built
+
+
+def _clean(
+    paragraphs: Sequence[Paragraph],
+    recipe: Recipe,
+    counter: TokenCounter,
+    funnel: Funnel,
+    watch: Watch[Paragraph],
+) -> list[Paragraph]:
+    """What concerns every side alike: broken, foreign, misaligned, too long, repeated."""
+    left = list(paragraphs)
+
+    def step(name: FilterName, work: Callable[[list[Paragraph]], list[Paragraph]]) -> None:
+        nonlocal left
+        if recipe.uses(name):
+            kept = work(left)
+            funnel.record(name, left, kept)
+            left = kept
+
+    for name, keep in filters.FILTERS.items():
+        step(
+            name,
+            lambda found, name=name, keep=keep: [  # type: ignore[misc]
+                kept for one in watch(name, found) if (kept := keep(one, recipe))
+            ],
+        )
+    left = [filters.best_reference(one) for one in watch("best reference", left)]
+    step(
+        "tokens",
+        lambda found: [
+            one for one, count in zip(found, counter(found), strict=True) if count <= recipe.tokens
+        ],
+    )
+    step("duplicate", without_repeats)
+    step("near duplicate", lambda found: without_near_repeats(found, likeness=recipe.near))
+    return left
+
+
+def _apart(sides: dict[str, list[Paragraph]], recipe: Recipe, funnel: Funnel) -> dict[str, list[Paragraph]]:
+    """The sides, with nothing on one that is nearly on another: test keeps its own, then dev, then train."""
+    if not recipe.uses("on both sides"):
+        return sides
+    dev = unlike(sides["dev"], sides["test"], likeness=recipe.near)
+    train = unlike(sides["train"], [*dev, *sides["test"]], likeness=recipe.near)
+    kept = {"train": train, "dev": dev, "test": sides["test"]}
+    funnel.record("on both sides", [*chain(*sides.values())], [*chain(*kept.values())])
+    return kept
+
+
+def _refuse_too_few(built: Built, paragraphs: Sequence[Paragraph], recipe: Recipe) -> None:
+    count = len(built.splits["train"])
+    if count < recipe.fewest:
+        raise InputError(
+            f"{count:,} examples to train on are left of {len(paragraphs):,} paragraphs, and at least "
+            f"{recipe.fewest:,} are needed: {built.funnel.losses()}."
+        )
+    for side in SPLITS[1:]:
+        if any(one.split == side for one in paragraphs) and not built.splits[side]:
+            raise InputError(f"Nothing is left of {side}: {built.funnel.losses()}.")

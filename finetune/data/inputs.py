@@ -1,0 +1,85 @@
+"""All that a build reads, from whatever kind of file, with a hash of each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ape.errors import InputError
+from finetune.data.par3 import read_par3
+from finetune.data.paragraph import Paragraph
+from finetune.data.raw_books import read_raw_book
+from finetune.data.recipe import RawBook
+from finetune.data.rows import Languages, read_rows
+from finetune.data.soundness import refuse_slips
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Files by kind. `sides` are files whose paragraphs belong to one side of the split, by its name."""
+
+    par3: tuple[Path, ...] = ()
+    rows: tuple[Path, ...] = ()
+    sides: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+    books: tuple[RawBook, ...] = ()
+    languages: Languages = field(default_factory=Languages)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every file, once, in order."""
+        raw = [path for book in self.books for path in (book.source, book.mt, *book.humans.values())]
+        sides = [path for paths in self.sides.values() for path in paths]
+        return tuple(dict.fromkeys((*self.par3, *self.rows, *sides, *raw)))
+
+
+def read_inputs(
+    inputs: Inputs, *, rows_as_book: int | None = None, check_languages: bool = True
+) -> list[Paragraph]:
+    """The paragraphs of all files."""
+    if not inputs.files:
+        raise InputError(
+            "There is nothing to build from: give --par3, --rows, --train and --dev, or --source, --mt and --human."
+        )
+    if any(inputs.sides.values()) and (inputs.par3 or inputs.rows or inputs.books):
+        raise InputError(
+            "Give files by side (--train, --dev, --test), or files to be split by book (--par3, --rows, --source), "
+            "not both."
+        )
+    paragraphs = list(_read(inputs, rows_as_book))
+    _refuse_same_ids(paragraphs)
+    refuse_slips(paragraphs, check_languages=check_languages)
+    return paragraphs
+
+
+def _read(inputs: Inputs, rows_as_book: int | None) -> Iterator[Paragraph]:
+    for path in inputs.par3:
+        yield from read_par3(path, target_language=inputs.languages.target)
+    for book in inputs.books:
+        yield from read_raw_book(book, languages=inputs.languages)
+    for path in inputs.rows:
+        yield from read_rows(path, languages=inputs.languages, rows_as_book=rows_as_book)
+    for side, paths in inputs.sides.items():
+        for path in paths:
+            yield from read_rows(path, languages=inputs.languages, split=side)
+
+
+def _refuse_same_ids(paragraphs: Sequence[Paragraph]) -> None:
+    seen: set[str] = set()
+    for one in paragraphs:
+        if one.id in seen:
+            raise InputError(
+                f"Two paragraphs have the id {one.id!r} (the second is in the book {one.book!r}). Ids must differ: "
+                "without them each gets the name of its file and the number of its line."
+            )
+        seen.add(one.id)
+
+
+def file_hash(path: Path) -> str:
+    """The sha256 of a file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from error

@@ -1,0 +1,95 @@
+"""What is told of a training set beside it: what went in, what each filter took, what came out. No clock in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import metadata
+from typing import Any
+
+from finetune.data.build import Built
+from finetune.data.inputs import Inputs, file_hash
+from finetune.data.recipe import Recipe
+from finetune.data.scores import bleu_signature
+from finetune.data.tokens import TokenCounter
+from finetune.example import Example
+
+_LIBRARIES = ("ape-books", "datasets", "numpy", "py3langid", "sacrebleu", "transformers")
+
+
+def manifest_of(
+    built: Built, *, inputs: Inputs, recipe: Recipe, counter: TokenCounter, licences: Sequence[str]
+) -> dict[str, Any]:
+    """The manifest. Files are named without their folders: the same build elsewhere has the same manifest."""
+    targets = [one.target_language for examples in built.splits.values() for one in examples]
+    return {
+        "version": 1,
+        "inputs": [{"file": path.name, "sha256": file_hash(path)} for path in inputs.files],
+        "licences": list(licences),
+        "settings": json.loads(recipe.model_dump_json(exclude={"books"})),
+        "books": [_book(book.model_dump(mode="json")) for book in recipe.books],
+        "tokens": counter.describe(),
+        "bleu": bleu_signature(targets),
+        "read": built.read,
+        "filters": [
+            {
+                "filter": step.name,
+                "came": step.came,
+                "dropped": step.dropped,
+                "left": step.left,
+                "dropped_by_pair": step.dropped_by_pair,
+            }
+            for step in built.funnel.steps
+        ],
+        "splits": {side: _split(examples) for side, examples in built.splits.items() if examples},
+        "remarks": list(built.remarks),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _book(book: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **book,
+        "source": _name(book["source"]),
+        "mt": _name(book["mt"]),
+        "humans": {name: _name(path) for name, path in book["humans"].items()},
+    }
+
+
+def _name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _split(examples: Sequence[Example]) -> dict[str, Any]:
+    pairs = Counter(f"{one.source_language}-{one.target_language}" for one in examples)
+    return {
+        "examples": len(examples),
+        "kinds": dict(sorted(Counter(one.kind for one in examples).items())),
+        "languages": dict(sorted(pairs.items())),
+        "books": sorted({one.book for one in examples}),
+        "sha256": content_hash(examples),
+    }
+
+
+def content_hash(examples: Sequence[Example]) -> str:
+    """Of what the examples say, however they are stored."""
+    digest = hashlib.sha256()
+    for one in examples:
+        digest.update(
+            json.dumps(asdict(one), ensure_ascii=False, sort_keys=True).encode(errors="replace") + b"\n"
+        )
+    return digest.hexdigest()
+
+
+def _versions() -> Mapping[str, str]:
+    found = {}
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

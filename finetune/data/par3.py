@@ -1,0 +1,106 @@
+"""PAR3's pickle: a dictionary of books, with the paragraphs of the source, of the MT and of each translator.
+
+A pickle can run any program when it is loaded. This one is loaded by a reader that knows lists, dictionaries, texts
+and numbers, and refuses whatever else is in it before it comes alive.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from ape.errors import InputError
+from ape.languages import code_of
+from finetune.data.paragraph import Paragraph
+
+
+class _Translation(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    translator_paras: list[str]
+
+
+class _Book(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    source_paras: list[str]
+    gt_paras: list[str]
+    translator_data: dict[str, _Translation]
+
+
+_BOOKS = TypeAdapter(dict[str, _Book])
+
+
+class _ClassFound(Exception):
+    pass
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Makes nothing but plain values."""
+
+    def find_class(self, module: str, name: str, /) -> NoReturn:
+        """Refuse: whatever is imported here could be called."""
+        raise _ClassFound(f"{module}.{name}")
+
+    def persistent_load(self, pid: Any, /) -> NoReturn:
+        """Refuse: it stands for something outside of the file."""
+        raise _ClassFound(f"a reference to something outside, {str(pid)[:60]!r}")
+
+
+def read_par3(path: Path, *, target_language: str | None = None) -> list[Paragraph]:
+    """The paragraphs of all books of a pickle. A book is named with its source language at the end, as "candide_fr"."""
+    found: list[Paragraph] = []
+    for name, book in _load(path).items():
+        found += _paragraphs(name, book, path.name, code_of(target_language or "en"))
+    if not found:
+        raise InputError(f"{path.name} has no paragraphs.")
+    return found
+
+
+def _load(path: Path) -> dict[str, _Book]:
+    try:
+        with path.open("rb") as file:
+            content = _PlainUnpickler(file).load()
+    except _ClassFound as error:
+        raise InputError(
+            f"{path.name} is refused: it holds more than lists, dictionaries and texts ({error}), and such a pickle "
+            "can run any program. PAR3's own files hold plain values only."
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from error
+    except Exception as error:  # a broken pickle raises whatever its broken bytes ask for
+        raise InputError(f"{path.name} is not a pickle, or is broken: {error}.") from error
+    try:
+        return _BOOKS.validate_python(content)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise InputError(
+            f"{path.name} is not laid out as PAR3 is, {{book: {{source_paras, gt_paras, translator_data}}}}: "
+            f"{place}: {first['msg']}."
+        ) from error
+
+
+def _paragraphs(name: str, book: _Book, file: str, target: str) -> Iterator[Paragraph]:
+    _, _, language = name.rpartition("_")
+    sides = {"gt_paras": book.gt_paras}
+    sides |= {who: one.translator_paras for who, one in book.translator_data.items()}
+    for side, texts in sides.items():
+        if len(texts) != len(book.source_paras):
+            raise InputError(
+                f"The book {name!r} of {file} has {len(book.source_paras):,} paragraphs in the source and "
+                f"{len(texts):,} in {side}: paragraph by paragraph they must be as many."
+            )
+    if not book.translator_data:
+        raise InputError(f"The book {name!r} of {file} has no human translation.")
+    for place, (source, mt) in enumerate(zip(book.source_paras, book.gt_paras, strict=True)):
+        humans = tuple(
+            (who, one.translator_paras[place].strip()) for who, one in book.translator_data.items()
+        )
+        yield Paragraph(
+            f"{name}:{place}", name, source.strip(), mt.strip(), humans, code_of(language), target
+        )

@@ -1,0 +1,62 @@
+"""Whether what was read can be meant: a whole side that is empty or in another language is a slip of the user's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ape.errors import InputError
+from ape.languages import NAMES, classify, name_of, script_counts, scripts_of
+from finetune.data.paragraph import Paragraph
+
+# Enough to be sure, and little enough to be quick.
+_CHARACTERS = 6000
+_FEWEST_LETTERS = 400
+_SURE = 0.95
+
+
+def refuse_slips(paragraphs: Sequence[Paragraph], *, check_languages: bool) -> None:
+    """Raise where a side of a book is empty or in the wrong language as a whole."""
+    books: dict[tuple[str, str], list[Paragraph]] = defaultdict(list)
+    for one in paragraphs:
+        books[one.book, one.pair].append(one)
+    for (name, _), book in books.items():
+        for side, expected, texts in _sides(book):
+            _refuse_empty(name, side, texts)
+            if check_languages:
+                _refuse_wrong_language(name, side, expected, texts)
+
+
+def _sides(book: Sequence[Paragraph]) -> Iterator[tuple[str, str, list[str]]]:
+    yield "source", book[0].source_language, [one.source for one in book]
+    yield "MT", book[0].target_language, [one.mt for one in book]
+    translators = dict.fromkeys(name for one in book for name, _ in one.humans)
+    for translator in translators:
+        texts = [text for one in book for name, text in one.humans if name == translator]
+        yield f"human version ({translator})", book[0].target_language, texts
+
+
+def _refuse_empty(book: str, side: str, texts: Sequence[str]) -> None:
+    if not any(texts):
+        raise InputError(f"The {side} of the book {book!r} is empty in all its {len(texts):,} paragraphs.")
+
+
+def _refuse_wrong_language(book: str, side: str, expected: str, texts: Sequence[str]) -> None:
+    text = _spread(texts)
+    letters = script_counts(text)
+    if letters.total() < _FEWEST_LETTERS:
+        return
+    own = sum(letters[script] for script in scripts_of(expected))
+    found, probability = classify(text)
+    if own < letters.total() / 2 or (found != expected and probability >= _SURE and expected in NAMES):
+        raise InputError(
+            f"The {side} of the book {book!r} reads as {name_of(found)}, and {name_of(expected)} was expected. Give "
+            "the right files or languages, or switch the check off with --off language."
+        )
+
+
+def _spread(texts: Sequence[str]) -> str:
+    """Some of the text from all over the book, since a foreign preface is no foreign book."""
+    filled = [text for text in texts if text]
+    step = max(1, len(filled) * 200 // _CHARACTERS)
+    return "\n".join(text[:400] for text in filled[::step])[:_CHARACTERS]

@@ -1,0 +1,215 @@
+"""A PEFT adapter as a GGUF LoRA, which llama.cpp puts on top of any GGUF file of the same model.
+
+What a reader of other converters may miss:
+
+- Llama's rotary positions pair neighbouring rows in llama.cpp, and rows half a head apart in transformers. A GGUF file
+  has the rows of q and k in llama.cpp's order, so those of lora_B follow. Without it many outputs are right still.
+- llama.cpp scales every pair by one alpha over the pair's own rank. What PEFT scales otherwise (rslora, patterns of
+  ranks and alphas) is multiplied into lora_B, and for a plain LoRA that factor is 1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ape.adapters import read_adapter, read_base
+from ape.adapters.directory import CONFIG, WEIGHTS
+from ape.adapters.gguf import GGUF, NORMS, norms_hash
+from ape.adapters.tensors import read_tensors
+from ape.errors import AdapterRefused
+from finetune.base import FoundBase
+from finetune.export.aside import written_aside
+
+Array = NDArray[np.float32]
+Precision = Literal["float16", "float32"]
+_PREFIX = "base_model.model."
+_LARGEST_HALF = float(np.finfo(np.float16).max)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How a model type of transformers goes in GGUF. `turned` are the modules with rows in another order there."""
+
+    architecture: str
+    turned: tuple[str, ...] = ()
+
+
+_ROTARY = ("q_proj", "k_proj")
+FAMILIES: Mapping[str, Family] = {
+    "llama": Family("llama", turned=_ROTARY),
+    "mistral": Family("llama", turned=_ROTARY),
+    "qwen2": Family("qwen2"),
+    "qwen3": Family("qwen3"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two factors of a change: `down` is lora_A, `up` is lora_B."""
+
+    down: Array
+    up: Array
+
+
+def write_gguf_lora(adapter: Path, base: FoundBase, into: Path, *, precision: Precision = "float16") -> Path:
+    """Write the file, which has to be new; AdapterRefused with the reason where GGUF can't express the adapter."""
+    seen = read_base(base.place)
+    read_adapter("adapter", adapter, base=seen)
+    config = json.loads((adapter / CONFIG).read_text(encoding="utf-8"))
+    model = _model_config(base)
+    family = _family(model)
+    names = _Names(family, int(model["num_hidden_layers"]))
+    pairs = {
+        names.of(module): _turned(pair, module, model, family) for module, pair in _scaled(adapter, config)
+    }
+    _refuse_tied_output(pairs, model)
+    _refuse_overflow(pairs, precision)
+    with written_aside(into) as draft:
+        _write(draft, pairs, family, alpha=_alpha(config), norms=_norms(base, names), precision=precision)
+    return into
+
+
+def _model_config(base: FoundBase) -> dict[str, Any]:
+    from transformers import AutoConfig
+
+    config: dict[str, Any] = AutoConfig.from_pretrained(base.place).to_dict()
+    return config
+
+
+def _family(model: Mapping[str, Any]) -> Family:
+    kind = model.get("model_type")
+    if kind not in FAMILIES:
+        raise AdapterRefused(
+            f"How a model of the type {kind!r} goes in GGUF is not known here: only {', '.join(FAMILIES)}. "
+            "Export it with --to merged, and convert that with llama.cpp's convert_hf_to_gguf.py."
+        )
+    return FAMILIES[str(kind)]
+
+
+class _Names:
+    """GGUF's name for a module or tensor, from the map that the `gguf` package keeps for each architecture."""
+
+    def __init__(self, family: Family, layers: int) -> None:
+        import gguf
+
+        kinds = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}
+        self._map = gguf.get_tensor_name_map(kinds[family.architecture], layers)
+
+    def of(self, module: str) -> str:
+        name = self._map.get_name(module)
+        if name is None:
+            raise AdapterRefused(f"It changes {module}, for which GGUF has no name.")
+        return f"{name}.weight"
+
+
+def _scaled(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str, Pair]]:
+    """The pairs by module, with what PEFT scales them by as far as alpha over the rank does not say it."""
+    sides: dict[str, dict[str, Array]] = {}
+    for name, tensor in read_tensors(adapter / WEIGHTS).items():
+        module, _, side = name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".")
+        sides.setdefault(module, {})[side] = tensor.read().reshape(tensor.shape)
+    found = []
+    for module, both in sides.items():
+        rank = both["lora_A"].shape[0]
+        factor = _scaling(config, module, rank) * rank / _alpha(config)
+        up = both["lora_B"] if factor == 1 else both["lora_B"] * np.float32(factor)
+        found.append((module, Pair(both["lora_A"], up)))
+    return found
+
+
+def _alpha(config: Mapping[str, Any]) -> float:
+    """What every pair is scaled by over its rank. Zero would mean "do not scale" to llama.cpp."""
+    return float(config["lora_alpha"]) or 1.0
+
+
+def _scaling(config: Mapping[str, Any], module: str, rank: int) -> float:
+    from peft.utils.other import get_pattern_key
+
+    pattern: dict[str, float] = config.get("alpha_pattern") or {}
+    alpha = pattern.get(get_pattern_key(list(pattern), module), float(config["lora_alpha"]))
+    return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
+
+
+def _turned(pair: Pair, module: str, model: Mapping[str, Any], family: Family) -> Pair:
+    last = module.rpartition(".")[2]
+    if last not in family.turned:
+        return pair
+    heads = int(model["num_attention_heads"])
+    if last == "k_proj":
+        heads = int(model.get("num_key_value_heads") or heads)
+    return Pair(pair.down, turn_rows(pair.up, heads))
+
+
+def turn_rows(rows: Array, heads: int) -> Array:
+    """Rows half a head apart become neighbours, head by head."""
+    halves = rows.reshape(heads, 2, len(rows) // heads // 2, -1)
+    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows.shape))
+
+
+def _refuse_tied_output(pairs: Mapping[str, Pair], model: Mapping[str, Any]) -> None:
+    if "output.weight" in pairs and model.get("tie_word_embeddings"):
+        raise AdapterRefused(
+            "It changes lm_head, and in this model that is the embedding itself, which a GGUF file has once for both. "
+            "Export it with --to merged, or train without lm_head."
+        )
+
+
+def _refuse_overflow(pairs: Mapping[str, Pair], precision: Precision) -> None:
+    for name, pair in pairs.items():
+        largest = max(float(np.abs(side).max(initial=0)) for side in (pair.down, pair.up))
+        if precision == "float16" and largest > _LARGEST_HALF:
+            raise AdapterRefused(
+                f"For {name} it has the value {largest:g}, too large for float16. Export it with --precision float32."
+            )
+
+
+def _norms(base: FoundBase, names: _Names) -> str | None:
+    """Of the base's own files, where it is a directory or has been pulled."""
+    directory = Path(base.place)
+    if not directory.is_dir():
+        from huggingface_hub import snapshot_download
+
+        directory = Path(snapshot_download(base.place, local_files_only=True))
+    norms: dict[str, Array] = {}
+    for path in sorted(directory.glob("*.safetensors")):
+        for name, tensor in read_tensors(path).items():
+            if name.endswith("norm.weight") and tensor.is_float:
+                norms[names.of(name.removesuffix(".weight"))] = tensor.read()
+    return norms_hash(norms) if norms else None
+
+
+def _write(
+    path: Path,
+    pairs: Mapping[str, Pair],
+    family: Family,
+    *,
+    alpha: float,
+    norms: str | None,
+    precision: Precision,
+) -> None:
+    import gguf
+
+    writer: Any = gguf.GGUFWriter(path, family.architecture)
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, alpha)
+    if norms:
+        writer.add_string(NORMS, norms)
+    for name, pair in pairs.items():
+        writer.add_tensor(f"{name}.lora_a", pair.down.astype(precision))
+        writer.add_tensor(f"{name}.lora_b", pair.up.astype(precision))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+__all__ = ["FAMILIES", "GGUF", "Family", "Pair", "Precision", "turn_rows", "write_gguf_lora"]

@@ -1,0 +1,1 @@
+"""Whole recipes: from a public corpus to an adapter that is shipped, each in one script."""

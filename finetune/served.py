@@ -1,0 +1,44 @@
+"""An adapter served for a while by the engine of the settings, so that it is measured as it will be used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ape.adapters import read_card
+from ape.adapters.directory import WEIGHTS
+from ape.adapters.gguf import GGUF
+from ape.engines.open import open_engine
+from ape.engines.protocol import Engine
+from ape.settings import Settings
+from prompts import fingerprint
+
+NAME = "tuned"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running engine, the adapter's name there, and a key for its weights and format."""
+
+    engine: Engine
+    name: str
+    key: str
+
+    async def untuned(self) -> Served:
+        """Its base, asked by instructions."""
+        base = next(model for model in await self.engine.models() if model.name != self.name)
+        return Served(self.engine, base.name, f"{fingerprint(base.format)}+{base.name}+{base.revision}")
+
+
+@asynccontextmanager
+async def serving(adapter: Path, settings: Settings) -> AsyncIterator[Served]:
+    """The adapter on the engine of the settings."""
+    card = read_card(adapter)
+    weights = adapter / (GGUF if settings.engine == "embedded" else WEIGHTS)
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    async with open_engine(settings.model_copy(update={"adapters": {NAME: adapter}})) as engine:
+        yield Served(engine, NAME, f"{card.prompt}+{digest}")

@@ -1,0 +1,306 @@
+"""`ape finetune openai` as a user types it, against a provider on loopback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from rich.console import Console
+
+from ape.cli.finetune_follow import watching
+from ape.cli.main import main
+from finetune.data.dataset import read_examples, write_examples
+from finetune.hosted.job import News
+from tests.ape.cli.conftest import APE
+from tests.finetune.hosted.server import KEY, RESULTS, Cut, Fail, Hosting, Stage, hosting, said
+from tests.finetune.hosted.tale import examples
+
+FOREVER = (Stage("running", (said("Fine-tuning job started"),)),)
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Type = Callable[..., Done]
+
+
+@pytest.fixture
+def provider() -> Iterator[Hosting]:
+    with hosting() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Examples as `ape finetune build` leaves them."""
+    directory = tmp_path_factory.mktemp("examples")
+    splits = {"train": examples(12), "dev": examples(3, book="spring", first=20)}
+    write_examples(directory, splits, {"seed": 1})
+    return directory
+
+
+@pytest.fixture
+def ape(
+    provider: Hosting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Type:
+    """Type `ape finetune openai …` with the key in the environment and the provider's address."""
+    for name in [name for name in os.environ if name.startswith(("APE_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("APE_ENGINE_KEY", KEY)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+
+    def type_in(*words: str) -> Done:
+        typed = ["ape", "finetune", "openai", "--url", provider.url, "--every", "0.01", *words]
+        monkeypatch.setattr(sys, "argv", typed)
+        with pytest.raises(SystemExit) as caught:
+            main()
+        told = capsys.readouterr()
+        assert KEY not in told.out + told.err
+        return Done(int(str(caught.value.code or 0)), told.out, told.err)
+
+    return type_in
+
+
+@pytest.fixture
+def order(data: Path) -> tuple[str, ...]:
+    return ("--data", str(data), "--out", "out", "--base", "tiny", "--price", "2", "--yes")
+
+
+def test_from_examples_to_a_model_and_how_to_use_it(
+    ape: Type, order: tuple[str, ...], provider: Hosting, data: Path, tmp_path: Path
+) -> None:
+    done = ape(*order, "--epochs", "3", "--suffix", "novel")
+    assert done.code == 0
+    assert done.out == f"ape edit --engine url --url {provider.url} --model ft:tiny:ours:ape:1\n"
+    assert "12 examples, 0 left out" in done.err
+    assert "tiny, 3 epochs: " in done.err
+    assert "at $2.00 a million (--price)" in done.err
+    assert "Step 3/3: training loss=1.00" in done.err
+    card = json.loads((tmp_path / "out" / "card.json").read_bytes())
+    assert card["data"] == read_examples(data).manifest_hash
+    assert card["prompt"].startswith("chat@")
+    assert card["languages"] == ["fr-en"]
+    assert (tmp_path / "out" / "results-1.csv").read_bytes() == RESULTS
+    made = provider.jobs["ftjob-1"]
+    assert provider.files[made["training_file"]] == (tmp_path / "out" / "train.jsonl").read_bytes()
+    assert provider.files[made["validation_file"]].count(b"\n") == 3
+    kept = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not [path for path in kept if KEY.encode() in path.read_bytes()]
+
+
+def test_the_same_command_again_pays_nothing(ape: Type, order: tuple[str, ...], provider: Hosting) -> None:
+    first = ape(*order)
+    provider.calls.clear()
+    again = ape(*order, "--json")
+    assert json.loads(again.out)["model"] == "ft:tiny:ours:ape:1"
+    assert first.code == again.code == 0
+    assert "it is not begun again" in again.err
+    assert not {"upload", "create"} & set(provider.calls)
+    other = ape(*order, "--seed", "5")
+    assert (other.code, other.out) == (2, "")
+    assert "has the job ftjob-1 (succeeded), which was ordered with other seed" in other.err
+    provider.looks.clear()
+    assert ape(*order, "--seed", "5", "--again").code == 0
+    assert (list(provider.jobs), provider.calls.count("upload")) == (["ftjob-1", "ftjob-2"], 0)
+
+
+def test_a_dry_run_writes_and_checks_and_sends_nothing(
+    ape: Type, data: Path, provider: Hosting, tmp_path: Path
+) -> None:
+    done = ape("--data", str(data), "--out", "out", "--base", "tiny", "--dry-run")
+    assert (done.code, done.out) == (0, "out/train.jsonl\nout/dev.jsonl\n")
+    assert "What they cost is not known here: tell with --price" in done.err
+    assert provider.calls == []
+    assert len((tmp_path / "out" / "train.jsonl").read_bytes().splitlines()) == 12
+
+
+def test_nothing_is_spent_unasked(ape: Type, data: Path, provider: Hosting) -> None:
+    done = ape("--data", str(data), "--out", "out", "--base", "tiny")
+    assert (done.code, done.out) == (2, "")
+    assert "agree with --yes" in done.err
+    assert provider.calls == []
+
+
+def test_a_failing_upload_is_made_again_and_told(
+    ape: Type, order: tuple[str, ...], provider: Hosting
+) -> None:
+    provider.faults["upload"] = [Fail(503, "come back later")]
+    done = ape(*order)
+    assert done.code == 0
+    assert "503: come back later). Trying again" in done.err
+
+
+def test_a_job_that_fails_is_its_sentence_and_exit_code_one(
+    ape: Type, order: tuple[str, ...], provider: Hosting
+) -> None:
+    error = {"code": "invalid_training_file", "message": "Line 3 has no answer.", "param": "training_file"}
+    provider.plan = (Stage("validating_files"), Stage("failed", (), (("error", error),)))
+    done = ape(*order)
+    assert (done.code, done.out) == (1, "")
+    assert "ape: Job ftjob-1 failed (training_file): Line 3 has no answer." in done.err
+
+
+def test_a_wrong_key_is_a_sentence(
+    ape: Type, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APE_ENGINE_KEY", "sk-wrong-99")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)  # of OpenAI alone: never sent to another host
+    done = ape(*order)
+    assert (done.code, done.out) == (1, "")
+    assert "does not let us in (401: Incorrect API key provided: ********.)" in done.err
+    assert "sk-wrong-99" not in done.err
+
+
+def test_following_that_breaks_off_says_how_to_go_on(
+    ape: Type, provider: Hosting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APE_RETRY_ATTEMPTS", "1")
+    provider.faults["job"] = [Cut()]
+    done = ape("--follow", "ftjob-1")
+    assert done.code == 1
+    assert f"  ape finetune openai --follow ftjob-1 --url {provider.url}\n" in done.err
+    assert f"  ape finetune openai --cancel ftjob-1 --url {provider.url}\n" in done.err
+
+
+def test_a_job_is_followed_from_anywhere_and_cancelled(
+    ape: Type, order: tuple[str, ...], provider: Hosting, tmp_path: Path
+) -> None:
+    provider.faults["job"] = [Fail(400, "not now")]
+    assert ape(*order).code == 1
+    done = ape("--follow", "ftjob-1", "--out", "elsewhere", "--json")
+    card = json.loads(done.out)
+    assert card == json.loads((tmp_path / "elsewhere" / "card.json").read_bytes())
+    assert card["prompt"].startswith("chat@")
+    assert ape("--cancel", "ftjob-1").err == "Job ftjob-1 is cancelled.\n"
+    assert ape("--cancel", "ftjob-9").code == 1
+
+
+def test_results_that_cant_be_fetched_cost_no_model(
+    ape: Type, order: tuple[str, ...], provider: Hosting
+) -> None:
+    provider.faults["content"] = [Fail(404)]
+    done = ape(*order)
+    assert (done.code, done.out[:8]) == (0, "ape edit")
+    assert "The results of the training can't be fetched" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "--data is missing"),
+        (("--data", "none"), "--out is missing"),
+        (("--data", "none", "--out", "out"), "--base is missing"),
+        (("--data", "none", "--out", "out", "--base", "tiny"), "none holds no examples"),
+        (("--data", "none", "--out", "out", "--base", "b", "--suffix", "x" * 65), "--suffix has 65"),
+        (("--follow", "ftjob-9"), "knows no job ftjob-9"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_two(ape: Type, words: tuple[str, ...], sentence: str) -> None:
+    done = ape(*words)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+
+
+def _typed(provider: Hosting, *words: str, cwd: Path, stdin: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(APE), "finetune", "openai", "--url", provider.url, "--every", "0.05", *words],
+        cwd=cwd,
+        env={**os.environ, "APE_ENGINE_KEY": KEY, "XDG_CONFIG_HOME": str(cwd)},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "not true within 60 s"
+        time.sleep(0.02)
+
+
+def test_killed_and_run_again_it_follows_the_same_job(
+    ape: Type, order: tuple[str, ...], provider: Hosting, tmp_path: Path
+) -> None:
+    provider.plan = FOREVER
+    child = _typed(provider, *order, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    _until(lambda: provider.calls.count("list_events") > 1)
+    child.kill()
+    child.communicate()
+    provider.plan = (*FOREVER, Stage("succeeded", (), (("fine_tuned_model", "ft:tiny"),)))
+    done = ape(*order)
+    assert (done.code, list(provider.jobs)) == (0, ["ftjob-1"])
+    assert provider.calls.count("create") == 1
+
+
+def test_the_payer_is_asked_and_ctrl_c_leaves_the_job_running(
+    order: tuple[str, ...], provider: Hosting, tmp_path: Path
+) -> None:
+    provider.plan = FOREVER
+    ours, theirs = pty.openpty()
+    try:
+        child = _typed(provider, *order[:-1], cwd=tmp_path, stdin=theirs)
+        os.write(ours, b"y\n")
+        _until(lambda: provider.calls.count("list_events") > 1)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (child.returncode, out) == (130, "")
+    assert "Send the files to 127.0.0.1 and begin the job?" in err
+    assert "job ftjob-1 goes on" in err
+    assert f"--follow ftjob-1 --url {provider.url} --out out" in err
+    assert "cancel" not in provider.calls
+
+
+def test_who_says_no_sends_nothing(order: tuple[str, ...], provider: Hosting, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        child = _typed(provider, *order[:-1], cwd=tmp_path, stdin=theirs)
+        os.write(ours, b"n\n")
+        _, err = child.communicate(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert child.returncode == 1
+    assert err.endswith("Nothing was sent.\n")
+    assert provider.calls == []
+
+
+def test_a_thousand_steps_are_ten_lines_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with watching(Console(file=io.StringIO()), "ftjob-1") as watch:
+        watch(News("", "running"))
+        watch(News("", "running"))
+        for number in range(1000):
+            watch(News(f"Step {number}", "running", step=number, steps=1000, loss=1.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["The job is running.", *(f"Step {number}" for number in range(0, 1000, 100))]
+
+
+def test_a_terminal_has_a_bar_with_the_loss_and_messages_above_it() -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=120)
+    with watching(screen, "ftjob-1") as watch:
+        watch(News("Fine-tuning job [started]", "running"))
+        watch(News("Step 7/9", "running", step=7, steps=9, loss=0.5))
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "Fine-tuning job [started]" in shown
+    assert "7/9" in shown
+    assert "loss 0.500" in shown

@@ -1,0 +1,105 @@
+"""The gate: edits that the model is not sure of are undone, and the rest of the draft stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ape.engines.client import OpenAIEngine
+from ape.engines.protocol import Model
+from ape.gate import Gate
+from ape.postedit import post_edit
+from ape.segment import Chance, Draft, Segment
+from ape.verdict import Decision
+from tests.scripted import Raw, ScriptedServer
+
+SEGMENT = Segment("Anna vint.", "Anna come from Rome today.", "fr", "en")
+TEXT = "Anna came from Paris today."
+CHANCES = (
+    Chance("Anna", 0.0),
+    Chance(" came", -0.1),
+    Chance(" from", 0.0),
+    Chance(" Paris", -2.0),
+    Chance(" today.", 0.0),
+)
+# How likely is the first token alone: one half at -1.
+BY_LEAD = Gate(features={"lead": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
+
+
+def test_the_sure_edit_stays_and_the_unsure_one_is_undone() -> None:
+    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT, chances=CHANCES))
+    assert sifted.text == "Anna came from Rome today."
+    assert [(edit.before, edit.after) for edit in sifted.undone] == [("Rome", "Paris")]
+    assert [edit.after for edit in sifted.kept] == ["came"]
+
+
+def test_a_draft_without_chances_is_not_let_through() -> None:
+    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT))
+    assert (sifted.text, sifted.kept) == (SEGMENT.mt, ())
+
+
+@given(
+    st.floats(0, 1), st.text(alphabet="ab .", max_size=12), st.text(alphabet="ab .", min_size=1, max_size=12)
+)
+def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
+    made = made.strip()
+    gate = Gate(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
+    chances = tuple(Chance(character, -0.1 * at) for at, character in enumerate(made))
+    sifted = gate.sift(Segment("x", mt, "fr", "en"), Draft(made, chances=chances))
+    if not sifted.undone:
+        assert sifted.text == made
+    if not sifted.kept:
+        assert sifted.text == mt.strip()
+
+
+def test_a_gate_that_weighs_what_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValidationError, match="moon, which is not known here"):
+        Gate(features={"moon": (0.0, 1.0, 1.0)}, bias=0.0, threshold=0.5)
+
+
+class Gated(OpenAIEngine):
+    """A server whose model has a gate."""
+
+    async def models(self) -> tuple[Model, ...]:
+        self._known = (Model("scripted", format="sep", gate=BY_LEAD),)
+        return self._known
+
+
+def stream(shape: str) -> str:
+    """The draft above as a server would send it, in the shape of llama.cpp or of vLLM."""
+    events = []
+    for one in CHANCES:
+        told: dict[str, Any] = (
+            {"content": [{"token": one.text, "bytes": list(one.text.encode()), "logprob": one.logprob}]}
+            if shape == "llama.cpp"
+            else {
+                "tokens": [one.text],
+                "token_logprobs": [one.logprob],
+                "top_logprobs": [{one.text: one.logprob}],
+            }
+        )
+        events.append({"choices": [{"index": 0, "text": one.text, "logprobs": told, "finish_reason": None}]})
+    events.append({"choices": [{"index": 0, "text": "", "logprobs": None, "finish_reason": "stop"}]})
+    import json
+
+    lines = [
+        json.dumps({"id": "1", "object": "text_completion", "created": 1, "model": "m", **event})
+        for event in events
+    ]
+    return "".join(f"data: {line}\n\n" for line in lines) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("shape", ["llama.cpp", "vllm"])
+async def test_a_passage_goes_through_the_gate_of_its_model(scripted: ScriptedServer, shape: str) -> None:
+    scripted.play(Raw(stream(shape)))
+    async with Gated(scripted.url, api_key="k") as engine:
+        result = await post_edit(SEGMENT, engine)
+    assert (result.decision, result.post_edit) == (Decision.EDITED, "Anna came from Rome today.")
+    (finding,) = result.findings
+    assert finding.guard == "gate"
+    assert "'Rome' -> 'Paris'" in finding.message
+    assert scripted.requests[-1]["logprobs"] == 10

@@ -1,0 +1,76 @@
+"""A tiny base and a small dataset on disk, and trainings of one on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from finetune.config import TrainConfig
+    from finetune.train import Trained
+    from finetune.trainer import Event
+
+Fit = Callable[..., "Trained"]
+
+
+@pytest.fixture(scope="session")
+def one_thread() -> Iterator[None]:
+    """Sums in one order, so that equal means equal; and no bars of other people's."""
+    import torch
+    from datasets.utils.logging import disable_progress_bar
+    from transformers.utils import logging
+
+    disable_progress_bar()
+    logging.disable_progress_bar()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    from tests.finetune.tiny import make_tokenizer
+
+    return make_tokenizer()
+
+
+@pytest.fixture(scope="session")
+def base(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.finetune.tiny import write_base
+
+    place = tmp_path_factory.mktemp("base")
+    write_base(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def data(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.finetune.tiny import write_data
+
+    place = tmp_path_factory.mktemp("data") / "examples"
+    write_data(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def fit(base: Path, data: Path) -> Fit:
+    """Train the tiny base on the small dataset."""
+    from finetune.train import train
+    from tests.finetune.tiny import CONFIG
+
+    def run(
+        out: Path, config: TrainConfig = CONFIG, listen: Callable[[Event], None] = lambda _: None
+    ) -> Trained:
+        return train(str(base), data, out, config=config, listen=listen)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def undisturbed(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A whole training, that others are compared with."""
+    return fit(tmp_path_factory.mktemp("undisturbed") / "adapter")

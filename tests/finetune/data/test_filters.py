@@ -1,0 +1,95 @@
+"""PAR3's filters, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from finetune.data import filters
+from finetune.data.paragraph import Paragraph
+from finetune.data.recipe import Recipe
+from finetune.data.scores import aggregated_bleu, bleu
+from tests.finetune.data.tale import paragraph
+
+RECIPE = Recipe()
+
+
+def told(mt: str, *humans: str, source: str = "Le meunier porta une lanterne derrière l’église.") -> Paragraph:
+    return paragraph(1, source=source, mt=mt, humans=tuple((f"t{n}", text) for n, text in enumerate(humans)))
+
+
+@pytest.mark.parametrize(
+    ("mt", "human", "kept"),
+    [
+        ("Chapter 1", "CHAPTER ONE, in which a good deal happens", False),
+        ("How he left", "XIV", False),
+        ("I", "The first of them, which is short enough", False),
+        ("I know it.", "I do know it.", True),  # a person, not a number
+        ("He nodded.", "He gave a nod.", True),
+        ("In this chapter the miller carries a lantern", "In this chapter the miller takes a lantern", True),
+    ],
+)
+def test_only_a_short_side_with_the_marks_of_a_heading_is_dropped(mt: str, human: str, kept: bool) -> None:
+    assert (filters.short(told(mt, human), RECIPE) is not None) is kept
+
+
+@pytest.mark.parametrize(("words", "kept"), [(3, False), (4, True), (36, True), (37, False)])
+def test_more_than_three_times_the_words_of_another_side_is_dropped(words: int, kept: bool) -> None:
+    one = told("mill " * 12, "mill " * words, source="moulin " * 12)
+    assert (filters.ratio(one, RECIPE) is not None) is kept
+
+
+def test_words_of_an_unspaced_source_are_not_counted() -> None:
+    one = told("The miller left.", "The miller went away.", source="磨坊主人在黎明之前就已经离开了")
+    assert filters.ratio(one, RECIPE) is None
+    from dataclasses import replace
+
+    assert filters.ratio(replace(one, source_language="zh"), RECIPE) is not None
+
+
+@pytest.mark.parametrize(("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")])
+def test_a_side_without_words_is_empty(source: str, mt: str, human: str) -> None:
+    assert filters.empty(told(mt, human, source=source), RECIPE) is None
+
+
+def test_a_translation_that_fails_is_left_out_and_the_rest_stays() -> None:
+    one = told("The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern.")
+    kept = filters.bleu(one, RECIPE)
+    assert kept is not None
+    assert kept.humans == (one.humans[1],)
+
+
+def test_the_reference_nearest_to_the_mt_comes_first() -> None:
+    one = told("The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home.")
+    assert filters.best_reference(one).human == "The miller carried a lantern home."
+
+
+def test_the_wrong_language_is_dropped_and_a_text_too_short_to_tell_is_not() -> None:
+    french, english = paragraph(3).source, paragraph(3).human
+    assert filters.language(told(french, english), RECIPE) is None
+    assert filters.language(told(english, french), RECIPE) is None
+    assert filters.language(told("Oui.", "Oui."), RECIPE) is not None
+
+
+def test_aggregated_bleu_leaves_out_each_version_in_turn() -> None:
+    one = told("the miller carried a lantern", "the miller carried a lamp", "the miller bore a lantern home")
+    (_, first), (_, second) = one.humans
+    alone = [bleu(one.mt, (text,), language="en") for text in (first, second)]
+    assert aggregated_bleu(one) == pytest.approx(sum(alone) / 2)
+    assert aggregated_bleu(told(one.mt, first)) == pytest.approx(alone[0])
+
+
+@pytest.mark.parametrize(("cap", "kept"), [(None, True), (0.5, True), (0.1, False)])
+def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
+    one = told("The miller carried a lantern home.", "The baker carried a lantern home.")  # 1 of 7 tokens
+    assert (filters.rate(one, Recipe(edit_rate=cap)) is not None) is kept
+
+
+@pytest.mark.parametrize("bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}])
+def test_a_setting_that_is_none_is_refused(bad: dict[str, Any]) -> None:
+    from ape.errors import InputError
+    from finetune.data.recipe import make_recipe
+
+    with pytest.raises(InputError, match="settings"):
+        make_recipe(bad)

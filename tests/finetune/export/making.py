@@ -1,0 +1,125 @@
+"""Tiny random models as transformers and as llama.cpp load them, and random adapters of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Qwen2Config, Qwen3Config
+
+from ape.adapters import BaseCard, Card, read_base, write_card
+from finetune.export.gguf_lora import FAMILIES, _Names, turn_rows
+from prompts import Format, fingerprint
+
+SEED = 3
+WORDS = 49_152  # of the tokenizer, which is SmolLM2's own
+CONFIGS = {"llama": LlamaConfig, "qwen2": Qwen2Config, "qwen3": Qwen3Config}
+SHAPE = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 512,
+    "vocab_size": WORDS,
+    "tie_word_embeddings": True,
+    # Spread out, so that the likeliest word stands well above the next.
+    "initializer_range": 0.3,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+ALL_LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def make_tiny(folder: Path, tokenizer: Path, *, kind: str = "llama", seed: int = SEED) -> Path:
+    """A model with random weights, norms too, as a directory."""
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_config(CONFIGS[kind](**SHAPE))
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith("norm.weight"):
+                weight.uniform_(0.5, 1.5)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tokenizer).save_pretrained(folder)
+    return folder
+
+
+def make_gguf(directory: Path, path: Path, words: Path) -> Path:
+    """The same model as a GGUF file in float32, with the vocabulary of another GGUF file."""
+    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
+    config = model.config
+    family = FAMILIES[config.model_type]
+    writer: Any = gguf.GGUFWriter(path, family.architecture)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_vocab_size(config.vocab_size)
+    _copy_words(writer, words)
+    names = _Names(family, config.num_hidden_layers)
+    for name, tensor in model.state_dict().items():
+        if name != "lm_head.weight":
+            writer.add_tensor(*_tensor(name, tensor.numpy(), config, names))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def _tensor(name: str, values: Any, config: Any, names: _Names) -> tuple[str, Any]:
+    module, _, part = name.rpartition(".")
+    last = module.rpartition(".")[2]
+    if last in FAMILIES[config.model_type].turned:
+        heads = config.num_attention_heads if last == "q_proj" else config.num_key_value_heads
+        values = turn_rows(values, heads)
+    return names.of(module).removesuffix("weight") + part, values.astype(np.float32)
+
+
+def _copy_words(writer: Any, words: Path) -> None:
+    for name, field in gguf.GGUFReader(words).fields.items():
+        if name.startswith("tokenizer."):
+            kind = field.types[0]
+            inner = field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
+            writer.add_key_value(name, field.contents(), kind, sub_type=inner)
+
+
+def make_adapter(
+    folder: Path,
+    base: Path,
+    *,
+    seed: int = SEED,
+    strength: float = 0.5,
+    form: Format = "sep",
+    told: BaseCard | None = None,
+    **options: Any,
+) -> Path:
+    """A LoRA whose change has, in every module, that share of the norm of the weights it is added to."""
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    settings = {"r": 4, "lora_alpha": 8, "target_modules": ALL_LINEAR, "task_type": "CAUSAL_LM"} | options
+    tuned = get_peft_model(model, LoraConfig(**settings))
+    with torch.no_grad():
+        for module in tuned.modules():
+            if not getattr(module, "lora_B", None):
+                continue
+            down, up = module.lora_A["default"].weight, module.lora_B["default"].weight
+            down.normal_()
+            up.normal_()
+            change = module.scaling["default"] * (up @ down).norm()
+            up.mul_(strength * module.base_layer.weight.norm() / change)
+    tuned.save_pretrained(folder, save_embedding_layers=False)
+    card = told or BaseCard(model="tiny", fingerprint=read_base(str(base)).fingerprint)
+    write_card(folder, Card(base=card, prompt=fingerprint(form), languages=("fr-en",)))
+    return folder

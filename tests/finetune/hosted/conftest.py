@@ -1,0 +1,16 @@
+"""A provider for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.finetune.hosted.server import Hosting, hosting
+
+
+@pytest.fixture
+def provider_server() -> Iterator[Hosting]:
+    """OpenAI's files and fine-tuning API on loopback, with a clean slate."""
+    with hosting() as server:
+        yield server

@@ -1,0 +1,346 @@
+"""Training by its invariants: however a batch is divided, and however often it is disturbed, the adapter is the same."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from ape.adapters import read_card
+from ape.errors import InputError, ModelError
+from finetune.config import TrainConfig
+from finetune.data.dataset import write_examples
+from finetune.encoding import Collator, encode
+from finetune.loss import plain_loss
+from finetune.run import Run, open_run
+from finetune.train import Trained, _arguments, adapted, train
+from finetune.trainer import ApeTrainer, Event, Look, Start, Step
+from tests.finetune.conftest import Fit
+from tests.finetune.tiny import EXAMPLES, configured, furthest, make_model, weights
+
+DROPOUT = {"rank": 4, "alpha": 8, "dropout": 0.2}
+
+
+class Stop(Exception):
+    """Somebody pulls the plug."""
+
+
+def unplugged_at(step: int) -> Callable[[Event], None]:
+    def listen(event: Event) -> None:
+        if isinstance(event, Step) and event.step == step:
+            raise Stop
+
+    return listen
+
+
+def adapter(directory: Path) -> bytes:
+    return (directory / "adapter_model.safetensors").read_bytes()
+
+
+def test_a_training_leaves_an_adapter_its_card_a_plot_and_no_checkpoints(undisturbed: Trained) -> None:
+    place = undisturbed.directory
+    assert undisturbed.steps == 6  # 2 epochs of 2 and a half batches
+    assert {one.name for one in place.iterdir()} == {
+        "adapter_config.json",
+        "adapter_model.safetensors",
+        "ape.json",
+        "history.json",
+        "loss.png",
+        "run.json",
+        "tensorboard",
+    }
+    assert any((place / "tensorboard").rglob("events.out.tfevents.*"))
+    card = read_card(place)
+    assert card.languages == ("fr-en",)
+    assert card.training is not None
+    assert card.training["best"]["step"] in (2, 4, 6)
+
+
+def test_training_lowers_the_loss(undisturbed: Trained) -> None:
+    losses = [row["loss"] for row in undisturbed.history if "loss" in row]
+    assert losses[-1] < losses[0] - 0.5
+
+
+def test_the_same_seed_gives_the_same_adapter(fit: Fit, undisturbed: Trained, tmp_path: Path) -> None:
+    again = fit(tmp_path / "again").directory
+    assert adapter(again) == adapter(undisturbed.directory)
+    assert (again / "adapter_config.json").read_bytes() == (
+        undisturbed.directory / "adapter_config.json"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize("micro_batch", [8, 2])
+def test_a_batch_of_8_is_its_parts_accumulated(
+    fit: Fit, undisturbed: Trained, tmp_path: Path, micro_batch: int
+) -> None:
+    other = fit(tmp_path / "other", configured(micro_batch=micro_batch))
+    assert furthest(other.directory, undisturbed.directory) < 1e-5
+
+
+def test_every_token_of_a_batch_counts_alike_in_long_parts_and_short(
+    fit: Fit, base: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    """One example to a part: a mean of the parts' means would be another number."""
+    from transformers import AutoModelForCausalLM
+
+    trained = fit(tmp_path / "out", configured(batch=20, micro_batch=1, max_steps=1))
+    model = AutoModelForCausalLM.from_pretrained(base)
+    batch = Collator(tokenizer.eos_token_id, 0.1)([encode(tokenizer, one) for one in EXAMPLES])
+    with torch.no_grad():
+        logits = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    total = plain_loss(logits, batch["labels"], batch["loss_weights"])
+    assert trained.history[0]["loss"] == pytest.approx(float(total / batch["loss_weights"].sum()), rel=1e-5)
+
+
+def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
+    base: Path, data: Path, undisturbed: Trained, tmp_path: Path
+) -> None:
+    config = tmp_path / "train.toml"
+    config.write_text(
+        "epochs = 2\nbatch = 8\nmicro_batch = 4\nlearning_rate = 0.01\n"
+        "[lora]\nrank = 4\nalpha = 8\n[watch]\nevery = 2\nexamples = 2\npatience = 9\n"
+    )
+    words = (
+        "finetune",
+        "train",
+        "--config",
+        config,
+        "--base",
+        base,
+        "--data",
+        data,
+        "--out",
+        tmp_path / "out",
+    )
+    launcher = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "ape.cli.main")
+    done = subprocess.run(
+        [*launcher, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{tmp_path / 'out'}\n"
+    assert done.stderr.count("dev at step 2:") == done.stderr.count("Check it:") == 1
+    assert furthest(tmp_path / "out", undisturbed.directory) < 1e-5
+
+
+KILLED = """
+import os, signal, sys, torch
+from finetune.trainer import Step
+from finetune.train import train
+from pathlib import Path
+from tests.finetune.tiny import configured
+
+torch.set_num_threads(1)
+def listen(event):
+    if isinstance(event, Step) and event.step == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+base, data, out = sys.argv[1:]
+train(base, Path(data), Path(out), config=configured(lora={lora!r}), listen=listen)
+"""
+
+
+def test_a_killed_training_goes_on_to_the_same_adapter(
+    fit: Fit, base: Path, data: Path, tmp_path: Path
+) -> None:
+    script = KILLED.format(lora=DROPOUT)
+    done = subprocess.run(
+        [sys.executable, "-c", script, base, data, tmp_path / "out"], timeout=300, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    events: list[Event] = []
+    resumed = fit(tmp_path / "out", configured(lora=DROPOUT), events.append)
+    assert (resumed.resumed_from, events[0]) == (4, Start(4, 6))
+    whole = fit(tmp_path / "whole", configured(lora=DROPOUT))
+    assert adapter(resumed.directory) == adapter(whole.directory)
+    assert resumed.steps == whole.steps == 6
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_wherever_it_is_disturbed_the_adapter_is_the_same(
+    fit: Fit, undisturbed: Trained, tmp_path: Path, step: int
+) -> None:
+    """Before the first checkpoint, and in the first epoch."""
+    with pytest.raises(Stop):
+        fit(tmp_path / "out", listen=unplugged_at(step))
+    resumed = fit(tmp_path / "out")
+    assert resumed.resumed_from == step - step % 2
+    assert adapter(resumed.directory) == adapter(undisturbed.directory)
+
+
+def test_one_that_had_ended_is_only_saved(
+    fit: Fit, undisturbed: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("finetune.train._save", lambda *_: (_ for _ in ()).throw(Stop))
+        with pytest.raises(Stop):
+            fit(tmp_path / "out")
+    events: list[Event] = []
+    resumed = fit(tmp_path / "out", listen=events.append)
+    assert events == [Start(6, 6)]
+    assert resumed.steps == 6
+    assert adapter(resumed.directory) == adapter(undisturbed.directory)
+
+
+def test_it_stops_on_the_task_and_saves_the_best_that_it_saw(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Post-edits that are best at the second look; the loss goes on falling, and has no say."""
+    from finetune.task import Gain
+
+    after = iter((50.0, 40.0, 45.0, 60.0, 10.0))
+    monkeypatch.setattr("finetune.trainer.gain", lambda *_: Gain(30.0, next(after), 1.0))
+    kept: dict[int, bytes] = {}
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Step) and event.step > 1:
+            kept[event.step - 1] = adapter(tmp_path / f"out/checkpoints/checkpoint-{event.step - 1}")
+
+    config = configured(epochs=9, watch={"every": 1, "examples": 2, "patience": 2})
+    trained = fit(tmp_path / "out", config, listen)
+    assert trained.steps == 4
+    assert adapter(trained.directory) == kept[2] != kept[3]
+    card = read_card(trained.directory)
+    assert card.training is not None
+    assert card.training["best"] == {"step": 2, "ter_gain": -10.0}
+
+
+def test_one_that_stopped_early_and_was_killed_does_not_start_again(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = configured(epochs=9, watch={"every": 1, "examples": 2, "patience": 1})
+    with monkeypatch.context() as patch:
+        patch.setattr("finetune.train._save", lambda *_: (_ for _ in ()).throw(Stop))
+        with pytest.raises(Stop):
+            fit(tmp_path / "out", config)
+    before = sorted(one.name for one in (tmp_path / "out/checkpoints").iterdir())
+    best = adapter(tmp_path / "out/checkpoints" / before[0])
+    resumed = fit(tmp_path / "out", config)
+    assert resumed.steps < 27
+    assert adapter(resumed.directory) == best
+
+
+def test_without_dev_the_last_step_is_saved(base: Path, tmp_path: Path) -> None:
+    write_examples(tmp_path / "data", {"train": EXAMPLES}, {})
+    events: list[Event] = []
+    trained = train(
+        str(base), tmp_path / "data", tmp_path / "out", config=configured(max_steps=2), listen=events.append
+    )
+    assert trained.steps == 2
+    assert not [event for event in events if isinstance(event, Look)]
+
+
+def test_bfloat16_trains_on_a_processor_too(fit: Fit, tmp_path: Path) -> None:
+    trained = fit(tmp_path / "out", configured(precision="bfloat16", max_steps=3))
+    losses = [row["loss"] for row in trained.history if "loss" in row]
+    assert losses[-1] < losses[0]
+    assert {weight.dtype for weight in weights(trained.directory).values()} == {torch.float32}
+
+
+@pytest.mark.parametrize("changes", [{"checkpointing": True}, {"chunk": 7}])
+def test_saving_memory_does_not_change_the_adapter(
+    fit: Fit, undisturbed: Trained, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    assert furthest(fit(tmp_path / "out", configured(**changes)).directory, undisturbed.directory) < 1e-5
+
+
+def test_layers_below_the_first_stay_as_they_are(fit: Fit, tmp_path: Path) -> None:
+    shape = {"rank": 4, "first_layer": 1}
+    names = weights(fit(tmp_path / "out", configured(lora=shape, max_steps=1)).directory)
+    assert names
+    assert all(".layers.1." in name for name in names)
+    with pytest.raises(InputError, match=r"first_layer is 2, and the base has 2 layers"):
+        fit(tmp_path / "none", configured(lora={"first_layer": 2}))
+
+
+def test_max_steps_never_adds_steps(fit: Fit, tmp_path: Path) -> None:
+    assert fit(tmp_path / "out", configured(epochs=1, max_steps=50)).steps == 3
+
+
+def test_a_loss_that_is_no_number_stops_it_before_the_step(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ApeTrainer.compute_loss
+
+    def broken(self: ApeTrainer, *given: Any, **named: Any) -> Any:
+        loss = real(self, *given, **named)
+        return loss * float("nan") if self.state.global_step == 3 else loss
+
+    monkeypatch.setattr(ApeTrainer, "compute_loss", broken)
+    with pytest.raises(InputError, match=r"gradient of step 4 is nan.*lower learning_rate"):
+        fit(tmp_path / "out")
+    assert Run(tmp_path / "out").last_checkpoint() == tmp_path / "out/checkpoints/checkpoint-2"
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_it_whole(
+    fit: Fit, undisturbed: Trained, tmp_path: Path
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Step) and event.step == 4:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, before[1]))
+
+    try:
+        with pytest.raises(InputError, match=r"The checkpoint of step 4 could not be written: .*make room"):
+            fit(tmp_path / "out", listen=listen)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [one.name for one in (tmp_path / "out/checkpoints").iterdir()] == ["checkpoint-2"]
+    assert adapter(fit(tmp_path / "out").directory) == adapter(undisturbed.directory)
+
+
+def test_a_base_without_an_end_token_is_refused(
+    base: Path, data: Path, tmp_path: Path, tokenizer: Any
+) -> None:
+    import json
+
+    make_model(tokenizer).save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    path = tmp_path / "base/tokenizer_config.json"
+    told = json.loads(path.read_text())
+    del told["eos_token"]
+    path.write_text(json.dumps(told))
+    with pytest.raises(ModelError, match="has no end token"):
+        train(str(tmp_path / "base"), data, tmp_path / "out", config=TrainConfig())
+
+
+def test_a_batch_that_the_processes_cannot_share_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(InputError, match="batch of 8 can't be divided among 3 processes that take 4 at once"):
+        _arguments(open_run(tmp_path / "out", {}), configured(), 20, watched=False)
+
+
+def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> None:
+    config = configured(fsdp={"cpu_offload": True, "version": 2})
+    arguments = _arguments(open_run(tmp_path / "out", {}), config, 20, watched=False)
+    assert arguments.fsdp_plugin_args["fsdp_version"] == 2
+    assert arguments.fsdp_plugin_args["cpu_offload"] is True
+    assert not _arguments(open_run(tmp_path / "out", {}), configured(), 20, watched=False).fsdp
+
+
+def test_four_bits_without_a_gpu_are_refused_in_a_sentence(fit: Fit, tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(ModelError, match="QLoRA.*bitsandbytes"):
+        fit(tmp_path / "out", configured(quantised=True))
+
+
+def test_only_the_adapter_is_trained(base: Path) -> None:
+    from finetune.base import load_base
+
+    model = adapted(load_base(str(base)), configured())
+    assert all("lora_" in name for name, weight in model.named_parameters() if weight.requires_grad)
