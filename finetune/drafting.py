@@ -62,6 +62,7 @@ async def draft_all(
         waiting = [example for example in examples if example.id not in kept]
         done = len(examples) - len(waiting)
         with path.open("a", encoding="utf-8") as file:
+            file.write("" if _ends_well(path) else "\n")
             slots = asyncio.Semaphore(at_once)
 
             async def one(example: Example) -> None:
@@ -76,10 +77,19 @@ async def draft_all(
                 done += 1
                 progress(done, len(examples))
 
-            async with asyncio.TaskGroup() as group:
-                for example in waiting:
-                    group.create_task(one(example))
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for example in waiting:
+                        group.create_task(one(example))
+            except ExceptionGroup as failed:
+                raise failed.exceptions[0] from failed
     return Drafts(model, {example.id: kept[example.id] for example in examples})
+
+
+def _ends_well(path: Path) -> bool:
+    """Whether the last line was written to its end."""
+    content = path.read_bytes() if path.exists() else b""
+    return not content or content.endswith(b"\n")
 
 
 def _greedy(example: Example) -> Sampling:

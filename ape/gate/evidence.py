@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -31,10 +32,15 @@ FEATURES = (
     "put",  # words put in, likewise
     "insertion",
     "deletion",
+    "lead_insertion",  # the first of these, where something is only put in
+    "lead_deletion",  # and where something is only taken out
     "alike",  # how far the two wordings have the same letters
     "spelling",  # whether only capitals or marks differ
     "from_source",  # share of the words put in that stand in the source as they are
     "off_source",  # share of the words taken out that do
+    "nearer",  # how much more the wording looks like some word of the source than before
+    "repeated",  # share of the words taken out that stand elsewhere in the MT
+    "pieces",  # tokens a word put in, as a logarithm: names and nonsense have many
     "loses_name",  # a capital or a digit goes, and none comes
     "brings_name",
     "first",  # it is at the very beginning
@@ -70,6 +76,7 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
         tuple(chances),
         tuple(start - shift for start in starts),
         frozenset(_WORD.findall(segment.source.lower())),
+        Counter(_WORD.findall(mt.lower())),
         min(edit_rate(mt, text), 1.0),
         _foreign(segment.source),
     )
@@ -85,6 +92,7 @@ class _Frame:
     chances: tuple[Chance, ...]
     starts: tuple[int, ...]
     source_words: frozenset[str]
+    mt_words: Counter[str]
     rate: float
     foreign: float
 
@@ -107,10 +115,15 @@ class _Frame:
             math.log1p(len(put)),
             float(not before),
             float(not after),
+            own[0] * (not before),
+            own[0] * (not after),
             Indel.normalized_similarity(before, after),
             float("".join(taken).lower() == "".join(put).lower()),
             self._in_source(put),
             self._in_source(taken),
+            self._likeness(put) - self._likeness(taken),
+            self._repeated(taken),
+            math.log1p((behind - first) / max(len(put), 1)),
             float(bool(_MARKED.search(before)) and not _MARKED.search(after)),
             float(bool(_MARKED.search(after)) and not _MARKED.search(before)),
             float(edit.mt_span[0] == 0),
@@ -139,6 +152,19 @@ class _Frame:
 
     def _in_source(self, words: Sequence[str]) -> float:
         return sum(word.lower() in self.source_words for word in words) / len(words) if words else 0.0
+
+    def _likeness(self, words: Sequence[str]) -> float:
+        """How much they look like words of the source, the best for each; short ones look like anything."""
+        long = [word.lower() for word in words if len(word) > 3 or word.isdigit()]
+        return sum(_likeness(word, self.source_words) for word in long) / len(long) if long else 0.0
+
+    def _repeated(self, words: Sequence[str]) -> float:
+        again = sum(self.mt_words[word.lower()] > 1 for word in words)
+        return again / len(words) if words else 0.0
+
+
+def _likeness(word: str, words: Iterable[str]) -> float:
+    return max((Indel.normalized_similarity(word, other) for other in words), default=0.0)
 
 
 def _whole_characters(chances: Sequence[Chance]) -> list[Chance]:

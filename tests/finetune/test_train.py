@@ -1,4 +1,4 @@
-"""Training by its invariants: however a batch is divided, and however often it is disturbed, the adapter is the same."""
+"""Training by its invariants: however a batch is divided or the run disturbed, the adapter is the same."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> Non
 def test_four_bits_without_a_gpu_are_refused_in_a_sentence(fit: Fit, tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    with pytest.raises(ModelError, match="QLoRA.*bitsandbytes"):
+    with pytest.raises(ModelError, match=r"QLoRA.*bitsandbytes"):
         fit(tmp_path / "out", configured(quantised=True))
 
 

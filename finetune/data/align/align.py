@@ -68,9 +68,7 @@ def align_book(
 
 def place_sentences(paragraphs: Sequence[int], mt: Vectors, human: Vectors) -> list[int]:
     """The paragraph of each human sentence, by the paragraphs of the MT's sentences and the vectors of both."""
-    way = best_way(
-        lambda start, end, columns: mt[start:end] @ human[:columns].T, (len(mt), len(human))
-    )
+    way = best_way(lambda start, end, columns: mt[start:end] @ human[:columns].T, (len(mt), len(human)))
     rows, columns = np.array(way, dtype=np.intp).reshape(-1, 2).T
     likeness = np.einsum("nd,nd->n", mt[rows], human[columns])
     return cut(way, likeness.tolist(), paragraphs, len(human))
@@ -127,7 +125,9 @@ def _refuse_misfits(
             f"{name_of(encoder.language)} only."
         )
     if language and _language(source) == language:
-        raise InputError(f"The source is in {name_of(language)}, as the MT is. Give the book as its author wrote it.")
+        raise InputError(
+            f"The source is in {name_of(language)}, as the MT is. Give the book as its author wrote it."
+        )
     for name, text in translations.items():
         if language and (other := _language(text)) not in ("", language):
             raise InputError(f"{name} is in {name_of(other)}, and the MT is in {name_of(language)}.")

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 # As in PAR3's own code, where the baseline that it takes off a similarity is 0.
 PENALTY = -0.3
@@ -74,17 +75,16 @@ def _filled(similarities: Similarities, above: Floats) -> Floats:
     scores = np.empty((rows + columns + 1, rows + 1))
     scores[1 : columns + 1, 0] = above
     np.fill_diagonal(scores, 0.0)
-    mirrored = similarities[:, ::-1]
+    step, after = scores.strides
+    as_strided(scores[2:, 1:], similarities.shape, (step + after, step))[:] = similarities
     aside, best = np.empty(rows + 1), np.empty(rows)
-    for diagonal in range(rows + columns - 1):
-        low, high = max(0, diagonal - columns + 1), min(rows, diagonal + 1)
+    for line in range(2, rows + columns + 1):
+        low, high = max(1, line - columns), min(rows, line - 1) + 1
         count = high - low
-        beside = np.add(scores[diagonal + 1, low : high + 1], PENALTY, out=aside[: count + 1])
+        beside = np.add(scores[line - 1, low - 1 : high], PENALTY, out=aside[: count + 1])
         reached = np.maximum(beside[:-1], beside[1:], out=best[:count])
-        np.maximum(reached, scores[diagonal, low:high], out=reached)
-        np.add(
-            reached, mirrored.diagonal(columns - 1 - diagonal), out=scores[diagonal + 2, low + 1 : high + 1]
-        )
+        np.maximum(reached, scores[line - 2, low - 1 : high - 1], out=reached)
+        scores[line, low:high] += reached
     return scores
 
 

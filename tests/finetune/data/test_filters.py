@@ -15,7 +15,9 @@ from tests.finetune.data.tale import paragraph
 RECIPE = Recipe()
 
 
-def told(mt: str, *humans: str, source: str = "Le meunier porta une lanterne derrière l’église.") -> Paragraph:
+def told(
+    mt: str, *humans: str, source: str = "Le meunier porta une lanterne derrière l’église."
+) -> Paragraph:
     return paragraph(1, source=source, mt=mt, humans=tuple((f"t{n}", text) for n, text in enumerate(humans)))
 
 
@@ -48,20 +50,26 @@ def test_words_of_an_unspaced_source_are_not_counted() -> None:
     assert filters.ratio(replace(one, source_language="zh"), RECIPE) is not None
 
 
-@pytest.mark.parametrize(("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")])
+@pytest.mark.parametrize(
+    ("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")]
+)
 def test_a_side_without_words_is_empty(source: str, mt: str, human: str) -> None:
     assert filters.empty(told(mt, human, source=source), RECIPE) is None
 
 
 def test_a_translation_that_fails_is_left_out_and_the_rest_stays() -> None:
-    one = told("The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern.")
+    one = told(
+        "The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern."
+    )
     kept = filters.bleu(one, RECIPE)
     assert kept is not None
     assert kept.humans == (one.humans[1],)
 
 
 def test_the_reference_nearest_to_the_mt_comes_first() -> None:
-    one = told("The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home.")
+    one = told(
+        "The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home."
+    )
     assert filters.best_reference(one).human == "The miller carried a lantern home."
 
 
@@ -86,7 +94,9 @@ def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
     assert (filters.rate(one, Recipe(edit_rate=cap)) is not None) is kept
 
 
-@pytest.mark.parametrize("bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}])
+@pytest.mark.parametrize(
+    "bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}]
+)
 def test_a_setting_that_is_none_is_refused(bad: dict[str, Any]) -> None:
     from ape.errors import InputError
     from finetune.data.recipe import make_recipe

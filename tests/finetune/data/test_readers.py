@@ -20,7 +20,11 @@ FR_EN = Languages("fr", "en")
 
 def book(**changes: Any) -> dict[str, Any]:
     translations = {"Morel": {"translator_paras": ["One.", "Two."], "sent_alignments": [[0], [1]]}}
-    return {"source_paras": ["Un.", "Deux."], "gt_paras": ["A.", "Both."], "translator_data": translations} | changes
+    return {
+        "source_paras": ["Un.", "Deux."],
+        "gt_paras": ["A.", "Both."],
+        "translator_data": translations,
+    } | changes
 
 
 def pickled(path: Path, content: Any) -> Path:
@@ -83,8 +87,14 @@ def test_broken_bytes_are_no_pickle(tmp_path: Path) -> None:
     [
         ({"source": "Un.", "mt": "A.", "human": "One."}, (("human", "One."),)),
         ({"source": "Un.", "mt": "A.", "post_edit": "One."}, (("human", "One."),)),
-        ({"src": "Un.", "gt": "A.", "human": {"Morel": "One.", "Roy": "Won."}}, (("Morel", "One."), ("Roy", "Won."))),
-        ({"source": "Un.", "mt": "A.", "human": ["One.", "Won."]}, (("human 1", "One."), ("human 2", "Won."))),
+        (
+            {"src": "Un.", "gt": "A.", "human": {"Morel": "One.", "Roy": "Won."}},
+            (("Morel", "One."), ("Roy", "Won.")),
+        ),
+        (
+            {"source": "Un.", "mt": "A.", "human": ["One.", "Won."]},
+            (("human 1", "One."), ("human 2", "Won.")),
+        ),
     ],
 )
 def test_each_way_to_name_the_fields_is_read(
@@ -152,9 +162,13 @@ def test_two_paragraphs_of_one_id_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_book_in_the_wrong_language_is_refused(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "tale.jsonl", (row(paragraph(n)) | {"mt": paragraph(n).source} for n in range(9)))
+    path = write_rows(
+        tmp_path / "tale.jsonl", (row(paragraph(n)) | {"mt": paragraph(n).source} for n in range(9))
+    )
     inputs = Inputs(rows=(path,), languages=FR_EN)
-    with pytest.raises(InputError, match="The MT of the book 'mill_fr' reads as French, and English was expected"):
+    with pytest.raises(
+        InputError, match="The MT of the book 'mill_fr' reads as French, and English was expected"
+    ):
         read_inputs(inputs)
     assert len(read_inputs(inputs, check_languages=False)) == 9
 
@@ -162,5 +176,7 @@ def test_a_book_in_the_wrong_language_is_refused(tmp_path: Path) -> None:
 def test_an_empty_translation_is_refused(tmp_path: Path) -> None:
     humans = {"human": {"Morel": "One.", "Roy": ""}}
     path = write_rows(tmp_path / "tale.jsonl", (row(paragraph(n)) | humans for n in range(3)))
-    with pytest.raises(InputError, match=r"human version \(Roy\) of the book 'mill_fr' is empty in all its 3"):
+    with pytest.raises(
+        InputError, match=r"human version \(Roy\) of the book 'mill_fr' is empty in all its 3"
+    ):
         read_inputs(Inputs(rows=(path,), languages=FR_EN))

@@ -1,0 +1,169 @@
+"""The whole way from paragraphs to a training set."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from finetune.data.build import Built, build
+from finetune.data.choose import MADE, within_percentiles
+from finetune.data.dataset import read_examples, write_examples
+from finetune.data.inputs import Inputs, read_inputs
+from finetune.data.manifest import manifest_of
+from finetune.data.paragraph import Paragraph
+from finetune.data.recipe import Recipe
+from finetune.data.report import write_report
+from finetune.data.rows import Languages
+from finetune.data.scores import aggregated_bleu
+from finetune.data.tokens import Estimate
+from tests.finetune.data.tale import paragraph, paragraphs
+
+
+def built(found: Sequence[Paragraph], **settings: object) -> Built:
+    return build(found, Recipe.model_validate(settings), counter=Estimate())
+
+
+def test_every_paragraph_is_accounted_for() -> None:
+    result = built(paragraphs(300, books=12))
+    first, *rest = result.funnel.steps
+    assert first.came == result.read == 300
+    for before, after in zip([first, *rest], rest, strict=False):
+        assert after.side == "train" or after.came == before.left
+    assert all(result.splits[side] for side in ("train", "dev", "test"))
+
+
+def test_no_book_and_no_near_repeat_is_on_two_sides() -> None:
+    found = paragraphs(300, books=12)
+    found += [replace(one, id=f"{one.id}b", book="other_fr") for one in found[::7]]
+    found += [
+        replace(one, id=f"{one.id}c", book="third_fr", source=one.source + " Oui.") for one in found[::11]
+    ]
+    result = built(found, off=["duplicate", "near duplicate"])
+    sides = result.splits
+    books = [{one.book for one in sides[side]} for side in ("train", "dev", "test")]
+    assert not (books[0] & books[1] or books[0] & books[2] or books[1] & books[2])
+    sources = [{one.source.removesuffix(" Oui.") for one in sides[side]} for side in ("train", "dev", "test")]
+    assert not (sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2])
+    assert next(step for step in result.funnel.steps if step.name == "on both sides").dropped > 0
+
+
+def test_percentiles_are_of_each_language_pair() -> None:
+    french = [paragraph(n) for n in range(100)]
+    german = [replace(one, id=f"de{one.id}", source_language="de", mt=one.human) for one in french]
+    kept = within_percentiles([*french, *german], Recipe())
+    assert Counter(one.pair for one in kept)["de-en"] == 100  # all are alike, so none is at the rim
+    scores = sorted(map(aggregated_bleu, french))
+    left = [aggregated_bleu(one) for one in kept if one.pair == "fr-en"]
+    assert min(left) >= scores[9]
+    assert max(left) <= scores[90]
+    assert len(left) < 100
+
+
+def test_a_share_of_the_training_set_is_good_as_it_is() -> None:
+    result = built(paragraphs(400, books=10), off=["percentile"], identity_share=0.1)
+    identities = [one for one in result.splits["train"] if one.kind == "identity"]
+    assert len(identities) == pytest.approx(0.1 * len(result.splits["train"]), abs=1)
+    assert all(one.mt == one.human for one in identities)
+    assert not any(one.id.endswith(MADE) for one in identities)  # there are enough that the person left alone
+
+
+def test_identities_are_made_of_human_versions_where_none_was_left_alone() -> None:
+    found = [paragraph(n, book=f"b{n % 10}_fr") for n in range(400)]
+    result = built(found, identity_share=0.2)
+    identities = [one for one in result.splits["train"] if one.kind == "identity"]
+    assert len(identities) == pytest.approx(0.2 * len(result.splits["train"]), abs=1)
+    humans = {one.human for one in found}
+    assert all(one.id.endswith(MADE) and one.mt == one.human in humans for one in identities)
+    edited = {one.id for one in result.splits["train"] if one.kind == "edit"}
+    spare = [one for one in identities if one.id.removesuffix(MADE) not in edited]
+    assert spare  # those that the percentiles took are used first
+
+
+def test_no_share_leaves_no_identity() -> None:
+    result = built(paragraphs(200, books=10), identity_share=0)
+    assert {one.kind for one in result.splits["train"]} == {"edit"}
+
+
+def test_each_pair_gives_the_number_that_was_asked_for() -> None:
+    french = [replace(one, split="train") for one in paragraphs(200)]
+    german = [
+        replace(one, id=f"de{one.id}", book="de", source_language="de", split="train")
+        for one in paragraphs(200, start=500)
+    ]
+    dev = [replace(one, book="dev", split="dev") for one in paragraphs(30, start=900)]
+    result = built(
+        [*french, *german, *dev], off=["language"], take={"fr-en": 60, "de-en": 20}, take_dev={"fr-en": 10}
+    )
+    assert Counter(one.source_language for one in result.splits["train"]) == {"fr": 60, "de": 20}
+    assert len(result.splits["dev"]) == 10
+    assert Counter(one.kind for one in result.splits["train"])["identity"] == 12  # 15% of 60 and of 20
+
+
+def test_more_than_there_are_is_refused_with_what_the_filters_took() -> None:
+    found = [replace(one, split="train") for one in paragraphs(100)]
+    with pytest.raises(InputError, match=r"90 examples of fr-en were asked for, .* percentile took \d+"):
+        built(found, take={"fr-en": 90})
+
+
+def test_too_few_are_refused_with_what_the_filters_took() -> None:
+    with pytest.raises(InputError, match=r"No paragraph is left of 50: tokens took 50\."):
+        built(paragraphs(50), tokens=5)
+    with pytest.raises(InputError, match=r"at least 500 are needed: percentile took"):
+        built(paragraphs(50), fewest=500)
+
+
+def test_held_out_sides_are_not_chosen_by_their_answers() -> None:
+    found = paragraphs(300, books=12)
+    as_they_are = built(found).splits["dev"]
+    chosen = built(found, select_held_out=True).splits["dev"]
+    assert {one.id for one in chosen} < {one.id for one in as_they_are}
+
+
+def test_at_most_half_of_each_book_can_be_kept() -> None:
+    found = [replace(one, split="train") for one in paragraphs(120, books=3)]
+    result = built(found, off=["percentile"], book_share=0.5, identity_share=0)
+    counts = Counter(one.book for one in result.splits["train"])
+    assert set(counts) == {"book0_fr", "book1_fr", "book2_fr"}
+    assert max(counts.values()) <= 20
+
+
+def test_the_same_seed_gives_the_same_manifest_and_another_gives_another(tmp_path: Path) -> None:
+    found = paragraphs(200, books=10)
+    texts = []
+    for seed in (1, 1, 2):
+        recipe = Recipe(seed=seed)
+        result = build(found, recipe, counter=Estimate())
+        manifest = manifest_of(result, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=["CC0"])
+        texts.append(json.dumps(manifest, sort_keys=True))
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_what_is_written_is_read_again_and_the_report_is_safe(tmp_path: Path) -> None:
+    found = paragraphs(60, books=6)
+    found[1] = replace(found[1], mt=found[1].mt + " <script>alert(1)</script>")
+    recipe = Recipe(off=("percentile",))
+    result = build(found, recipe, counter=Estimate())
+    manifest = manifest_of(result, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=[])
+    write_examples(tmp_path / "set", result.splits, manifest)
+    again = read_examples(tmp_path / "set")
+    assert {side: list(again[side]) for side in result.splits} == result.splits
+    assert again.manifest["splits"]["train"]["examples"] == len(result.splits["train"])
+    write_report(tmp_path / "report.html", result, manifest)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert page.count("<article") == 12
+
+
+def test_candide_loses_its_headings(shared_data: Path) -> None:
+    path = shared_data / "par3" / "candide_fr.aligned.jsonl"
+    found = read_inputs(Inputs(rows=(path,), languages=Languages("fr", "en")), rows_as_book=20)
+    steps = {step.name: step for step in built(found).funnel.steps}
+    headings = [one for one in found if one.source.startswith("Chapitre")]
+    assert len(found) == 306
+    assert len(headings) <= steps["short"].dropped < len(headings) + 5

@@ -1,0 +1,44 @@
+"""Counting tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from finetune.data.tokens import Estimate, Tokenizer, sequence
+from tests.finetune.data.tale import paragraph
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tokenizer that makes a token of each character."""
+    from tokenizers import Regex, Tokenizer as Inner
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Split
+    from transformers import PreTrainedTokenizerFast
+
+    inner = Inner(WordLevel({"[unk]": 0, "a": 1}, unk_token="[unk]"))
+    inner.pre_tokenizer = Split(Regex(r"(?s)."), "isolated")
+    path = tmp_path_factory.mktemp("letters")
+    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]").save_pretrained(str(path))
+    return path
+
+
+def test_the_whole_sequence_is_counted_with_its_end(letters: Path) -> None:
+    found = [paragraph(number) for number in range(3)]
+    counter = Tokenizer(str(letters))
+    assert counter(found) == [sum(map(len, sequence(one))) + 1 for one in found]
+    assert counter.describe()["tokenizer"] == letters.name
+
+
+def test_an_estimate_says_that_it_is_one() -> None:
+    assert "estimated" in Estimate().describe()["tokenizer"]
+    (count,) = Estimate()([paragraph(1)])
+    assert count == pytest.approx(sum(map(len, sequence(paragraph(1)))) / 4, rel=0.2)
+
+
+def test_what_has_no_tokenizer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No tokenizer can be loaded"):
+        Tokenizer(str(tmp_path))
