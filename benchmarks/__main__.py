@@ -11,20 +11,25 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import books, guards, service, startup, store, vllm
+from benchmarks import align, books, guards, service, startup, store, train, vllm
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "a": service.measure,
     "b": guards.measure,
     "c": startup.measure,
+    "align": align.measure,
     "books": books.measure,
     "store": store.measure,
+    "train": train.measure,
     "v": vllm.measure,
 }
-QUICK: Mapping[str, Callable[[], list[Claim]]] = {"v": lambda: vllm.measure(vllm.QUICK)}
+QUICK: Mapping[str, Callable[[], list[Claim]]] = {
+    "train": lambda: train.measure(train.QUICK, rounds=1),
+    "v": lambda: vllm.measure(vllm.QUICK),
+}
 # What a benchmark may miss, as a sentence.
-MISSING: Mapping[str, Callable[[], str | None]] = {"v": vllm.missing}
+MISSING: Mapping[str, Callable[[], str | None]] = {"train": train.missing, "v": vllm.missing}
 
 
 def main() -> int:
@@ -33,10 +38,10 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=BENCHMARKS,
-        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; books; store",
+        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; books; store; train",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="v: see that it runs, in rounds too short to mean much"
+        "--quick", action="store_true", help="train, v: see that it runs, in rounds too short to mean much"
     )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     given = parser.parse_args()

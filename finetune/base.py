@@ -22,6 +22,7 @@ from filelock import FileLock
 from ape.adapters import BaseCard, read_base
 from ape.errors import ModelError
 from ape.models import CATALOGUE, Progress, Step, quiet, resolve
+from ape.models.gguf_header import read_header
 from ape.settings import load_settings
 
 
@@ -134,7 +135,22 @@ def _unpack(gguf: Path, folder: Path) -> None:
     model = type(loaded)(loaded.config)
     model.load_state_dict(loaded.state_dict())
     model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(**source).save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(**source)
+    _split_digits(tokenizer, gguf)
+    tokenizer.save_pretrained(folder)
+
+
+def _split_digits(tokenizer: Any, gguf: Path) -> None:
+    """Have it take every digit by itself where llama.cpp does, which transformers does not read out of the file.
+
+    Without it, of 2,112 lines of text 81 were other tokens in training than in serving, mostly at spaces before a digit.
+    """
+    from tokenizers.pre_tokenizers import ByteLevel, Digits
+    from tokenizers.pre_tokenizers import Sequence as InTurn
+
+    if read_header(gguf).metadata.get("tokenizer.ggml.pre") == "smollm":
+        parts = [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)]
+        tokenizer.backend_tokenizer.pre_tokenizer = InTurn(parts)
 
 
 def _unpacked(gguf: Path, within: Path, *, progress: Progress) -> FoundBase:

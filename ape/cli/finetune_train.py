@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -61,11 +62,11 @@ def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output
     console = error_console()
     console.quiet = not chief
     with needs("train"):
-        from transformers.utils import logging
+        from transformers.utils.logging import set_verbosity
 
         from finetune.config import read_config
         from finetune.train import train as train_adapter
-    logging.set_verbosity(logging.ERROR)
+    set_verbosity(logging.ERROR)
     settings = read_config(config)
     console.print(f"Loading {base} and the examples in {data} …", markup=False)
     with _progress(console) as listen:

@@ -17,6 +17,8 @@ from prompts.sep import STOP
 
 # In log-probabilities.
 NEAR_TIE = 0.1
+# What stands for a character of which a part is missing.
+BROKEN = "\ufffd"
 # Tokens of transformers that are looked at for the one that was served.
 _LOOKED_AT = 50
 
@@ -55,6 +57,7 @@ def first_difference(
     The end token is the last of them where the answer came to one. A text says nothing of its tokens, so the likeliest
     one that goes on with it is taken for the one that was chosen.
     """
+    served = served.rstrip(BROKEN)
     last = place = _parting(tokenizer, tokens, served)
     if place == len(tokens) or (served == _text(tokenizer, tokens[:place]) and not stopped):
         return Difference("length", place, "", "")
@@ -64,7 +67,7 @@ def first_difference(
     for at in range(last, place - 1, -1):
         chances = after(at)
         found = _chosen(tokenizer, tokens[:at], served, stopped=stopped, chances=chances)
-        if found is not None:
+        if found is not None and found != tokens[at]:
             margin = chances[tokens[at]] - chances[found]
             rank = 1 + sum(chance > chances[found] for chance in chances)
             names = shown(tokenizer, tokens[at]), shown(tokenizer, found)
@@ -75,7 +78,7 @@ def first_difference(
 
 def _text(tokenizer: Any, tokens: Sequence[int]) -> str:
     """Their text as far as its characters are whole."""
-    return str(tokenizer.decode(list(tokens), skip_special_tokens=True)).rstrip("\ufffd")
+    return str(tokenizer.decode(list(tokens), skip_special_tokens=True)).rstrip(BROKEN)
 
 
 def _parting(tokenizer: Any, tokens: Sequence[int], served: str) -> int:
@@ -90,18 +93,22 @@ def _parting(tokenizer: Any, tokens: Sequence[int], served: str) -> int:
 def _chosen(
     tokenizer: Any, before: Sequence[int], served: str, *, stopped: bool, chances: Sequence[float]
 ) -> int | None:
-    """The likeliest token that goes on with the served text; one that is part of a character if none is whole."""
+    """The likeliest token that goes on with the served text, or None where none of the best does.
+
+    A part of a character has no text to compare. It counts only where the tokenizer itself begins the rest with it: to
+    take just any for it would call real differences near-ties.
+    """
     begun = _text(tokenizer, before)
     target = served + STOP if stopped else served
-    partial = None
     for token in nlargest(_LOOKED_AT, range(len(chances)), key=chances.__getitem__):
-        if token == tokenizer.eos_token_id:
-            if stopped and served == begun:
-                return token
-            continue
         text = _text(tokenizer, [*before, token])
-        if len(text) > len(begun) and target.startswith(text):
+        if token == tokenizer.eos_token_id:
+            fits = stopped and served == begun
+        elif text == begun:
+            rest = served.removeprefix(begun)
+            fits = bool(rest) and tokenizer(rest, add_special_tokens=False).input_ids[0] == token
+        else:
+            fits = target.startswith(text)
+        if fits:
             return token
-        if text == begun and partial is None and served != begun:
-            partial = token
-    return partial
+    return None

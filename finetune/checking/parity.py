@@ -16,7 +16,7 @@ import torch
 
 from ape.engines import Engine, Sampling
 from ape.events import ignore
-from finetune.checking.differences import Difference, first_difference
+from finetune.checking.differences import BROKEN, Difference, first_difference
 from finetune.encoding import prompt_tokens
 from finetune.example import Example
 from finetune.task import Answer, answer, most_tokens
@@ -134,7 +134,8 @@ async def compare(
             reply = await engine.ask(render_sep(one.example.question), sampling, model=chosen, listen=ignore)
         progress(1)
         stopped = reply.draft.finish_reason == "stop"
-        if reply.draft.text == one.text:
+        # Where an answer is cut within a character, one program gives a sign for that and another nothing.
+        if reply.draft.text.rstrip(BROKEN) == one.text.rstrip(BROKEN):
             return None, stopped
         why = await asyncio.to_thread(
             _explain, model, tokenizer, one, reply.draft.text, stopped=stopped, read=reply.usage.prompt_tokens

@@ -20,11 +20,12 @@ Fit = Callable[..., "Trained"]
 def one_thread() -> Iterator[None]:
     """Sums in one order, so that equal means equal; and no bars of other people's."""
     import torch
-    from datasets.utils.logging import disable_progress_bar
-    from transformers.utils import logging
+    from datasets.utils import logging as of_datasets
+    from transformers.utils import logging as of_transformers
 
-    disable_progress_bar()
-    logging.disable_progress_bar()
+    bars: tuple[Any, ...] = (of_datasets, of_transformers)
+    for bar in bars:
+        bar.disable_progress_bar()
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -58,7 +58,8 @@ def make_tokenizer() -> Any:
     bytewise = ByteLevelBPETokenizer()
     texts = [text for one in EXAMPLES for text in (one.source, one.mt, one.human, "\n\n###\n\n")]
     bytewise.train_from_iterator(texts, vocab_size=400, special_tokens=["</s>"], show_progress=False)
-    return PreTrainedTokenizerFast(tokenizer_object=bytewise._tokenizer, eos_token="</s>")
+    made: Any = PreTrainedTokenizerFast
+    return made(tokenizer_object=bytewise._tokenizer, eos_token="</s>")
 
 
 def make_model(tokenizer: Any, **changes: Any) -> Any:
@@ -80,7 +81,8 @@ def make_model(tokenizer: Any, **changes: Any) -> Any:
         "eos_token_id": tokenizer.eos_token_id,
         "pad_token_id": tokenizer.eos_token_id,
     }
-    return LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), **(shape | ids | changes)))
+    made: Any = LlamaForCausalLM
+    return made(LlamaConfig(vocab_size=len(tokenizer), **(shape | ids | changes)))
 
 
 def write_base(directory: Path) -> None:

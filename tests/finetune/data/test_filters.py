@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ape.errors import InputError
 from finetune.data import filters
 from finetune.data.paragraph import Paragraph
-from finetune.data.recipe import Recipe
+from finetune.data.recipe import Recipe, make_recipe
 from finetune.data.scores import aggregated_bleu, bleu
 from tests.finetune.data.tale import paragraph
 
@@ -45,8 +47,6 @@ def test_more_than_three_times_the_words_of_another_side_is_dropped(words: int, 
 def test_words_of_an_unspaced_source_are_not_counted() -> None:
     one = told("The miller left.", "The miller went away.", source="磨坊主人在黎明之前就已经离开了")
     assert filters.ratio(one, RECIPE) is None
-    from dataclasses import replace
-
     assert filters.ratio(replace(one, source_language="zh"), RECIPE) is not None
 
 
@@ -98,8 +98,5 @@ def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
     "bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}]
 )
 def test_a_setting_that_is_none_is_refused(bad: dict[str, Any]) -> None:
-    from ape.errors import InputError
-    from finetune.data.recipe import make_recipe
-
     with pytest.raises(InputError, match="settings"):
         make_recipe(bad)

@@ -14,7 +14,8 @@ from tests.finetune.data.tale import paragraph
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tokenizer that makes a token of each character."""
-    from tokenizers import Regex, Tokenizer as Inner
+    from tokenizers import Regex
+    from tokenizers import Tokenizer as Inner
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Split
     from transformers import PreTrainedTokenizerFast

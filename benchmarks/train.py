@@ -1,0 +1,224 @@
+"""Training on a processor: tokens a second and peak memory of ours against trl's SFTTrainer on the same examples.
+
+Both train a LoRA of the same shape on SmolLM2 for one epoch of the same texts, with the same number of examples in a
+step, in float32, with a loss on the answers alone. Each side is a process of its own, and its memory is the most that
+process ever held. trl is given what its pages give it: prompt and completion, 8 examples at once (its default),
+parted from 32 by accumulation. Of its defaults only bfloat16 is off, which a processor without AVX512 is slow at. One
+of them, gradient checkpointing, buys memory with speed; a second trl has it off, and both are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from ape.sample import SAMPLES, load_sample
+from benchmarks.claims import Claim
+from finetune.example import Example
+
+STEPS = 6
+QUICK = 1
+ROUNDS = 3
+BATCH = 32
+OURS_AT_ONCE = 4
+THEIRS_AT_ONCE = 8
+RANK = 16
+ALPHA = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one side did in its process."""
+
+    tokens: int
+    seconds: float
+    peak_bytes: int
+
+    @property
+    def rate(self) -> float:
+        """Tokens a second, those of the prompts too."""
+        return self.tokens / self.seconds
+
+
+def missing() -> str | None:
+    """What is not installed, as a sentence."""
+    absent = [name for name in ("torch", "peft", "trl") if find_spec(name) is None]
+    return f"train: needs {', '.join(absent)}: pip install 'ape-books[train,bench]'" if absent else None
+
+
+def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
+    """Every side once in each round, one after the other; the one who begins changes."""
+    found: dict[str, list[Measured]] = {name: [] for name in SIDES}
+    for number in range(rounds):
+        for name in list(SIDES)[:: -1 if number % 2 else 1]:
+            found[name].append(_alone(name, steps))
+    setting = f"train: SmolLM2, LoRA {RANK}, {steps} steps of {BATCH} examples, float32, on the processor"
+
+    def claim(text: str, one: str, other: str, of: Callable[[Measured], float], **bound: Any) -> Claim:
+        pairs = list(zip(found[one], found[other], strict=True))
+        note = f"{_middle(found[one], of):,.1f} against {_middle(found[other], of):,.1f}"
+        return Claim(text, tuple(of(a) / of(b) for a, b in pairs), note=note, setting=setting, **bound)
+
+    def rate(side: Measured) -> float:
+        return side.rate
+
+    def gigabytes(side: Measured) -> float:
+        return side.peak_bytes / 1e9
+
+    return [
+        claim("tokens a second, ours / trl", "ours", "trl", rate, bound=1.5),
+        claim("peak memory, ours / trl", "ours", "trl", gigabytes, bound=0.6, direction="at most"),
+        claim("tokens a second, ours / trl that keeps activations", "ours", "trl-kept", rate),
+        claim("peak memory, ours / trl that keeps activations", "ours", "trl-kept", gigabytes),
+        claim("tokens a second, prompt weight 0.1 / 0", "ours-weighted", "ours", rate),
+    ]
+
+
+def _middle(sides: list[Measured], of: Callable[[Measured], float]) -> float:
+    return sorted(map(of, sides))[len(sides) // 2]
+
+
+def _alone(side: str, steps: int) -> Measured:
+    command = [sys.executable, "-m", "benchmarks.train", "--side", side, "--steps", str(steps)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def examples(number: int, *, seed: int = 0) -> list[Example]:
+    """One or two paragraphs of the sample chapters each, in any order."""
+    chance = random.Random(seed)
+    samples = cycle([load_sample(name) for name in SAMPLES])
+    made = []
+    for place, sample in zip(range(number), samples, strict=False):
+        chosen = chance.sample(sample.paragraphs, chance.choice((1, 1, 2)))
+        made.append(
+            Example(
+                id=str(place),
+                book="sample",
+                source=" ".join(one.source for one in chosen),
+                mt=" ".join(one.mt for one in chosen),
+                human=" ".join(one.good for one in chosen),
+                source_language=sample.source_language,
+                target_language=sample.target_language,
+            )
+        )
+    return made
+
+
+def train_ours(steps: int, *, prompt_weight: float = 0.0) -> Measured:
+    """By our own `train`, without looks at dev."""
+    from ape.models import DEFAULT_MODEL
+    from finetune.base import find_base, load_tokenizer
+    from finetune.config import TrainConfig
+    from finetune.data.dataset import write_examples
+    from finetune.encoding import encode
+    from finetune.train import train
+    from finetune.trainer import Event, Start, Step
+
+    base, rows = find_base(DEFAULT_MODEL), examples(steps * BATCH)
+    tokenizer = load_tokenizer(base, DEFAULT_MODEL)
+    config = TrainConfig(
+        epochs=1,
+        batch=BATCH,
+        micro_batch=OURS_AT_ONCE,
+        prompt_weight=prompt_weight,
+        lora={"rank": RANK, "alpha": ALPHA},
+    )
+    clock: dict[type[Any], float] = {}
+
+    def listen(event: Event) -> None:
+        clock[type(event)] = time.perf_counter()
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_examples(Path(folder) / "data", {"train": rows}, {})
+        train(base.place, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen)
+    tokens = sum(len(encode(tokenizer, one)) for one in rows)
+    return Measured(tokens, clock[Step] - clock[Start], _peak())
+
+
+def train_theirs(steps: int, *, checkpointing: bool = True) -> Measured:
+    """By trl's SFTTrainer, as its pages show it."""
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import TrainerCallback
+    from trl.trainer.sft_config import SFTConfig
+    from trl.trainer.sft_trainer import SFTTrainer
+
+    from ape.models import DEFAULT_MODEL
+    from finetune.base import find_base
+    from prompts import completion_sep, render_sep
+
+    rows = [
+        {"prompt": render_sep(one.question).text, "completion": completion_sep(one.question, one.human)}
+        for one in examples(steps * BATCH)
+    ]
+    clock: dict[str, float] = {}
+
+    class Clock(TrainerCallback):
+        """Looks at it when ours does."""
+
+        def on_train_begin(self, *_: Any, **__: Any) -> None:
+            clock["began"] = time.perf_counter()
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            clock["ended"] = time.perf_counter()
+
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = SFTConfig(
+            output_dir=folder,
+            num_train_epochs=1,
+            per_device_train_batch_size=THEIRS_AT_ONCE,
+            gradient_accumulation_steps=BATCH // THEIRS_AT_ONCE,
+            gradient_checkpointing=checkpointing,
+            max_length=2048,
+            bf16=False,
+            use_cpu=True,
+            save_strategy="no",
+            report_to="none",
+            model_init_kwargs={"dtype": "float32"},
+        )
+        trainer = SFTTrainer(
+            model=find_base(DEFAULT_MODEL).place,
+            args=arguments,
+            train_dataset=Dataset.from_list(rows),
+            peft_config=LoraConfig(
+                r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM"
+            ),
+            callbacks=[Clock()],
+        )
+        data: Any = trainer.train_dataset
+        tokens = sum(map(len, data["input_ids"]))
+        trainer.train()
+    return Measured(tokens, clock["ended"] - clock["began"], _peak())
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+SIDES: Mapping[str, Callable[[int], Measured]] = {
+    "ours": train_ours,
+    "trl": train_theirs,
+    "trl-kept": lambda steps: train_theirs(steps, checkpointing=False),
+    "ours-weighted": lambda steps: train_ours(steps, prompt_weight=0.1),
+}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--side", choices=SIDES, required=True)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    given = parser.parse_args()
+    print(json.dumps(asdict(SIDES[given.side](given.steps))))

@@ -1,0 +1,120 @@
+"""`ape finetune check` as typed: marked tokens before training, a refusal of what can't be, parity after."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from finetune.data.dataset import write_examples
+from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+from tests.finetune.tiny import EXAMPLES, write_base
+
+APE = Path(sys.executable).parent / "ape"
+
+
+def type_in(*words: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    places = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    return subprocess.run(
+        [str(word) for word in (APE, "finetune", "check", *words)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=kept | places | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny base and two sets of examples, of which one has a text that is blank."""
+    from datasets.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    place = tmp_path_factory.mktemp("check")
+    write_base(place / "base")
+    write_examples(place / "data", {"train": EXAMPLES[:6], "dev": EXAMPLES[6:8]}, {"made": "here"})
+    blank = [replace(EXAMPLES[0], human=" "), *EXAMPLES[1:3]]
+    write_examples(place / "blank", {"train": blank}, {"made": "here"})
+    return place
+
+
+def test_before_training_the_tokens_are_printed_with_their_marks(folder: Path) -> None:
+    done = type_in("--data", "data", "--base", "base", "--show", 1, folder=folder)
+    assert done.returncode == 0, done.stderr
+    heading, first, less, whole, *rest = done.stdout.splitlines()
+    assert heading.startswith("chat (fr-en, edit), ")
+    assert first.split(maxsplit=2)[:2] == ["-", "read"]
+    assert less.startswith("  ~ learned 0.1")
+    assert whole.startswith("  + learned 1")
+    assert less.replace("│", "").endswith("The cat sleep.⏎⏎###⏎⏎")
+    assert whole.replace("│", "").endswith("The cat sleeps.</s>")
+    assert [line.split()[:2] for line in rest if line.startswith(("train", "dev"))] == [
+        ["train", "6"],
+        ["dev", "2"],
+    ]
+
+
+def test_what_can_not_be_trained_on_is_refused_with_the_example(folder: Path) -> None:
+    done = type_in("--data", "blank", "--base", "base", "--json", folder=folder)
+    assert done.returncode == 2
+    assert (
+        "ape: 1 of 3 examples can't be trained on.\n- 'chat': source, MT or human text is blank."
+        in done.stderr
+    )
+    assert "Traceback" not in done.stderr
+    told = json.loads(done.stdout)
+    assert not told["sound"]
+    assert told["faults"] == [{"kind": "empty", "example": "chat", "detail": ""}]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "--base NAME"),
+        (["adapter", "--config", "train.toml"], "--config is for the check before training"),
+    ],
+)
+def test_what_does_not_go_together_is_one_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
+    done = type_in(*words, "--data", "data", folder=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def adapter(folder: Path, smollm2: Path) -> Path:
+    """Random weights on random weights, in float32 on both sides; it does not know how to stop."""
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(str(smollm2.parent), gguf_file=smollm2.name)
+    tokenizer.save_pretrained(folder / "words")
+    make_tiny(folder / "tiny", folder / "words")
+    make_gguf(folder / "tiny", folder / "tiny.gguf", smollm2)
+    return make_adapter(folder / "adapter", folder / "tiny")
+
+
+def test_after_training_the_engines_are_compared_and_the_card_has_it(adapter: Path, folder: Path) -> None:
+    before = json.loads((adapter / "ape.json").read_bytes())
+    words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
+    done = type_in(adapter, "--data", "data", *words, folder=folder)
+    assert done.returncode == 3, done.stderr  # nobody taught it to stop
+    assert "stops by itself on 0.0% of the prompts" in done.stderr
+    told = json.loads(done.stdout)
+    assert told["prompts"] == 2
+    assert len(told["runaways"]) == 2
+    assert told["embedded"]["engine"].endswith("tiny.gguf, weights in F32")
+    # In float32 on both sides they part at near-ties alone, if at all.
+    assert told["embedded"]["other_differences"] == 0, told["differences"]
+    after = json.loads((adapter / "ape.json").read_bytes())
+    assert after == before | {"parity": after["parity"]}
+    assert after["parity"]["embedded"] == told["embedded"]
+    assert not (adapter / "adapter.gguf").exists()

@@ -1,0 +1,98 @@
+"""`ape finetune train` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import APE, Run
+
+CONFIG = """
+epochs = 200
+batch = 8
+max_steps = {steps}
+[lora]
+rank = 4
+[watch]
+every = 2
+examples = 1
+patience = 900
+"""
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base and examples."""
+    pytest.importorskip("peft")
+    from tests.finetune.tiny import write_base, write_data
+
+    folder = tmp_path_factory.mktemp("finetune")
+    write_base(folder / "base")
+    write_data(folder / "data")
+    return folder
+
+
+def words(place: Path, out: Path, *, steps: int) -> list[str]:
+    config = out.with_suffix(".toml")
+    config.write_text(CONFIG.format(steps=steps))
+    flags = {"--config": config, "--base": place / "base", "--data": place / "data", "--out": out}
+    return ["finetune", "train", *(str(word) for pair in flags.items() for word in pair)]
+
+
+def test_it_says_how_it_goes_and_what_to_do_next(run: Run, place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "adapter"
+    done = run(*words(place, out, steps=3), "--json", OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["adapter"], told["steps"], told["resumed_from"]) == (str(out), 3, 0)
+    assert [look["step"] for look in told["looks"]] == [2, 3]
+    assert Path(told["plot"]).is_file()
+    assert "dev at step 2: TER " in done.stderr
+    assert done.stderr.count("tokens/s") == 1  # the last step's: no line for each where there is no terminal
+    assert f"ape finetune check {out}" in done.stderr
+    assert "ape finetune export" in done.stderr
+    again = run(*words(place, out, steps=3))
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "holds a finished adapter" in again.stderr
+
+
+def test_a_key_stops_it_and_the_same_command_goes_on(run: Run, place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "adapter"
+    typed = words(place, out, steps=40)
+    with subprocess.Popen(
+        [str(APE), *typed], stderr=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    ) as process:
+        assert process.stderr
+        line = next(line for line in process.stderr if line.startswith("dev at step 4"))
+        assert line
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert "Stopped. The same command goes on from step " in rest
+    done = run(*typed, OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr
+    assert "Going on from the checkpoint of step " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "said"),
+    [
+        ("--data", "nowhere", "holds no examples"),
+        ("--base", "nobody", "There is no base model nobody"),
+        ("--config", "none.toml", "can't be read"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(
+    run: Run, place: Path, tmp_path: Path, flag: str, value: str, said: str
+) -> None:
+    typed = words(place, tmp_path / "adapter", steps=3)
+    typed[typed.index(flag) + 1] = value
+    done = run(*typed)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,99 @@
+"""The directory of a training: begun, gone on with, or left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ape.adapters import CARD
+from ape.errors import InputError
+from finetune.run import ASKED, Run, mark_whole, open_run, written
+
+ASKED_FOR = {"base": "b", "config": {"batch": 8, "lora": {"rank": 4}}}
+
+
+def checkpoint(run: Run, step: int, *, whole: bool = True, end: bool = False) -> Path:
+    place = run.checkpoints / f"checkpoint-{step}"
+    place.mkdir(parents=True)
+    if whole:
+        mark_whole(place, end=end)
+    return place
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_new_or_empty_directory_is_begun_in(tmp_path: Path, there: bool) -> None:
+    if there:
+        (tmp_path / "out").mkdir()
+    run = open_run(tmp_path / "out", ASKED_FOR)
+    assert [one.name for one in run.directory.iterdir()] == [ASKED]
+    assert run.last_checkpoint() is None
+
+
+def test_the_same_again_goes_on(tmp_path: Path) -> None:
+    checkpoint(open_run(tmp_path, ASKED_FOR), 10)
+    last = open_run(tmp_path, ASKED_FOR).last_checkpoint()
+    assert last == tmp_path / "checkpoints/checkpoint-10"
+
+
+def test_a_process_that_began_a_moment_before_is_no_stranger(tmp_path: Path) -> None:
+    (tmp_path / f"{ASKED}.4711").write_text("half of it")
+    assert open_run(tmp_path, ASKED_FOR).directory == tmp_path
+
+
+def test_a_checkpoint_that_was_cut_short_is_passed_over(tmp_path: Path) -> None:
+    run = open_run(tmp_path, ASKED_FOR)
+    checkpoint(run, 9)
+    checkpoint(run, 10)
+    checkpoint(run, 100, whole=False)
+    assert run.last_checkpoint() == run.checkpoints / "checkpoint-10"
+
+
+def test_a_checkpoint_knows_whether_it_was_the_last(tmp_path: Path) -> None:
+    run = open_run(tmp_path, ASKED_FOR)
+    assert not run.ended(checkpoint(run, 1))
+    assert run.ended(checkpoint(run, 2, end=True))
+
+
+def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    open_run(tmp_path, ASKED_FOR)
+    with pytest.raises(InputError, match=r"another config\.lora\.rank \(4 then, 8 now\)"):
+        open_run(tmp_path, {"base": "b", "config": {"batch": 8, "lora": {"rank": 8}}})
+
+
+def test_a_finished_adapter_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / CARD).write_text("{}")
+    with pytest.raises(InputError, match="holds a finished adapter"):
+        open_run(tmp_path, ASKED_FOR)
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters.txt").write_text("Dear Anna")
+    with pytest.raises(InputError, match="exists and is no training"):
+        open_run(tmp_path, ASKED_FOR)
+    assert [one.name for one in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_a_file_in_its_place_is_said(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match=r"out can't be used: .*"):
+        open_run(tmp_path / "out", ASKED_FOR)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        RuntimeError("[enforce fail] PytorchStreamWriter failed writing file data/0: file write failed"),
+        ValueError("I/O error: No space left on device (os error 28)"),
+    ],
+)
+def test_a_full_disk_is_a_sentence_whoever_found_it(error: Exception) -> None:
+    said = r"The checkpoint could not be written: [Nn]o space left"
+    with pytest.raises(InputError, match=said), written("The checkpoint"):
+        raise error
+
+
+def test_what_is_no_full_disk_stays_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError), written("The checkpoint"):
+        raise ZeroDivisionError
