@@ -143,7 +143,7 @@ def _unpack(gguf: Path, folder: Path) -> None:
 def _split_digits(tokenizer: Any, gguf: Path) -> None:
     """Have it take every digit by itself where llama.cpp does, which transformers does not read out of the file.
 
-    Without it, of 2,112 lines of text 81 were other tokens in training than in serving, mostly at spaces before a digit.
+    Without it 81 of 2,112 lines of text were other tokens in training than in serving, mostly at spaces before digits.
     """
     from tokenizers.pre_tokenizers import ByteLevel, Digits
     from tokenizers.pre_tokenizers import Sequence as InTurn

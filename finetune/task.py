@@ -54,10 +54,11 @@ def answer(model: Any, tokenizer: Any, examples: Sequence[Example], *, batch: in
     try:
         for start in range(0, len(order), batch):
             places = order[start : start + batch]
-            cap = max(most_tokens(tokenizer, examples[at]) for at in places)
-            rows = _greedy(model, tokenizer, [prompts[at] for at in places], cap)
-            for at, row in zip(places, rows, strict=True):
-                answers[at] = _read(tokenizer, examples[at], row)
+            caps = [most_tokens(tokenizer, examples[at]) for at in places]
+            rows = _greedy(model, tokenizer, [prompts[at] for at in places], max(caps))
+            # Each is cut at its own length, or what it is worth would depend on who was asked along with it.
+            for at, row, cap in zip(places, rows, caps, strict=True):
+                answers[at] = _read(tokenizer, examples[at], row[:cap])
     finally:
         model.train(was_training)
     return [answers[at] for at in range(len(examples))]

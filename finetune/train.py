@@ -169,6 +169,7 @@ def _arguments(run: Run, config: TrainConfig, examples: int, *, watched: bool) -
         disable_tqdm=True,
         remove_unused_columns=False,
         label_names=["labels"],
+        ddp_find_unused_parameters=False,
         dataloader_pin_memory=torch.cuda.is_available(),
     )
     arguments._n_gpu = min(arguments.n_gpu, 1)  # several at once are torchrun's business, a process each

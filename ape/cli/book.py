@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, TargetLanguageFlag, UrlFlag
+from ape.cli.flags import (
+    AdapterFlag,
+    EngineFlag,
+    JsonFlag,
+    ModelFlag,
+    SourceLanguageFlag,
+    TargetLanguageFlag,
+    UrlFlag,
+)
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,6 +136,7 @@ def edit(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    adapter: AdapterFlag = None,
     use: Annotated[
         str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
     ] = "default",
@@ -174,7 +183,7 @@ def edit(
                 overwrite=overwrite,
                 report=report,
             ),
-            load_settings(engine=engine, url=url, model=model),
+            load_settings(engine=engine, url=url, model=model, adapters=adapter or None),
             json_output=json_output,
         )
     )

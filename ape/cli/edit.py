@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ape.cli.flags import EngineFlag, JsonFlag, ModelFlag, SourceLanguageFlag, TargetLanguageFlag, UrlFlag
+from ape.cli.flags import (
+    AdapterFlag,
+    EngineFlag,
+    JsonFlag,
+    ModelFlag,
+    SourceLanguageFlag,
+    TargetLanguageFlag,
+    UrlFlag,
+)
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,6 +51,7 @@ def edit(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    adapter: AdapterFlag = None,
 ) -> None:
     """Post-edit one passage.
 
@@ -67,7 +76,7 @@ def edit(
     request = _request(
         _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
     )
-    settings = load_settings(engine=engine, url=url, model=model)
+    settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None)
     refuse_too_long(request, settings.max_characters)
     result = _run(request, settings)
     _show(request, result, json_output=json_output)

@@ -6,6 +6,7 @@ import typer
 
 from ape.cli.finetune_build import build
 from ape.cli.finetune_check import check
+from ape.cli.finetune_export import export
 from ape.cli.finetune_gate import gate
 from ape.cli.finetune_openai import openai
 from ape.cli.finetune_score import score
@@ -17,4 +18,5 @@ app.command()(train)
 app.command()(check)
 app.command()(gate)
 app.command()(score)
+app.command()(export)
 app.command()(openai)

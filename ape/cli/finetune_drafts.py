@@ -1,4 +1,4 @@
-"""Drafts of many examples, with a bar, for the commands that need them."""
+"""The examples of a command, and drafts of them with a bar."""
 
 from __future__ import annotations
 
@@ -38,3 +38,16 @@ async def drafted(
                 at_once=settings.places,
                 progress=progress,
             )
+
+
+def chosen_examples(data: Path | None, split: str, rows: Sequence[Path]) -> list[Example]:
+    """The examples of a training set, or of files with one to a line, which are taken whole and as they are."""
+    from ape.errors import InputError
+    from finetune.data.dataset import read_examples
+    from finetune.data.rows import Languages, read_rows
+
+    if bool(data) == bool(rows):
+        raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
+    if data:
+        return read_examples(data).require(split)
+    return [one.to_example() for path in rows for one in read_rows(path, languages=Languages())]

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 def gate(
     adapter: Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")],
-    data: Annotated[Path, typer.Option(help="What `ape finetune build` wrote.")],
+    data: Annotated[Path | None, typer.Option(help="What `ape finetune build` wrote.")] = None,
     split: Annotated[
         str, typer.Option(help="The examples to learn from; not those it was trained on.")
     ] = "dev",
+    rows: Annotated[
+        list[Path] | None, typer.Option(help="Instead: files of rows, taken whole; may be repeated.")
+    ] = None,
     drafts: Annotated[
         Path | None, typer.Option(help="Where drafts are kept as they come; beside the adapter if left out.")
     ] = None,
@@ -32,14 +35,14 @@ def gate(
     import json
 
     with needs("train"):
-        from finetune.data.dataset import read_examples
+        import datasets  # noqa: F401
     from ape.adapters import read_card, write_card
-    from ape.cli.finetune_drafts import drafted
+    from ape.cli.finetune_drafts import chosen_examples, drafted
     from ape.settings import load_settings
     from finetune.gating import Drafted, fit
 
     card = read_card(adapter)
-    examples = read_examples(data).require(split)
+    examples = chosen_examples(data, split, rows or [])
     settings = load_settings(threads=threads)
     made = asyncio.run(drafted(adapter, examples, drafts or adapter / "drafts.jsonl", settings))
     fitted = fit([Drafted(example, made.draft(example)) for example in examples], seed=seed)

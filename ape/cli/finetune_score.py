@@ -20,8 +20,11 @@ RESULTS = "results.json"
 
 def score(
     adapter: Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")],
-    data: Annotated[Path, typer.Option(help="What `ape finetune build` wrote.")],
+    data: Annotated[Path | None, typer.Option(help="What `ape finetune build` wrote.")] = None,
     split: Annotated[str, typer.Option(help="The examples to score on.")] = "test",
+    rows: Annotated[
+        list[Path] | None, typer.Option(help="Instead: files of rows, taken whole; may be repeated.")
+    ] = None,
     drafts: Annotated[
         Path | None, typer.Option(help="Where drafts are kept as they come; beside the adapter if left out.")
     ] = None,
@@ -36,10 +39,11 @@ def score(
     import json
 
     with needs("train"):
-        from finetune.data.dataset import read_examples
+        import datasets  # noqa: F401
+    from ape.cli.finetune_drafts import chosen_examples
     from ape.settings import load_settings
 
-    examples = read_examples(data).require(split)
+    examples = chosen_examples(data, split, rows or [])
     settings = load_settings(threads=threads)
     path = drafts or adapter / "drafts.jsonl"
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))

@@ -29,8 +29,15 @@ ModelFlag = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="Embedded: a name of `ape models list`, a .gguf file or a hub id. vLLM: a directory or hub id. "
-        "URL: a name there.",
+        help="Embedded: a name of `ape models list` or --adapter, a .gguf file or a hub id. vLLM: a directory or hub "
+        "id. URL: a name there.",
+    ),
+]
+AdapterFlag = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--adapter",
+        help="NAME=DIRECTORY of an adapter to load, on the embedded engine or vLLM; may be repeated.",
     ),
 ]
 SourceLanguageFlag = Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.flags import EngineFlag, ModelFlag, UrlFlag
+from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ def serve(
         str | None, typer.Option(help="Address to bind to; other than loopback needs APE_API_KEYS.")
     ] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
-    adapter: Annotated[
-        list[str] | None,
-        typer.Option("--adapter", help="NAME=DIRECTORY of an adapter to load, for vLLM; may be repeated."),
-    ] = None,
+    adapter: AdapterFlag = None,
     alias: Annotated[
         list[str] | None,
         typer.Option("--alias", help="NAME=MODEL, e.g. default=my-adapter; may be repeated."),
@@ -52,18 +49,19 @@ def serve(
         aliases=alias or None,
         vllm_flags=vllm_flags or None,
     )
-    _refuse_what_only_vllm_takes(settings, adapter=adapter, vllm_flags=vllm_flags)
+    _refuse_what_this_engine_takes_not(settings, adapter=adapter, vllm_flags=vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
     run(settings)
 
 
-def _refuse_what_only_vllm_takes(
+def _refuse_what_this_engine_takes_not(
     settings: Settings, *, adapter: list[str] | None, vllm_flags: list[str] | None
 ) -> None:
-    if adapter and settings.engine != "vllm":
+    if adapter and settings.engine == "url":
         raise InputError(
-            "--adapter is for --engine vllm: the other engines take no adapters.", field="adapters"
+            "--adapter is for the engines that are started here: a server by URL loads its own.",
+            field="adapters",
         )
     if vllm_flags and (settings.engine != "vllm" or settings.url):
         raise InputError(

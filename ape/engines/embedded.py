@@ -82,7 +82,11 @@ def default_threads() -> int:
 def _on(base: Model, adapter: GgufAdapter) -> Model:
     """An adapter is what it is on its base."""
     return replace(
-        base, name=adapter.name, format=adapter.format, revision=f"{base.revision}+{adapter.revision}"
+        base,
+        name=adapter.name,
+        format=adapter.format,
+        revision=f"{base.revision}+{adapter.revision}",
+        gate=adapter.card.gate,
     )
 
 

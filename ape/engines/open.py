@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ape.engines.client import OpenAIEngine
 from ape.engines.embedded import embedded
+from ape.engines.loading import Loading, loading
 from ape.engines.retry import RetryPolicy
-from ape.models import DEFAULT_MODEL, Progress, quiet, resolve
-from ape.models.catalogue import CATALOGUE
+from ape.models import CATALOGUE, Progress, quiet, resolve
 from ape.settings import Settings
 
 
@@ -22,7 +22,7 @@ def fetch_model(settings: Settings, *, progress: Progress = quiet) -> Path | Non
     """
     if settings.engine != "embedded":
         return None
-    return resolve(settings.model or DEFAULT_MODEL, cache=settings.cache, progress=progress)
+    return resolve(loading(settings).base, cache=settings.cache, progress=progress)
 
 
 @asynccontextmanager
@@ -41,17 +41,23 @@ async def open_engine(settings: Settings) -> AsyncIterator[OpenAIEngine]:
         ) as engine:
             yield engine
         return
-    path = await asyncio.to_thread(fetch_model, settings)
-    assert path
-    wanted = settings.model or DEFAULT_MODEL
-    name = wanted if wanted in CATALOGUE else Path(path).stem
+    async with _embedded(settings, loading(settings), retry) as embedded_engine:
+        yield embedded_engine
+
+
+@asynccontextmanager
+async def _embedded(settings: Settings, wanted: Loading, retry: RetryPolicy) -> AsyncIterator[OpenAIEngine]:
+    path = await asyncio.to_thread(resolve, wanted.base, cache=settings.cache)
+    adapters = await asyncio.to_thread(wanted.read, path)
     async with embedded(
         path,
-        name=name,
+        name=wanted.base if wanted.base in CATALOGUE else path.stem,
         slots=settings.slots,
         window=settings.window,
         threads=settings.threads,
         retry=retry,
         repeatable=settings.repeatable,
+        adapters=adapters,
+        first=wanted.first,
     ) as engine:
         yield engine

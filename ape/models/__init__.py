@@ -1,6 +1,15 @@
 """Models: the catalogue, and how a model file gets onto this machine."""
 
-from ape.models.catalogue import CATALOGUE, DEFAULT_MODEL, HubSource, Model, WheelSource, find
+from ape.models.catalogue import (
+    CATALOGUE,
+    DEFAULT_MODEL,
+    TUNED_FOLDER,
+    TUNED_MODEL,
+    HubSource,
+    Model,
+    WheelSource,
+    find,
+)
 from ape.models.progress import Progress, Step, quiet
 from ape.models.resolve import parse, resolve
 from ape.models.store import Entry, default_cache, entries, is_cached, location, pull, verify
@@ -8,6 +17,8 @@ from ape.models.store import Entry, default_cache, entries, is_cached, location,
 __all__ = [
     "CATALOGUE",
     "DEFAULT_MODEL",
+    "TUNED_FOLDER",
+    "TUNED_MODEL",
     "Entry",
     "HubSource",
     "Model",

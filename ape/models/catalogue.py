@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from ape.errors import UnknownModel
@@ -53,6 +54,9 @@ class Model:
 
 
 DEFAULT_MODEL = "smollm2-135m"
+# The same file with an adapter on it that comes with this package, and is the default where it does.
+TUNED_MODEL = f"{DEFAULT_MODEL}-ape"
+TUNED_FOLDER = Path(__file__).with_name("tuned")
 
 # Apache-2.0 throughout: Llama's and the older Gemmas' licences put conditions on use. One file each, where
 # Qwen's own repository has its 7B in two parts. Revisions are pinned, because a main branch may change and
@@ -131,7 +135,12 @@ _MODELS = (
     ),
 )
 
-CATALOGUE: Mapping[str, Model] = MappingProxyType({model.name: model for model in _MODELS})
+_TUNED = replace(
+    _MODELS[0],
+    name=TUNED_MODEL,
+    good_for="The default: smollm2-135m as it was tuned for post-editing into English.",
+)
+CATALOGUE: Mapping[str, Model] = MappingProxyType({model.name: model for model in (*_MODELS, _TUNED)})
 
 
 def find(name: str) -> Model:

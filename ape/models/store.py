@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 
 from ape.errors import InputError, ModelError
 from ape.models import hub, wheels
-from ape.models.catalogue import CATALOGUE, HubSource, Model, WheelSource
+from ape.models.catalogue import CATALOGUE, TUNED_FOLDER, TUNED_MODEL, HubSource, Model, WheelSource
 from ape.models.content import check, fingerprint, is_gguf
 from ape.models.progress import Progress, Step, quiet
 
@@ -111,6 +111,7 @@ def entries(*, cache: Path) -> list[Entry]:
     known = [
         Entry(model, location(model, cache=cache) if is_cached(model, cache=cache) else None)
         for model in CATALOGUE.values()
+        if model.name != TUNED_MODEL or TUNED_FOLDER.is_dir()
     ]
     listed = {location(entry.model, cache=cache) for entry in known}
     return known + [entry for entry in _from_the_hub(cache) if entry.path not in listed]

@@ -71,9 +71,14 @@ def walk(corpus: Path, out: Path, size: Size) -> None:
     if not (adapter / "adapter.gguf").exists():
         _ape("export", adapter, "--to", "gguf", "-o", adapter / "adapter.gguf")
     _ape("check", adapter, "--data", data, "--prompts", size.prompts, allowed=size.checked)
-    _ape("gate", adapter, "--data", data)
-    _ape("score", adapter, "--data", data, "--untuned", size.untuned)
+    # Both on whole files: a filter would make the passages easier than they are.
+    _ape("gate", adapter, *_rows(out, "dev"))
+    _ape("score", adapter, *_rows(out, "test"), "--untuned", size.untuned)
     _ape("export", adapter, "--to", "card", "--data", data, "-o", adapter / "README.md")
+
+
+def _rows(out: Path, side: str) -> list[object]:
+    return [flag for pair in PAIRS for flag in ("--rows", out / "rows" / f"{pair}.{side}.jsonl")]
 
 
 def _sources(corpus: Path, rows: Path, size: Size) -> list[object]:

@@ -225,11 +225,12 @@ def test_one_that_stopped_early_and_was_killed_does_not_start_again(
         patch.setattr("finetune.train._save", lambda *_: (_ for _ in ()).throw(Stop))
         with pytest.raises(Stop):
             fit(tmp_path / "out", config)
-    before = sorted(one.name for one in (tmp_path / "out/checkpoints").iterdir())
-    best = adapter(tmp_path / "out/checkpoints" / before[0])
-    resumed = fit(tmp_path / "out", config)
-    assert resumed.steps < 27
-    assert adapter(resumed.directory) == best
+    kept = {one.name: adapter(one) for one in (tmp_path / "out/checkpoints").iterdir()}
+    events: list[Event] = []
+    resumed = fit(tmp_path / "out", config, events.append)
+    assert events == [Start(resumed.steps, resumed.steps)]
+    assert resumed.steps == max(int(name.rpartition("-")[2]) for name in kept) < 27
+    assert adapter(resumed.directory) == kept[f"checkpoint-{best(resumed.directory)['step']}"]
 
 
 def test_without_dev_the_last_step_is_saved(base: Path, tmp_path: Path) -> None:

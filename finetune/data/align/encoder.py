@@ -58,5 +58,5 @@ class MiniLm:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
-        logging.disable_progress_bar()  # of reading the weights, which takes no time
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # reading the weights takes no time
         return SentenceTransformer(str(get_model_path()), local_files_only=True)

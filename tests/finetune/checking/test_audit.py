@@ -68,7 +68,8 @@ def test_prompts_without_weight_are_read_only(tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("field", ["source", "mt", "human"])
 def test_a_blank_text_is_refused(field: str, tokenizer: Any) -> None:
-    assert "empty" in kinds(look(tokenizer, [replace(ONE, **{field: " \n"})]))
+    changes: Any = {field: " \n"}
+    assert "empty" in kinds(look(tokenizer, [replace(ONE, **changes)]))
 
 
 def test_an_example_longer_than_the_training_takes_is_refused(tokenizer: Any) -> None:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,9 @@ def test_no_book_and_no_near_repeat_is_on_two_sides() -> None:
     result = built(found, off=["duplicate", "near duplicate"])
     sides = result.splits
     books = [{one.book for one in sides[side]} for side in ("train", "dev", "test")]
-    assert not (books[0] & books[1] or books[0] & books[2] or books[1] & books[2])
+    assert not any(one & other for one, other in combinations(books, 2))
     sources = [{one.source.removesuffix(" Oui.") for one in sides[side]} for side in ("train", "dev", "test")]
-    assert not (sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2])
+    assert not any(one & other for one, other in combinations(sources, 2))
     assert next(step for step in result.funnel.steps if step.name == "on both sides").dropped > 0
 
 

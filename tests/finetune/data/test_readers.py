@@ -58,7 +58,7 @@ def test_a_pickle_with_a_class_in_it_is_refused_before_it_runs(tmp_path: Path) -
 
 def test_unequal_paragraph_counts_are_told_by_book_and_side(tmp_path: Path) -> None:
     path = pickled(tmp_path / "par3.pkl", {"moulin_fr": book(gt_paras=["A."])})
-    with pytest.raises(InputError, match="'moulin_fr'.* 2 paragraphs in the source and 1 in gt_paras"):
+    with pytest.raises(InputError, match=r"'moulin_fr'.* 2 paragraphs in the source and 1 in gt_paras"):
         read_par3(path)
 
 

@@ -21,9 +21,9 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import PreTrainedTokenizerFast
 
     inner = Inner(WordLevel({"[unk]": 0, "a": 1}, unk_token="[unk]"))
-    inner.pre_tokenizer = Split(Regex(r"(?s)."), "isolated")
+    inner.pre_tokenizer = Split(Regex(r"(?m)."), "isolated")
     path = tmp_path_factory.mktemp("letters")
-    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]").save_pretrained(str(path))
+    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]").save_pretrained(str(path))  # type: ignore[no-untyped-call]
     return path
 
 

@@ -22,4 +22,4 @@ class Bag:
         for row, sentence in zip(vectors, sentences, strict=True):
             for word in re.findall(r"\w+", sentence.lower()):
                 row[crc32(word.encode()) % 512] += 1
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

@@ -1,0 +1,131 @@
+"""`ape finetune export`: a trained adapter for the embedded engine, for other servers, or described for readers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.errors import InputError
+
+
+class Target(StrEnum):
+    """What becomes of it."""
+
+    GGUF = "gguf"
+    MERGED = "merged"
+    CARD = "card"
+
+
+class Precision(StrEnum):
+    """Of the weights in a GGUF file."""
+
+    HALF = "float16"
+    SINGLE = "float32"
+
+
+def export(
+    adapter: Annotated[Path, typer.Argument(help="The directory that `ape finetune train` wrote.")],
+    to: Annotated[
+        Target,
+        typer.Option(help="A LoRA for the embedded engine, an ordinary model, or the model card."),
+    ] = Target.GGUF,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="Where to; a GGUF file and a card go beside the adapter if left out."
+        ),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="A directory, hub id, .gguf file or name; an adapter's card has it.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="What `ape finetune build` wrote, for the model card.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Of the adapter, on the model card.")] = None,
+    precision: Annotated[Precision, typer.Option(help="Of the GGUF file.")] = Precision.HALF,
+) -> None:
+    """Export an adapter, and print where it is. Nothing that is there already is written over."""
+    from ape.adapters import CARD
+
+    if not (adapter / CARD).is_file():
+        raise InputError(f"{adapter} is no adapter of ours: it has no {CARD}, which training writes.")
+    match to:
+        case Target.GGUF:
+            written = _gguf(adapter, out, base, precision)
+        case Target.MERGED:
+            written = _merged(adapter, out, base)
+        case Target.CARD:
+            written = _card(adapter, out, data, name)
+    typer.echo(written)
+
+
+def _gguf(adapter: Path, out: Path | None, base: str | None, precision: Precision) -> Path:
+    from ape.adapters import read_card
+    from ape.adapters.gguf import GGUF
+    from ape.cli.talk import error_console, pull_progress
+
+    place = _file(out, GGUF) if out else adapter / GGUF
+    with needs("train"):
+        from finetune.base import find_base
+        from finetune.export.aside import refuse_taken
+        from finetune.export.bases import refuse_another_base
+        from finetune.export.gguf_lora import write_gguf_lora
+    refuse_taken(place)
+    card = read_card(adapter)
+    with pull_progress(error_console()) as progress:
+        found = find_base(base or card.base.model, progress=progress)
+    refuse_another_base(card, found.card)
+    return write_gguf_lora(adapter, found, place, precision=precision.value)
+
+
+def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
+    from ape.adapters import read_card
+    from ape.cli.talk import error_console, pull_progress
+
+    if out is None:
+        raise InputError("Where is the merged model to go? Give a new directory with -o.", field="out")
+    with needs("train"):
+        from finetune.export.merged import write_merged
+    with pull_progress(error_console()) as progress:
+        return write_merged(adapter, base or read_card(adapter).base.model, out, progress=progress)
+
+
+def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) -> Path:
+    import json
+
+    from finetune.export.aside import refuse_taken, written_aside
+    from finetune.export.model_card import model_card
+
+    place = _file(out, "README.md") if out else adapter / "README.md"
+    manifest = None
+    if data is not None:
+        try:
+            manifest = json.loads((data / "manifest.json").read_bytes())
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{data} holds no examples of `ape finetune build`: {error}.", field="data"
+            ) from error
+    # PEFT leaves a form to fill in by that name; it is ours to fill in.
+    if not _is_form(place):
+        refuse_taken(place)
+    text = model_card(adapter, manifest=manifest, name=name)
+    place.unlink(missing_ok=True)
+    with written_aside(place) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return place
+
+
+def _is_form(place: Path) -> bool:
+    try:
+        return "[More Information Needed]" in place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _file(out: Path, name: str) -> Path:
+    """A directory that is there means a file in it."""
+    return out / name if out.is_dir() else out

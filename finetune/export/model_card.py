@@ -1,0 +1,153 @@
+"""The model card: README.md of an adapter, written from its own files, so that it says nothing they do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ape.adapters import Card, read_card
+from ape.errors import InputError
+from ape.models import CATALOGUE
+
+RESULTS = "results.json"
+_LIMITS = (
+    "It was taught on single passages: it sees no context, glossary or instructions, whatever a request has of these.",
+    "Other language pairs, kinds of text and MT systems than those above were not measured.",
+    "It is meant to run behind the guards and the gate of `ape`, which keep the MT where an edit is doubtful.",
+    "Post-edits are suggestions of a language model: they can be fluent and wrong.",
+)
+
+
+def model_card(adapter: Path, *, manifest: Mapping[str, Any] | None = None, name: str | None = None) -> str:
+    """The text of the card. `manifest` is that of the training data, `name` the adapter's own if not its folder's."""
+    card = read_card(adapter)
+    results = _results(adapter / RESULTS)
+    sections = (
+        _front_matter(card),
+        [f"# {name or adapter.resolve().name}", "", *_about(card)],
+        _section("Use", _use(name or adapter.resolve().name)),
+        _section("Data", _data(card, manifest)),
+        _section("Training", _settings(card.training)),
+        _section("Gate", _gate(card)),
+        _section("Results", _table(results) if results else []),
+        _section("Served as trained", _settings(card.parity or {})),
+        _section("Limits", [f"- {limit}" for limit in _LIMITS]),
+    )
+    return "\n".join(line for section in sections for line in section).rstrip() + "\n"
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    said = list(lines)
+    return ["", f"## {title}", "", *said] if said else []
+
+
+def _front_matter(card: Card) -> list[str]:
+    """What the hub reads."""
+    languages = sorted({code for pair in card.languages for code in pair.split("-")})
+    told: dict[str, object] = {"base_model": card.base.model, "library_name": "peft"}
+    if card.base.model in CATALOGUE:
+        told["license"] = CATALOGUE[card.base.model].licence.lower()
+    if languages:
+        told["language"] = languages
+    told["tags"] = ["lora", "translation", "automatic-post-editing"]
+    return ["---", *(f"{key}: {json.dumps(value)}" for key, value in told.items()), "---", ""]
+
+
+def _about(card: Card) -> Iterator[str]:
+    yield "A LoRA adapter that repairs machine translations: given a passage and its MT, it writes the post-edit."
+    yield ""
+    yield f"- base: {card.base.model}" + (f", revision {card.base.revision}" if card.base.revision else "")
+    if card.base.fingerprint:
+        yield f"- fingerprint of the base's weights: {card.base.fingerprint}"
+    yield f"- language pairs: {', '.join(card.languages) or 'not told'}"
+    yield f"- prompt format: {card.prompt}; separators {json.dumps(card.separators, ensure_ascii=False)}"
+
+
+def _use(name: str) -> list[str]:
+    return [
+        "```",
+        f"ape edit --adapter {name}=DIRECTORY --model {name} --source source.txt --mt mt.txt",
+        f"ape serve --adapter {name}=DIRECTORY",
+        "```",
+    ]
+
+
+def _data(card: Card, manifest: Mapping[str, Any] | None) -> Iterator[str]:
+    if card.data:
+        yield f"- manifest: {card.data}"
+    if not manifest:
+        return
+    for given in manifest.get("inputs", ()):
+        yield f"- file: {given['file']} (SHA-256 {given['sha256']})"
+    if licences := manifest.get("licences"):
+        yield f"- licences, as stated by who built it: {', '.join(licences)}"
+    for side, told in manifest.get("splits", {}).items():
+        pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in told["kinds"].items())
+        yield f"- {side}: {told['examples']:,} examples ({pairs}; {kinds})"
+    filters = [step for step in manifest.get("filters", ()) if step["dropped"]]
+    if filters:
+        yield from ("", *_grid(("filter", "came", "dropped", "left"), map(_filter, filters)))
+
+
+def _filter(step: Mapping[str, Any]) -> tuple[str, ...]:
+    return (step["filter"], f"{step['came']:,}", f"{step['dropped']:,}", f"{step['left']:,}")
+
+
+def _settings(told: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in told.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"- {key.replace('_', ' ')}: {shown}"
+
+
+def _gate(card: Card) -> Iterator[str]:
+    if card.gate is None:
+        return
+    yield (
+        f"An edit is let through where it is likely to help, with a chance of at least {card.gate.threshold:.2f} by a "
+        f"logistic model (bias {card.gate.bias:.3f}) of:"
+    )
+    yield ""
+    rows = ((name, *(f"{part:.3f}" for part in parts)) for name, parts in card.gate.features.items())
+    yield from _grid(("feature", "mean", "scale", "weight"), rows)
+
+
+def _results(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        told = json.loads(path.read_bytes())
+        return told if told["rows"] and told["signatures"] else None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(f"{path} can't be read: {error!r}. `ape finetune score` writes it.") from error
+
+
+def _table(results: Mapping[str, Any]) -> Iterator[str]:
+    metrics = list(results["signatures"])
+    headings = ["pair", "system", "passages", "edited"]
+    for metric in metrics:
+        headings += [metric, "Δ", "p"]
+    yield from _grid(headings, map(_row, results["rows"]))
+    yield ""
+    yield "Δ and p are against doing nothing, p by paired bootstrap."
+    yield ""
+    for metric, signature in results["signatures"].items():
+        yield f"- {metric}: `{signature}`"
+
+
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    cells: list[str] = []
+    for cell in row["cells"]:
+        p_value = cell["p_value"]
+        compared = ("", "") if p_value is None else (f"{cell['difference']:+.2f}", f"{p_value:.3f}")
+        cells += [f"{cell['score']:.2f}", *compared]
+    return (row["pair"], row["system"], f"{row['passages']:,}", f"{row['edited']:.1%}", *cells)
+
+
+def _grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'---|' * len(headings)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

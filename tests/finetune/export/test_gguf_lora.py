@@ -1,0 +1,159 @@
+"""A GGUF LoRA says the same as the PEFT adapter it was made of, and what it can't say is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ape.adapters import Card, write_card
+from ape.adapters.gguf import GGUF, read_gguf_adapter
+from ape.engines.embedded import embedded
+from ape.errors import AdapterRefused, InputError
+from ape.models.gguf_header import read_header
+from finetune.base import find_base
+from finetune.export import gguf_lora
+from finetune.export.gguf_lora import Family, Precision, write_gguf_lora
+from tests.finetune.export.asking import PROMPTS, alike, by_llama, by_peft
+from tests.finetune.export.making import make_adapter, make_gguf, make_tiny, make_tokenizer
+
+Tiny = tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """A random Llama as a directory, and as a GGUF file in float32."""
+    folder = tmp_path_factory.mktemp("tiny")
+    return make_tiny(folder / "llama"), make_gguf(folder / "llama", folder / "llama.gguf")
+
+
+@pytest.fixture(scope="module")
+def prompts() -> list[list[int]]:
+    tokenizer = make_tokenizer()
+    return [tokenizer(prompt.text).input_ids for prompt in PROMPTS]
+
+
+async def parity(
+    base: Path, model: Path, adapter: Path, prompts: list[list[int]], *, precision: Precision = "float32"
+) -> float:
+    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF, precision=precision)
+    tuned = read_gguf_adapter("tuned", adapter, base=model)
+    async with embedded(model, name="base", slots=1, window=512, adapters=[tuned]) as engine:
+        served = await by_llama(engine, "tuned", prompts)
+        untuned = await by_llama(engine, "base", prompts)
+    assert alike(untuned, by_peft(base, None, prompts)) == 1.0  # or the two are not the same base
+    assert alike(served, untuned) == 0.0  # or the adapter does nothing
+    return alike(served, by_peft(base, adapter, prompts))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"use_rslora": True},
+        {"rank_pattern": {"q_proj": 2}, "alpha_pattern": {"v_proj": 3, "layers.1.mlp.up_proj": 5}},
+        {"layers_to_transform": [1]},
+    ],
+    ids=["plain", "rslora", "patterns", "one layer"],
+)
+async def test_greedy_tokens_are_those_of_peft(
+    options: dict[str, Any], tiny: Tiny, prompts: list[list[int]], tmp_path: Path
+) -> None:
+    adapter = make_adapter(tmp_path / "adapter", tiny[0], **options)
+    assert await parity(*tiny, adapter, prompts) == 1.0
+
+
+async def test_half_precision_is_enough(tiny: Tiny, prompts: list[list[int]], tmp_path: Path) -> None:
+    adapter = make_adapter(tmp_path / "adapter", tiny[0])
+    assert await parity(*tiny, adapter, prompts, precision="float16") >= 0.9  # a near-tie may fall otherwise
+
+
+@pytest.mark.parametrize("kind", ["mistral", "qwen2", "qwen3"])
+async def test_each_family_has_its_own_order_of_rows(
+    kind: str, prompts: list[list[int]], tmp_path: Path
+) -> None:
+    base = make_tiny(tmp_path / kind, kind=kind)
+    model = make_gguf(base, tmp_path / f"{kind}.gguf")
+    assert await parity(base, model, make_adapter(tmp_path / "adapter", base), prompts) == 1.0
+
+
+async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
+    tiny: Tiny, prompts: list[list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": Family("llama", turned=())})
+    adapter = make_adapter(tmp_path / "adapter", tiny[0], target_modules=["q_proj", "k_proj"])
+    assert await parity(*tiny, adapter, prompts) < 0.5
+
+
+def test_the_file_says_what_it_is_and_on_what_it_belongs(tiny: Tiny, tmp_path: Path) -> None:
+    base, model = tiny
+    adapter = make_adapter(tmp_path / "adapter", base)
+    header = read_header(write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF))
+    assert header.metadata["general.type"] == "adapter"
+    assert header.metadata["adapter.lora.alpha"] == 8
+    assert header.tensors["blk.1.ffn_down.weight.lora_b"].shape == (64, 4)
+    another = make_gguf(make_tiny(tmp_path / "other", seed=4), tmp_path / "other.gguf")
+    assert read_gguf_adapter("tuned", adapter, base=model).format == "sep"
+    with pytest.raises(AdapterRefused, match=r"trained on tiny, and other\.gguf is served here: another"):
+        read_gguf_adapter("tuned", adapter, base=another)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"use_dora": True}, r"uses DoRA \(use_dora\), which can't be served"),
+        ({"modules_to_save": ["lm_head"]}, "whole modules saved beside"),
+        ({"target_modules": ["lm_head"]}, "changes lm_head, and in this model that is the embedding"),
+    ],
+)
+def test_what_gguf_can_not_express_is_refused(
+    options: dict[str, Any], sentence: str, tiny: Tiny, tmp_path: Path
+) -> None:
+    adapter = make_adapter(tmp_path / "adapter", tiny[0], **options)
+    with pytest.raises(AdapterRefused, match=sentence):
+        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF)
+    assert not (adapter / GGUF).exists()
+
+
+def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_path: Path) -> None:
+    base, adapter = tiny[0], make_adapter(tmp_path / "adapter", tiny[0])
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    for path in base.iterdir():
+        (strange / path.name).write_bytes(path.read_bytes())
+    config = (base / "config.json").read_text()
+    (strange / "config.json").write_text(config.replace('"llama"', '"granite"'))
+    found = find_base(str(strange))
+    write_card(adapter, Card(base=found.card, prompt=read_card_prompt(adapter)))
+    with pytest.raises(AdapterRefused, match=r"type 'granite' .* --to merged"):
+        write_gguf_lora(adapter, found, adapter / GGUF)
+
+
+def read_card_prompt(adapter: Path) -> str:
+    from ape.adapters import read_card
+
+    return read_card(adapter).prompt
+
+
+def test_a_file_that_is_there_is_left_alone(tiny: Tiny, tmp_path: Path) -> None:
+    adapter = make_adapter(tmp_path / "adapter", tiny[0])
+    (adapter / GGUF).write_bytes(b"mine")
+    with pytest.raises(InputError, match="is there already"):
+        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF)
+    assert (adapter / GGUF).read_bytes() == b"mine"
+
+
+def test_a_broken_adapter_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
+    base, model = tiny
+    adapter = make_adapter(tmp_path / "adapter", base)
+    with pytest.raises(AdapterRefused, match=r"has no adapter\.gguf.*ape finetune export"):
+        read_gguf_adapter("tuned", adapter, base=model)
+    whole = write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF).read_bytes()
+    for damaged in (whole[:-100], whole[:50], b"GGUF", b"", b"junk" * 20):
+        (adapter / GGUF).write_bytes(damaged)
+        with pytest.raises(AdapterRefused, match=r"adapter\.gguf is damaged"):
+            read_gguf_adapter("tuned", adapter, base=model)
+    (adapter / GGUF).write_bytes(model.read_bytes())
+    with pytest.raises(AdapterRefused, match="is no LoRA adapter"):
+        read_gguf_adapter("tuned", adapter, base=model)
