@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.claims import Claim, in_turn, ratios
 from finetune.data.align.needleman import PENALTY, Cell, Similarities, best_way
 
-ROUNDS = 5
+ROUNDS = 9
 _CANDIDE = Path("par3") / "candide_raw"
 _SIZE = (1604, 1711)
 

@@ -15,7 +15,8 @@ from ape.models.gguf_header import read_header
 from finetune.base import find_base
 from finetune.export import gguf_lora
 from finetune.export.gguf_lora import Family, Precision, write_gguf_lora
-from tests.finetune.export.asking import PROMPTS, alike, by_llama, by_peft
+from prompts import fingerprint
+from tests.finetune.export.asking import NEAR, PROMPTS, by_llama, regrets
 from tests.finetune.export.making import make_adapter, make_gguf, make_tiny, make_tokenizer
 
 Tiny = tuple[Path, Path]
@@ -34,17 +35,18 @@ def prompts() -> list[list[int]]:
     return [tokenizer(prompt.text).input_ids for prompt in PROMPTS]
 
 
-async def parity(
+async def served_apart(
     base: Path, model: Path, adapter: Path, prompts: list[list[int]], *, precision: Precision = "float32"
-) -> float:
+) -> list[float]:
+    """How far what llama.cpp says is from what peft would say, prompt by prompt."""
     write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF, precision=precision)
     tuned = read_gguf_adapter("tuned", adapter, base=model)
     async with embedded(model, name="base", slots=1, window=512, adapters=[tuned]) as engine:
         served = await by_llama(engine, "tuned", prompts)
         untuned = await by_llama(engine, "base", prompts)
-    assert alike(untuned, by_peft(base, None, prompts)) == 1.0  # or the two are not the same base
-    assert alike(served, untuned) == 0.0  # or the adapter does nothing
-    return alike(served, by_peft(base, adapter, prompts))
+    assert max(regrets(base, None, prompts, untuned)) < NEAR  # or the two are not the same base
+    assert min(regrets(base, None, prompts, served)) > NEAR  # or the adapter does nothing
+    return regrets(base, adapter, prompts, served)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +63,12 @@ async def test_greedy_tokens_are_those_of_peft(
     options: dict[str, Any], tiny: Tiny, prompts: list[list[int]], tmp_path: Path
 ) -> None:
     adapter = make_adapter(tmp_path / "adapter", tiny[0], **options)
-    assert await parity(*tiny, adapter, prompts) == 1.0
+    assert max(await served_apart(*tiny, adapter, prompts)) < NEAR
 
 
 async def test_half_precision_is_enough(tiny: Tiny, prompts: list[list[int]], tmp_path: Path) -> None:
     adapter = make_adapter(tmp_path / "adapter", tiny[0])
-    assert await parity(*tiny, adapter, prompts, precision="float16") >= 0.9  # a near-tie may fall otherwise
+    assert max(await served_apart(*tiny, adapter, prompts, precision="float16")) < NEAR
 
 
 @pytest.mark.parametrize("kind", ["mistral", "qwen2", "qwen3"])
@@ -75,7 +77,7 @@ async def test_each_family_has_its_own_order_of_rows(
 ) -> None:
     base = make_tiny(tmp_path / kind, kind=kind)
     model = make_gguf(base, tmp_path / f"{kind}.gguf")
-    assert await parity(base, model, make_adapter(tmp_path / "adapter", base), prompts) == 1.0
+    assert max(await served_apart(base, model, make_adapter(tmp_path / "adapter", base), prompts)) < NEAR
 
 
 async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
@@ -83,7 +85,7 @@ async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
 ) -> None:
     monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": Family("llama", turned=())})
     adapter = make_adapter(tmp_path / "adapter", tiny[0], target_modules=["q_proj", "k_proj"])
-    assert await parity(*tiny, adapter, prompts) < 0.5
+    assert min(await served_apart(*tiny, adapter, prompts)) > 10 * NEAR
 
 
 def test_the_file_says_what_it_is_and_on_what_it_belongs(tiny: Tiny, tmp_path: Path) -> None:
@@ -125,15 +127,9 @@ def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_pat
     config = (base / "config.json").read_text()
     (strange / "config.json").write_text(config.replace('"llama"', '"granite"'))
     found = find_base(str(strange))
-    write_card(adapter, Card(base=found.card, prompt=read_card_prompt(adapter)))
+    write_card(adapter, Card(base=found.card, prompt=fingerprint("sep")))
     with pytest.raises(AdapterRefused, match=r"type 'granite' .* --to merged"):
         write_gguf_lora(adapter, found, adapter / GGUF)
-
-
-def read_card_prompt(adapter: Path) -> str:
-    from ape.adapters import read_card
-
-    return read_card(adapter).prompt
 
 
 def test_a_file_that_is_there_is_left_alone(tiny: Tiny, tmp_path: Path) -> None:
