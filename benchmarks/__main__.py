@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=BENCHMARKS,
-        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; books; store; train",
+        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; align; books; store; train",
     )
     parser.add_argument(
         "--quick", action="store_true", help="train, v: see that it runs, in rounds too short to mean much"

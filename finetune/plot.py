@@ -30,7 +30,7 @@ def plot_losses(history: Sequence[Mapping[str, Any]], path: Path) -> None:
         beside.axhline(0, color="#3f7d3a", linewidth=0.6)
         beside.set_ylabel("points of TER won")
         axes.plot([], [], "s--", color="#3f7d3a", label="TER won on dev")
-    axes.legend(loc="upper right")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, dpi=120)
 
 

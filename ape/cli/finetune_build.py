@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +13,8 @@ from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from finetune.data.build import Built
     from finetune.data.inputs import Inputs
-    from finetune.data.paragraph import Paragraph
+    from finetune.data.recipe import Recipe
 
 _Files = list[Path] | None
 
@@ -30,7 +29,7 @@ def build(
     dev: Annotated[_Files, typer.Option(help="The same, all of it for dev.")] = None,
     test: Annotated[_Files, typer.Option(help="The same, all of it for test.")] = None,
     source: Annotated[
-        Path | None, typer.Option(help="A raw book, .txt or .epub, in the source language.")
+        Path | None, typer.Option(help="A raw book, .txt or .epub …, in the source language.")
     ] = None,
     mt: Annotated[Path | None, typer.Option(help="Its machine translation.")] = None,
     human: Annotated[_Files, typer.Option(help="A human translation of it; may be repeated.")] = None,
@@ -46,9 +45,12 @@ def build(
         ),
     ] = None,
     tokenizer: Annotated[
-        str | None, typer.Option(help="Count tokens by this model: a directory, a .gguf file or a hub id.")
+        str | None,
+        typer.Option(help="Count tokens by this model: a directory, a .gguf file, a name or a hub id."),
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Of source, MT and human version together.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Of source, MT and human version together, to train on.")
+    ] = None,
     max_edit_rate: Annotated[
         float | None, typer.Option(help="Most edits for each word of the MT, e.g. 0.5.")
     ] = None,
@@ -62,7 +64,8 @@ def build(
         float | None, typer.Option(help="Share of examples whose MT is good as it is, against over-editing.")
     ] = None,
     book_from_rows: Annotated[
-        int | None, typer.Option(help="Take so many rows in a row for a book, where there are no real ones.")
+        int | None,
+        typer.Option(help="Take so many rows, or paragraphs of a raw book, for a book of their own."),
     ] = None,
     licence: Annotated[
         list[str] | None, typer.Option(help="Of the data, for the manifest; may be repeated.")
@@ -151,29 +154,44 @@ def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
 
 def _build(
     inputs: Inputs,
-    recipe: Any,
+    recipe: Recipe,
     out: Path,
     tokenizer: str | None,
     licences: Sequence[str],
     replace: bool,
     json_output: bool,
 ) -> None:
-    from ape.cli.talk import say
+    from ape.cli.finetune_build_show import alignment_progress, show, watch
+    from ape.cli.talk import error_console, pull_progress, say
+    from finetune.data.align import MiniLm
     from finetune.data.build import build as make
     from finetune.data.dataset import write_examples
     from finetune.data.inputs import read_inputs
     from finetune.data.manifest import manifest_of
+    from finetune.data.raw_books import alignment_of, remarks_on
     from finetune.data.report import REPORT, write_report
     from finetune.data.tokens import Estimate, Tokenizer
     from finetune.data.write import refuse_existing, write_whole
 
     refuse_existing(out, replace=replace)
-    check = recipe.uses("language")
-    paragraphs = read_inputs(inputs, rows_as_book=recipe.rows_as_book, check_languages=check)
+    with pull_progress(error_console()) as fetching:
+        counter = Tokenizer(tokenizer, progress=fetching) if tokenizer else Estimate()
+    encoder = MiniLm() if inputs.books else None
+    with alignment_progress(error_console()) as progress:
+        paragraphs = read_inputs(
+            inputs,
+            rows_as_book=recipe.rows_as_book,
+            check_languages=recipe.uses("language"),
+            encoder=encoder,
+            progress=progress,
+        )
     say(f"{len(paragraphs):,} paragraphs read.")
-    counter = Tokenizer(tokenizer) if tokenizer else Estimate()
-    built = make(paragraphs, recipe, counter=counter, watch=_watch)
-    manifest = manifest_of(built, inputs=inputs, recipe=recipe, counter=counter, licences=licences)
+    alignment = alignment_of(paragraphs, inputs.books, encoder=encoder) if encoder else None
+    built = make(paragraphs, recipe, counter=counter, watch=watch)
+    built.remarks += remarks_on(alignment) if alignment else ()
+    manifest = manifest_of(
+        built, inputs=inputs, recipe=recipe, counter=counter, licences=licences, alignment=alignment
+    )
 
     def write(folder: Path) -> None:
         import datasets
@@ -185,40 +203,4 @@ def _build(
     write_whole(out, write, replace=replace)
     for remark in built.remarks:
         say(remark)
-    _show(built, out, manifest, json_output=json_output)
-
-
-def _watch(what: str, items: Sequence[Paragraph]) -> Iterable[Paragraph]:
-    """A bar while a filter goes through the paragraphs."""
-    from ape.cli.talk import error_console, passages_progress
-
-    with passages_progress(error_console()) as bar:
-        task = bar.add_task(what, total=len(items), so_far="")
-        for item in items:
-            yield item
-            bar.advance(task)
-
-
-def _show(built: Built, out: Path, manifest: dict[str, Any], *, json_output: bool) -> None:
-    import json
-
-    from rich.console import Console
-    from rich.table import Table
-
-    if json_output:
-        typer.echo(json.dumps({"out": str(out), **manifest}, ensure_ascii=False, indent=2))
-        return
-    table = Table("filter", "of", "came", "dropped", "left", box=None, pad_edge=False)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for step in built.funnel.steps:
-        table.add_row(
-            step.name, step.side, *(f"{number:,}" for number in (step.came, step.dropped, step.left))
-        )
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
-    for side, told in manifest["splits"].items():
-        pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
-        identities = told["kinds"].get("identity", 0)
-        console.print(f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities")
-    typer.echo(out)
+    show(built, out, manifest, json_output=json_output)

@@ -1,4 +1,8 @@
-"""From paragraphs to a training set: filtered, split by book, kept apart, chosen; every step counted."""
+"""From paragraphs to a training set: filtered, split by book, kept apart, chosen; every step counted.
+
+What is broken goes from every side. What is too long, repeated, or not worth learning from goes from train alone: a
+test set that was chosen by the same rules would flatter whoever was trained by them.
+"""
 
 from __future__ import annotations
 
@@ -47,55 +51,57 @@ def build(
 ) -> Built:
     """Make the examples. The same paragraphs, recipe and counter give the same examples in the same order."""
     built = Built(read=len(paragraphs))
-    clean = _clean(paragraphs, recipe, counter, built.funnel, watch)
+    clean = _clean(paragraphs, recipe, built.funnel, watch)
     if not clean:
         raise InputError(f"No paragraph is left of {len(paragraphs):,}: {built.funnel.losses()}.")
     clean, built.remarks = split_by_book(clean, shares=recipe.shares, seed=recipe.seed)
     sides = _apart(
         {side: [one for one in clean if one.split == side] for side in SPLITS}, recipe, built.funnel
     )
-    chosen = select(sides["train"], recipe, built.funnel)
-    built.splits["train"] = train_examples(sides["train"], chosen, recipe, built.funnel)
+    fit = _fit(sides["train"], recipe, counter, built.funnel)
+    chosen = select(fit, recipe, built.funnel)
+    built.splits["train"] = train_examples(fit, chosen, recipe, built.funnel)
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
-        held = select(sides[side], recipe, Funnel()) if recipe.select_held_out else sides[side]
+        held = sides[side]
+        if recipe.select_held_out:
+            held = select(_fit(held, recipe, counter, Funnel()), recipe, Funnel())
         built.splits[side] = held_out_examples(held, take, seed=f"{side}:{recipe.seed}")
     _refuse_too_few(built, paragraphs, recipe)
     return built
 
 
 def _clean(
-    paragraphs: Sequence[Paragraph],
-    recipe: Recipe,
-    counter: TokenCounter,
-    funnel: Funnel,
-    watch: Watch[Paragraph],
+    paragraphs: Sequence[Paragraph], recipe: Recipe, funnel: Funnel, watch: Watch[Paragraph]
 ) -> list[Paragraph]:
-    """What concerns every side alike: broken, foreign, misaligned, too long, repeated."""
-    left = list(paragraphs)
-
-    def step(name: FilterName, work: Callable[[list[Paragraph]], list[Paragraph]]) -> None:
-        nonlocal left
+    """What concerns every side alike: untranslated, broken, foreign, misaligned."""
+    left = [one for one in paragraphs if one.humans]
+    if len(left) < len(paragraphs):
+        funnel.record("untranslated", paragraphs, left)
+    for name, keep in filters.FILTERS.items():
         if recipe.uses(name):
-            kept = work(left)
+            kept = [good for one in watch(name, left) if (good := keep(one, recipe))]
             funnel.record(name, left, kept)
             left = kept
+    return [filters.best_reference(one) for one in watch("best reference", left)]
 
-    for name, keep in filters.FILTERS.items():
-        step(
-            name,
-            lambda found, name=name, keep=keep: [  # type: ignore[misc]
-                kept for one in watch(name, found) if (kept := keep(one, recipe))
-            ],
-        )
-    left = [filters.best_reference(one) for one in watch("best reference", left)]
-    step(
-        "tokens",
-        lambda found: [
+
+def _fit(
+    paragraphs: Sequence[Paragraph], recipe: Recipe, counter: TokenCounter, funnel: Funnel
+) -> list[Paragraph]:
+    """Those that can be trained on and are not there already. What is measured on stays whole: long, and repeated."""
+    steps: dict[FilterName, Callable[[list[Paragraph]], list[Paragraph]]] = {
+        "tokens": lambda found: [
             one for one, count in zip(found, counter(found), strict=True) if count <= recipe.tokens
         ],
-    )
-    step("duplicate", without_repeats)
-    step("near duplicate", lambda found: without_near_repeats(found, likeness=recipe.near))
+        "duplicate": without_repeats,
+        "near duplicate": lambda found: without_near_repeats(found, likeness=recipe.near),
+    }
+    left = list(paragraphs)
+    for name, work in steps.items():
+        if recipe.uses(name):
+            kept = work(left)
+            funnel.record(name, left, kept, side="train")
+            left = kept
     return left
 
 

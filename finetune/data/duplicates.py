@@ -38,11 +38,10 @@ def without_repeats(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
 
 
 def without_near_repeats(paragraphs: Sequence[Paragraph], *, likeness: float) -> list[Paragraph]:
-    """Each source once, up to small differences; the first stays. Sides of a split that was given are kept apart."""
-    indexes: dict[str | None, Index] = defaultdict(lambda: Index(likeness))
+    """Each source once, up to small differences; the first stays."""
+    index = Index(likeness)
     kept = []
     for one in paragraphs:
-        index = indexes[one.split]
         if one.source not in index:
             index.add(one.source)
             kept.append(one)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ape.errors import InputError
 from finetune.data.par3 import read_par3
@@ -14,6 +15,9 @@ from finetune.data.raw_books import read_raw_book
 from finetune.data.recipe import RawBook
 from finetune.data.rows import Languages, read_rows
 from finetune.data.soundness import refuse_slips
+
+if TYPE_CHECKING:
+    from finetune.data.align import Encoder, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,14 @@ class Inputs:
 
 
 def read_inputs(
-    inputs: Inputs, *, rows_as_book: int | None = None, check_languages: bool = True
+    inputs: Inputs,
+    *,
+    rows_as_book: int | None = None,
+    check_languages: bool = True,
+    encoder: Encoder | None = None,
+    progress: Progress | None = None,
 ) -> list[Paragraph]:
-    """The paragraphs of all files."""
+    """The paragraphs of all files. The encoder is that of raw books, and the progress is theirs."""
     if not inputs.files:
         raise InputError(
             "There is nothing to build from: give --par3, --rows, --train and --dev, or --source, --mt and --human."
@@ -47,17 +56,25 @@ def read_inputs(
             "Give files by side (--train, --dev, --test), or files to be split by book (--par3, --rows, --source), "
             "not both."
         )
-    paragraphs = list(_read(inputs, rows_as_book))
+    paragraphs = list(_read(inputs, rows_as_book, encoder, progress))
     _refuse_same_ids(paragraphs)
     refuse_slips(paragraphs, check_languages=check_languages)
     return paragraphs
 
 
-def _read(inputs: Inputs, rows_as_book: int | None) -> Iterator[Paragraph]:
+def _read(
+    inputs: Inputs, rows_as_book: int | None, encoder: Encoder | None, progress: Progress | None
+) -> Iterator[Paragraph]:
     for path in inputs.par3:
         yield from read_par3(path, target_language=inputs.languages.target)
     for book in inputs.books:
-        yield from read_raw_book(book, languages=inputs.languages)
+        yield from read_raw_book(
+            book,
+            languages=inputs.languages,
+            paragraphs_as_book=rows_as_book,
+            encoder=encoder,
+            progress=progress,
+        )
     for path in inputs.rows:
         yield from read_rows(path, languages=inputs.languages, rows_as_book=rows_as_book)
     for side, paths in inputs.sides.items():

@@ -18,26 +18,45 @@ from finetune.data.scores import bleu_signature
 from finetune.data.tokens import TokenCounter
 from finetune.example import Example
 
-_LIBRARIES = ("ape-books", "datasets", "numpy", "py3langid", "sacrebleu", "transformers")
+_LIBRARIES = (
+    "ape-books",
+    "datasets",
+    "numpy",
+    "py3langid",
+    "sacrebleu",
+    "sentence-transformers",
+    "transformers",
+)
 
 
 def manifest_of(
-    built: Built, *, inputs: Inputs, recipe: Recipe, counter: TokenCounter, licences: Sequence[str]
+    built: Built,
+    *,
+    inputs: Inputs,
+    recipe: Recipe,
+    counter: TokenCounter,
+    licences: Sequence[str],
+    alignment: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The manifest. Files are named without their folders: the same build elsewhere has the same manifest."""
+    """The manifest. Files are named without their folders: the same build elsewhere has the same manifest.
+
+    `alignment` is what is told of raw books.
+    """
     targets = [one.target_language for examples in built.splits.values() for one in examples]
     return {
         "version": 1,
         "inputs": [{"file": path.name, "sha256": file_hash(path)} for path in inputs.files],
         "licences": list(licences),
         "settings": json.loads(recipe.model_dump_json(exclude={"books"})),
-        "books": [_book(book.model_dump(mode="json")) for book in recipe.books],
+        "books": [_book(book.model_dump(mode="json", exclude_none=True)) for book in inputs.books],
+        **({"alignment": alignment} if alignment else {}),
         "tokens": counter.describe(),
         "bleu": bleu_signature(targets),
         "read": built.read,
         "filters": [
             {
                 "filter": step.name,
+                "of": step.side,
                 "came": step.came,
                 "dropped": step.dropped,
                 "left": step.left,

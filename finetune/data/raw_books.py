@@ -2,34 +2,95 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from ape.errors import InputError
 from ape.languages import code_of
 from finetune.data.paragraph import Paragraph
 from finetune.data.recipe import RawBook
 from finetune.data.rows import Languages
 
+if TYPE_CHECKING:
+    from finetune.data.align import Aligned, Encoder, Progress
 
-def read_raw_book(book: RawBook, *, languages: Languages) -> list[Paragraph]:
-    """Read its files and align them; the first paragraph is number 0."""
+
+def read_raw_book(
+    book: RawBook,
+    *,
+    languages: Languages,
+    paragraphs_as_book: int | None = None,
+    encoder: Encoder | None = None,
+    progress: Progress | None = None,
+) -> list[Paragraph]:
+    """Read its files and align them; the first paragraph is number 0.
+
+    A paragraph has the translators who have something there, which may be none of them. `paragraphs_as_book` cuts it
+    into books of so many paragraphs, as `read_rows` does.
+    """
     from finetune.data.align import align_book
     from finetune.data.raw import read_raw
 
-    if not languages.source or not languages.target:
+    source, target = (book.source_language or languages.source, book.target_language or languages.target)
+    if not source or not target:
         raise InputError(
             f"The languages of the raw book {book.name!r} are not known. Give --source-language and --target-language."
         )
+    texts = {name: read_raw(path) for name, path in book.humans.items()}
     aligned = align_book(
-        read_raw(book.source), read_raw(book.mt), {name: read_raw(path) for name, path in book.humans.items()}
+        read_raw(book.source),
+        read_raw(book.mt),
+        texts,
+        encoder=encoder,
+        progress=lambda what, done, of: progress(f"{book.name}: {what}", done, of) if progress else None,
     )
     return [
         Paragraph(
-            f"{book.name}:{place}",
-            book.name,
+            f"{book.name}:{one.index}",
+            f"{book.name}#{one.index // paragraphs_as_book + 1}" if paragraphs_as_book else book.name,
             one.source.strip(),
             one.mt.strip(),
-            tuple((name, text.strip()) for name, text in one.human.items()),
-            code_of(languages.source),
-            code_of(languages.target),
+            _versions(one),
+            code_of(source),
+            code_of(target),
         )
-        for place, one in enumerate(aligned)
+        for one in aligned
+    ]
+
+
+def _versions(aligned: Aligned) -> tuple[tuple[str, str], ...]:
+    texts = ((name, text.strip()) for name, text in aligned.human.items())
+    return tuple((name, text) for name, text in texts if text)
+
+
+def alignment_of(
+    paragraphs: Iterable[Paragraph], books: Sequence[RawBook], *, encoder: Encoder
+) -> dict[str, Any]:
+    """For the manifest: what told the likeness, and how many paragraphs each translator has nothing for."""
+    counts: Counter[str] = Counter()
+    versions: Counter[tuple[str, str]] = Counter()
+    for one in paragraphs:
+        book = one.id.rpartition(":")[0]
+        counts[book] += 1
+        versions.update((book, name) for name, _ in one.humans)
+    return {
+        "encoder": encoder.name,
+        "books": {
+            book.name: {
+                "paragraphs": counts[book.name],
+                "left_out": {name: counts[book.name] - versions[book.name, name] for name in book.humans},
+            }
+            for book in books
+        },
+    }
+
+
+def remarks_on(alignment: Mapping[str, Any]) -> list[str]:
+    """A sentence for each translator who left paragraphs out."""
+    return [
+        f"{name} has nothing for {count:,} of the {told['paragraphs']:,} paragraphs of {book}."
+        for book, told in alignment["books"].items()
+        for name, count in told["left_out"].items()
+        if count
     ]

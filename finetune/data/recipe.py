@@ -30,7 +30,10 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class RawBook(BaseModel):
-    """A book that is not aligned yet: files of its source, of its MT, and of each human translation by name."""
+    """A book that is not aligned yet: files of its source, of its MT, and of each human translation by name.
+
+    Its languages are those of the flags where it does not say them itself.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,15 +41,14 @@ class RawBook(BaseModel):
     source: Path
     mt: Path
     humans: dict[str, Path] = Field(min_length=1)
+    source_language: str | None = None
+    target_language: str | None = None
 
     def beside(self, folder: Path) -> RawBook:
         """With paths that are taken from this folder."""
-        return RawBook(
-            name=self.name,
-            source=folder / self.source,
-            mt=folder / self.mt,
-            humans={name: folder / path for name, path in self.humans.items()},
-        )
+        humans = {name: folder / path for name, path in self.humans.items()}
+        paths = {"source": folder / self.source, "mt": folder / self.mt, "humans": humans}
+        return self.model_copy(update=paths)
 
 
 class Recipe(BaseModel):
@@ -61,7 +63,7 @@ class Recipe(BaseModel):
     ratio: float = Field(3.0, ge=1, description="most words of one side for each of another")
     bleu: float = Field(5.0, ge=0, le=100, description="least BLEU of the MT against the human version")
     tokens: Annotated[int, Field(ge=1)] = Field(
-        2000, description="most tokens of source, MT and human version"
+        2000, description="most tokens of source, MT and human version, to train on"
     )
     near: Share = Field(0.8, description="likeness of character shingles that makes a near-duplicate")
     percentiles: tuple[float, float] = Field(
@@ -77,9 +79,11 @@ class Recipe(BaseModel):
     identity_edit_rate: float = Field(0.0, ge=0, description="up to here an MT is good as it is")
     shares: tuple[Share, Share, Share] = Field((0.8, 0.1, 0.1), description="of paragraphs: train, dev, test")
     rows_as_book: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="so many rows in a row are a book of their own"
+        None, description="so many rows, or paragraphs of a raw book, are a book of their own"
     )
-    select_held_out: bool = Field(False, description="choose dev and test by BLEU and edit rate as train is")
+    select_held_out: bool = Field(
+        False, description="choose dev and test as train is, by length, repeats, BLEU and edit rate"
+    )
     fewest: Annotated[int, Field(ge=1)] = Field(1, description="fewer examples to train on are refused")
     books: tuple[RawBook, ...] = ()
 

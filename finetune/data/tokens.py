@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from ape.errors import InputError
+from ape.models import CATALOGUE, Progress, quiet
 from finetune.data.paragraph import Paragraph
 from prompts import completion_sep, render_sep
 
@@ -53,23 +54,23 @@ def _estimated(text: str) -> int:
 
 
 class Tokenizer:
-    """A model's tokenizer: of a directory, of a GGUF file, or of the hub."""
+    """A model's tokenizer: of a directory, of a GGUF file, of our catalogue, or of the hub."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, progress: Progress = quiet) -> None:
         self.name = Path(name).name if Path(name).exists() else name
-        self._tokenizer = _load(name)
+        self._tokenizer = _load(name, progress)
 
     def __call__(self, paragraphs: Sequence[Paragraph]) -> list[int]:
-        """One number for each paragraph. Prompt and completion are cut apart, as in training."""
+        """One number for each paragraph: as many as `finetune.encoding.encode` makes of it."""
         pairs = [sequence(paragraph) for paragraph in paragraphs]
-        prompts, completions = (self._lengths([pair[side] for pair in pairs]) for side in (0, 1))
-        return [one + other + _END for one, other in zip(prompts, completions, strict=True)]
+        end = self._tokenizer.eos_token_id
+        prompts = (len(ids) - (ids[-1:] == [end]) for ids in self._ids([one for one, _ in pairs]))
+        answers = (len(ids) for ids in self._ids([one for _, one in pairs], add_special_tokens=False))
+        return [prompt + answer + _END for prompt, answer in zip(prompts, answers, strict=True)]
 
-    def _lengths(self, texts: Sequence[str]) -> list[int]:
-        found: list[int] = []
+    def _ids(self, texts: Sequence[str], **options: bool) -> Iterator[list[int]]:
         for start in range(0, len(texts), _BATCH):
-            found += map(len, self._tokenizer(list(texts[start : start + _BATCH])).input_ids)
-        return found
+            yield from self._tokenizer(list(texts[start : start + _BATCH]), **options).input_ids
 
     def describe(self) -> dict[str, str]:
         """For the manifest: its name, and a hash of its vocabulary."""
@@ -78,20 +79,22 @@ class Tokenizer:
         return {"tokenizer": self.name, "vocabulary": f"{len(self._tokenizer):,} tokens, sha256 {digest}"}
 
 
-def _load(name: str) -> Any:
+def _load(name: str, progress: Progress) -> Any:
     from transformers import AutoTokenizer
     from transformers.utils import logging
 
+    from finetune.base import find_base
+
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    path = Path(name)
+    packed = name in CATALOGUE or Path(name).suffix == ".gguf"
     try:
-        if path.is_file():
-            tokenizer = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
-        else:
-            tokenizer = AutoTokenizer.from_pretrained(name)
+        tokenizer = AutoTokenizer.from_pretrained(
+            find_base(name, progress=progress).place if packed else name
+        )
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
-            f"No tokenizer can be loaded from {name}: give a model's directory, a .gguf file or a hub id. ({error})"
+            f"No tokenizer can be loaded from {name}: give a model's directory, a .gguf file, a hub id or one of "
+            f"{', '.join(CATALOGUE)}. ({error})"
         ) from error
     # A text longer than the model's window is what we count, not a fault.
     tokenizer.model_max_length = int(1e30)

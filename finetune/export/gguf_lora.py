@@ -70,7 +70,6 @@ def write_gguf_lora(adapter: Path, base: FoundBase, into: Path, *, precision: Pr
     pairs = {
         names.of(module): _turned(pair, module, model, family) for module, pair in _scaled(adapter, config)
     }
-    _refuse_tied_output(pairs, model)
     _refuse_overflow(pairs, precision)
     with written_aside(into) as draft:
         _write(draft, pairs, family, alpha=_alpha(config), norms=_norms(base, names), precision=precision)
@@ -152,14 +151,6 @@ def turn_rows(rows: Array, heads: int) -> Array:
     """Rows half a head apart become neighbours, head by head."""
     halves = rows.reshape(heads, 2, len(rows) // heads // 2, -1)
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows.shape))
-
-
-def _refuse_tied_output(pairs: Mapping[str, Pair], model: Mapping[str, Any]) -> None:
-    if "output.weight" in pairs and model.get("tie_word_embeddings"):
-        raise AdapterRefused(
-            "It changes lm_head, and in this model that is the embedding itself, which a GGUF file has once for both. "
-            "Export it with --to merged, or train without lm_head."
-        )
 
 
 def _refuse_overflow(pairs: Mapping[str, Pair], precision: Precision) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +30,26 @@ def write_merged(
 
 
 def _merge(adapter: Path, loaded: LoadedBase) -> Any:
-    from peft import PeftModel
+    from peft import PeftConfig, PeftModel
 
     try:
-        with warnings.catch_warnings():
-            # Tied embeddings stay tied: a LoRA on them is warned of, and merging is what resolves it.
-            warnings.filterwarnings("ignore", message=".*tie_word_embeddings.*")
-            tuned = PeftModel.from_pretrained(loaded.model, str(adapter))
+        config: Any = PeftConfig.from_pretrained(str(adapter))
+        _refuse_tied(config, loaded.model)
+        tuned: Any = PeftModel.from_pretrained(loaded.model, str(adapter), config=config)
+        return tuned.merge_and_unload(safe_merge=True)
+    except AdapterRefused:
+        raise
     except Exception as error:  # anything from KeyError to SafetensorError, by what is wrong with the files
         said = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise AdapterRefused(f"{adapter} can't be put on its base: {said.rstrip('.')}.") from error
-    merging: Any = tuned
-    return merging.merge_and_unload(safe_merge=True)
+
+
+def _refuse_tied(config: Any, model: Any) -> None:
+    """Where output and embedding are one matrix, what is added to the one would be added to the other too."""
+    named = config.target_modules or ()
+    changed = {*((named,) if isinstance(named, str) else named), *(config.modules_to_save or ())}
+    if model.config.tie_word_embeddings and changed & {"lm_head", "embed_tokens"}:
+        raise AdapterRefused(
+            "It changes lm_head or the embedding, and in this model they are one: merged, it would change both. "
+            "Train without them."
+        )

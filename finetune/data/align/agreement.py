@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from ape.errors import ApeError, InputError
@@ -114,19 +115,39 @@ def _holding(sentence: Span, paragraphs: Sequence[Span]) -> tuple[int, ...]:
 
 
 def agreements(
-    aligned: Path, raw: Path, *, encoder: Encoder | None = None, progress: Progress | None = None
+    aligned: Path,
+    raw: Path,
+    *,
+    first: int | None = None,
+    encoder: Encoder | None = None,
+    progress: Progress | None = None,
 ) -> list[Agreement]:
-    """Align the raw texts, and compare each translation with what is there already."""
+    """Align the raw texts, and compare each translation with what is there already.
+
+    `first` takes so many paragraphs from the beginning, and of each translation as much as belongs to them.
+    """
     theirs = [json.loads(line) for line in aligned.read_text(encoding="utf-8").splitlines()]
     names = list(theirs[0]["human"])
     texts = {name: read_raw(raw / f"{name}.txt") for name in names}
     source, mt = (read_raw(_one(raw, ending)) for ending in ("_src.txt", "_gt.txt"))
     if len(source) != len(theirs):
         raise InputError(f"{aligned.name} has {len(theirs):,} paragraphs, and the source {len(source):,}.")
+    if first:
+        source, mt, theirs = source[:first], mt[:first], theirs[:first]
+        texts = {name: _up_to(text, [one["human"][name] for one in theirs]) for name, text in texts.items()}
     ours = align_book(source, mt, texts, encoder=encoder, progress=progress)
     return [
         compare(name, texts[name], [one.human[name] for one in ours], [one["human"][name] for one in theirs])
         for name in names
+    ]
+
+
+def _up_to(text: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """The paragraphs of a translation up to the one in which the last of theirs ends."""
+    ends = accumulate(len(_letters(paragraph)) for paragraph in text)
+    last = _spans(theirs, _letters("".join(text)), "the translation")[-1][1]
+    return [
+        paragraph for paragraph, end in zip(text, ends, strict=True) if end - len(_letters(paragraph)) < last
     ]
 
 
@@ -161,9 +182,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m finetune.data.align.agreement", description=__doc__)
     parser.add_argument("aligned", type=Path)
     parser.add_argument("raw_dir", type=Path)
+    parser.add_argument("--first", type=int, metavar="N", help="compare so many paragraphs; else all of them")
     given = parser.parse_args()
     try:
-        found = agreements(given.aligned, given.raw_dir)
+        found = agreements(given.aligned, given.raw_dir, first=given.first)
     except ApeError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

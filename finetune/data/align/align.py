@@ -19,10 +19,10 @@ from finetune.data.align.encoder import Encoder, MiniLm, Vectors
 from finetune.data.align.needleman import best_way
 from finetune.data.align.sentences import sentences
 
-# Called with what is being encoded, how many of its sentences are done, and how many there are.
+# Called with what is being done, how many sentences of it are done, and how many there are.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-_AT_ONCE = 512
+_AT_ONCE = 256
 # A sample that tells the language of a book: so many of its paragraphs, so many letters of each.
 _PARAGRAPHS = 40
 _LETTERS = 400
@@ -52,6 +52,7 @@ def align_book(
     one is in another language than the MT.
     """
     encoder = encoder or MiniLm()
+    progress = progress or (lambda _what, _done, _all: None)
     _refuse_misfits(source, mt, translations, encoder)
     cut_mt = [sentences(paragraph) for paragraph in mt]
     paragraphs = [index for index, within in enumerate(cut_mt) for _ in within]
@@ -81,11 +82,14 @@ def _cut_by(
     count: int,
     name: str,
     encoder: Encoder,
-    progress: Progress | None,
+    progress: Progress,
 ) -> list[str]:
     """The text of a translation for each of so many paragraphs."""
     texts: list[list[str]] = [[] for _ in range(count)]
-    places = place_sentences(paragraphs, mt, _encoded(name, human, encoder, progress))
+    vectors = _encoded(name, human, encoder, progress)
+    progress(f"aligning {name}", 0, len(human))
+    places = place_sentences(paragraphs, mt, vectors)
+    progress(f"aligning {name}", len(human), len(human))
     for sentence, place in zip(human, places, strict=True):
         if place >= 0:
             texts[place].append(sentence)
@@ -96,12 +100,12 @@ def _sentences(paragraphs: Sequence[str]) -> list[str]:
     return [sentence for paragraph in paragraphs for sentence in sentences(paragraph)]
 
 
-def _encoded(what: str, texts: Sequence[str], encoder: Encoder, progress: Progress | None) -> Vectors:
+def _encoded(what: str, texts: Sequence[str], encoder: Encoder, progress: Progress) -> Vectors:
     parts = []
     for start in range(0, len(texts), _AT_ONCE):
+        progress(f"encoding {what}", start, len(texts))
         parts.append(encoder.encode(texts[start : start + _AT_ONCE]))
-        if progress:
-            progress(what, min(start + _AT_ONCE, len(texts)), len(texts))
+    progress(f"encoding {what}", len(texts), len(texts))
     return np.concatenate(parts)
 
 

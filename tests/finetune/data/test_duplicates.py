@@ -44,12 +44,6 @@ def test_the_first_of_repeats_stays() -> None:
     assert without_near_repeats([one, other, again], likeness=0.8) == [one, other]
 
 
-def test_sides_that_were_given_do_not_take_from_each_other_as_repeats() -> None:
-    one = paragraph(1, split="train")
-    again = replace(one, id="again", split="dev")
-    assert without_near_repeats([one, again], likeness=0.8) == [one, again]
-
-
 def test_what_is_nearly_on_the_other_side_is_found_by_source_or_by_human_version() -> None:
     train, dev = paragraphs(20), paragraphs(20, start=100)
     by_source = replace(

@@ -11,6 +11,7 @@ from ape.errors import InputError
 from finetune.data import filters
 from finetune.data.paragraph import Paragraph
 from finetune.data.recipe import Recipe, make_recipe
+from finetune.data.rows import Languages, read_rows
 from finetune.data.scores import aggregated_bleu, bleu
 from tests.finetune.data.tale import paragraph
 
@@ -100,3 +101,13 @@ def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
 def test_a_setting_that_is_none_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="settings"):
         make_recipe(bad)
+
+
+def test_candide_loses_its_headings_as_short(shared_data: Path) -> None:
+    path = shared_data / "par3" / "candide_fr.aligned.jsonl"
+    found = read_rows(path, languages=Languages("fr", "en"))
+    headings = {one.id for one in found if one.source.startswith("Chapitre")}
+    dropped = {one.id for one in found if filters.short(one, Recipe()) is None}
+    assert (len(found), len(headings)) == (306, 30)
+    assert headings <= dropped
+    assert len(dropped) < len(headings) + 5

@@ -8,6 +8,7 @@ import pytest
 
 from ape.errors import InputError
 from finetune.data.tokens import Estimate, Tokenizer, sequence
+from finetune.encoding import encode
 from tests.finetune.data.tale import paragraph
 
 
@@ -23,14 +24,20 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inner = Inner(WordLevel({"[unk]": 0, "a": 1}, unk_token="[unk]"))
     inner.pre_tokenizer = Split(Regex(r"(?m)."), "isolated")
     path = tmp_path_factory.mktemp("letters")
-    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]").save_pretrained(str(path))  # type: ignore[no-untyped-call]
+    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]", eos_token="a").save_pretrained(
+        str(path)
+    )  # type: ignore[no-untyped-call]
     return path
 
 
-def test_the_whole_sequence_is_counted_with_its_end(letters: Path) -> None:
+def test_the_whole_sequence_is_counted_as_it_is_trained_on(letters: Path) -> None:
+    from transformers import AutoTokenizer
+
     found = [paragraph(number) for number in range(3)]
     counter = Tokenizer(str(letters))
     assert counter(found) == [sum(map(len, sequence(one))) + 1 for one in found]
+    trained = AutoTokenizer.from_pretrained(str(letters))
+    assert counter(found) == [len(encode(trained, one.to_example())) for one in found]
     assert counter.describe()["tokenizer"] == letters.name
 
 

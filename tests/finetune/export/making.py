@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from peft import LoraConfig, get_peft_model
 from tokenizers import AddedToken, Tokenizer
+from tokenizers.decoders import ByteLevel as FromBytes
 from tokenizers.models import BPE
-from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.pre_tokenizers import ByteLevel, Digits
+from tokenizers.pre_tokenizers import Sequence as InTurn
 from transformers import (
     AutoModelForCausalLM,
     LlamaConfig,
@@ -44,7 +46,7 @@ SHAPE = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "head_dim": 16,
-    "max_position_embeddings": 512,
+    "max_position_embeddings": 2048,
     "sliding_window": None,
     "vocab_size": len(WORDS),
     "tie_word_embeddings": True,
@@ -70,9 +72,10 @@ def make_tiny(folder: Path, *, kind: str = "llama", seed: int = SEED) -> Path:
 
 
 def make_tokenizer() -> Any:
-    """The words above; it has no rule for digits."""
+    """The words above."""
     tokenizer = Tokenizer(BPE({word: place for place, word in enumerate(WORDS)}, list(MERGES)))
-    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = InTurn([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
+    tokenizer.decoder = FromBytes()
     tokenizer.add_special_tokens([AddedToken(word, special=True) for word in SPECIAL])
     wrapped: Any = PreTrainedTokenizerFast
     return wrapped(

@@ -1,0 +1,105 @@
+"""`ape finetune export` as typed, and what it wrote, served: edit, refuse, describe."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ape.adapters import read_card
+from ape.models.gguf_header import read_header
+from tests.ape.cli.conftest import Run
+from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+
+RESULTS = {
+    "signatures": {"TER": "nrefs:1|case:lc|tok:tercom"},
+    "rows": [
+        {
+            "pair": "fr-en",
+            "system": "do nothing",
+            "passages": 1200,
+            "edited": 0.0,
+            "cells": [{"metric": "TER", "score": 30.0, "difference": 0.0, "p_value": None}],
+        },
+        {
+            "pair": "fr-en",
+            "system": "tuned",
+            "passages": 1200,
+            "edited": 0.125,
+            "cells": [{"metric": "TER", "score": 29.5, "difference": -0.5, "p_value": 0.012}],
+        },
+    ],
+}
+MANIFEST = {
+    "inputs": [{"file": "tales.jsonl", "sha256": "ab" * 32}],
+    "licences": ["CC0-1.0"],
+    "filters": [{"filter": "short", "came": 1100, "dropped": 100, "left": 1000, "dropped_by_pair": {}}],
+    "splits": {
+        "train": {"examples": 1000, "languages": {"fr-en": 1000}, "kinds": {"edit": 900, "identity": 100}}
+    },
+}
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    return make_adapter(tmp_path / "mine", make_tiny(tmp_path / "tiny"))
+
+
+def test_an_adapter_is_exported_and_asked_by_its_name(run: Run, adapter: Path, tmp_path: Path) -> None:
+    done = run("finetune", "export", "mine", "--base", "tiny")
+    assert (done.returncode, done.stdout) == (0, "mine/adapter.gguf\n"), done.stderr
+    header = read_header(adapter / "adapter.gguf")
+    assert header.metadata["adapter.type"] == "lora"
+    again = run("finetune", "export", "mine", "--base", "tiny")
+    assert again.returncode == 2
+    assert "adapter.gguf is there already" in again.stderr
+    make_gguf(tmp_path / "tiny", tmp_path / "tiny.gguf")
+    words = ("--source", "src.txt", "--mt", "mt.txt", "--model", "tiny.gguf", "--adapter", "mine=mine")
+    edited = run("edit", *words, "--json", APE_ALIASES="default=mine", APE_WINDOW="1024")
+    assert edited.returncode == 0, edited.stderr
+    told = json.loads(edited.stdout)
+    assert (told["model"], told["prompt"]) == ("mine", read_card(adapter).prompt)
+
+
+def test_a_model_card_says_what_the_adapter_files_say(run: Run, adapter: Path, tmp_path: Path) -> None:
+    (adapter / "results.json").write_text(json.dumps(RESULTS))
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "manifest.json").write_text(json.dumps(MANIFEST))
+    done = run("finetune", "export", "mine", "--to", "card", "--data", "data", "-o", "card.md")
+    assert (done.returncode, done.stdout) == (0, "card.md\n"), done.stderr
+    text = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert text.startswith('---\nbase_model: "tiny"\n')
+    for line in (
+        "# mine",
+        f"- prompt format: {read_card(adapter).prompt}; separators []",
+        f"- file: tales.jsonl (SHA-256 {'ab' * 32})",
+        "- licences, as stated by who built it: CC0-1.0",
+        "- train: 1,000 examples (fr-en 1,000; edit 900, identity 100)",
+        "| short | 1,100 | 100 | 1,000 |",
+        "| fr-en | do nothing | 1,200 | 0.0% | 30.00 |  |  |",
+        "| fr-en | tuned | 1,200 | 12.5% | 29.50 | -0.50 | 0.012 |",
+        "- TER: `nrefs:1|case:lc|tok:tercom`",
+        "## Limits",
+    ):
+        assert line in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tiny"], "tiny is no adapter of ours: it has no ape.json"),
+        (["nowhere"], "nowhere is no adapter of ours"),
+        (["mine", "--to", "merged"], "Give a new directory with -o"),
+        (["mine", "--to", "merged", "--base", "tiny", "-o", "tiny"], "tiny is there already"),
+        (["mine", "--to", "card", "--data", "nowhere"], "nowhere holds no examples"),
+    ],
+)
+def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, run: Run, adapter: Path) -> None:
+    before = sorted(path.name for path in adapter.iterdir())
+    done = run("finetune", "export", *words)
+    assert done.returncode == 2, done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in adapter.iterdir()) == before

@@ -1,0 +1,91 @@
+"""Raw books as paragraphs: who has what, and who has nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from finetune.data.inputs import Inputs, read_inputs
+from finetune.data.paragraph import Paragraph
+from finetune.data.raw_books import alignment_of, remarks_on
+from finetune.data.recipe import RawBook, make_recipe
+from finetune.data.rows import Languages
+from tests.ape.books.making import make_epub
+from tests.finetune.data.align.doubles import Bag
+from tests.finetune.data.align.test_align import HUMAN, MT, SOURCE
+
+# Leaves out the second paragraph.
+GAPS = [MT[0], MT[2]]
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> RawBook:
+    """The small book on disk, with a translator who left something out."""
+    for name, text in {"src": SOURCE, "mt": MT, "voss": HUMAN, "haste": GAPS}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    humans = {name: tmp_path / f"{name}.txt" for name in ("voss", "haste")}
+    return RawBook(name="mill", source=tmp_path / "src.txt", mt=tmp_path / "mt.txt", humans=humans)
+
+
+def read(*books: RawBook, languages: Languages | None = None, cut: int | None = None) -> list[Paragraph]:
+    inputs = Inputs(books=books, languages=languages or Languages("fr", "en"))
+    return read_inputs(inputs, rows_as_book=cut, encoder=Bag())
+
+
+def test_a_translator_who_has_nothing_for_a_paragraph_is_not_among_its_versions(book: RawBook) -> None:
+    found = read(book)
+    assert [(one.id, one.source, one.mt) for one in found] == [
+        (f"mill:{place}", *pair) for place, pair in enumerate(zip(SOURCE, MT, strict=True))
+    ]
+    assert [[name for name, _ in one.humans] for one in found] == [
+        ["voss", "haste"],
+        ["voss"],
+        ["voss", "haste"],
+    ]
+
+
+def test_what_each_translator_left_out_is_told(book: RawBook) -> None:
+    alone = book.model_copy(update={"name": "hasty", "humans": {"haste": book.humans["haste"]}})
+    found = read(book, alone)
+    told = alignment_of(found, [book, alone], encoder=Bag())
+    assert told == {
+        "encoder": "bag",
+        "books": {
+            "mill": {"paragraphs": 3, "left_out": {"voss": 0, "haste": 1}},
+            "hasty": {"paragraphs": 3, "left_out": {"haste": 1}},
+        },
+    }
+    assert remarks_on(told)[0] == "haste has nothing for 1 of the 3 paragraphs of mill."
+    assert found[4].humans == ()
+
+
+def test_a_book_may_be_cut_into_stretches_that_are_split_as_books(book: RawBook) -> None:
+    assert [one.book for one in read(book, cut=2)] == ["mill#1", "mill#1", "mill#2"]
+
+
+def test_a_book_says_its_own_languages_or_takes_those_of_the_flags(book: RawBook, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="languages of the raw book 'mill' are not known"):
+        read(book, languages=Languages(None, "en"))
+    config = tmp_path / "build.toml"
+    config.write_text(
+        '[[books]]\nname = "mill"\nsource = "src.txt"\nmt = "mt.txt"\nsource_language = "fr"\n'
+        'humans = { Voss = "voss.txt" }\n',
+        encoding="utf-8",
+    )
+    (first, *_) = read(*make_recipe({}, config).books, languages=Languages(None, "en"))
+    assert (first.pair, first.humans[0][0]) == ("fr-en", "Voss")
+
+
+def test_an_epub_is_read_as_a_text_is(book: RawBook, tmp_path: Path) -> None:
+    marked = [text.replace("vieux", "<i>vieux</i>") for text in SOURCE]
+    epubs = book.model_copy(
+        update={
+            "source": make_epub(tmp_path / "src.epub", paragraphs=[marked[:2], marked[2:]], language="fr"),
+            "humans": {"voss": make_epub(tmp_path / "voss.epub", paragraphs=[HUMAN], language="en")},
+        }
+    )
+    assert [(one.source, one.humans[0]) for one in read(epubs)] == [
+        (one.source, one.humans[0]) for one in read(book)
+    ]

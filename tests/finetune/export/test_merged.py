@@ -1,0 +1,84 @@
+"""A merged model is the base with its adapter, to the last digits, and an ordinary model."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from ape.adapters import read_card
+from ape.errors import AdapterRefused, InputError
+from finetune.export.aside import written_aside
+from finetune.export.merged import write_merged
+from tests.finetune.export.making import make_adapter, make_tiny
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny(tmp_path_factory.mktemp("tiny") / "base")
+
+
+@pytest.mark.parametrize("options", [{}, {"use_dora": True}], ids=["plain", "dora"])
+def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, tmp_path: Path) -> None:
+    adapter = make_adapter(tmp_path / "adapter", base, **options)
+    merged = write_merged(adapter, str(base), tmp_path / "out" / "merged")
+    model: Any = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
+    tuned: Any = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), str(adapter))
+    tokens = torch.arange(3, 40)[None]
+    with torch.inference_mode():
+        torch.testing.assert_close(model(tokens).logits, tuned(tokens).logits, atol=2e-3, rtol=1e-4)
+    assert AutoTokenizer.from_pretrained(merged)("th").input_ids
+    assert read_card(merged) == read_card(adapter)
+    assert [path.name for path in merged.parent.iterdir()] == ["merged"]
+
+
+def spoil_weights(adapter: Path) -> None:
+    (adapter / "adapter_model.safetensors").write_bytes(b"junk")
+
+
+def tie(adapter: Path) -> None:
+    path = adapter / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "target_modules": ["lm_head"]}))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [(spoil_weights, "can't be put on its base"), (tie, "in this model they are one")],
+)
+def test_what_can_not_be_merged_is_one_sentence(
+    spoil: Callable[[Path], None], sentence: str, base: Path, tmp_path: Path
+) -> None:
+    adapter = make_adapter(tmp_path / "adapter", base)
+    spoil(adapter)
+    with pytest.raises(AdapterRefused, match=sentence):
+        write_merged(adapter, str(base), tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_another_base_is_refused_by_its_weights(base: Path, tmp_path: Path) -> None:
+    other = make_tiny(tmp_path / "other", seed=9)
+    with pytest.raises(AdapterRefused, match=r"trained on tiny \(base@.*other .* is another model"):
+        write_merged(make_adapter(tmp_path / "adapter", base), str(other), tmp_path / "merged")
+
+
+def test_a_place_that_is_taken_is_left_alone(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is there already"):
+        write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "adapter")
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fill() -> None:
+        with written_aside(tmp_path / "merged", folder=True) as draft:
+            (draft / "half").write_bytes(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(InputError, match=r"merged can't be written: No space left.*Make room"):
+        fill()
+    assert not list(tmp_path.iterdir())
