@@ -58,15 +58,17 @@ class Fitted:
     """A gate and what it did in cross-validation: words of distance won by language pair, and edits kept and found."""
 
     gate: Gate
-    won: dict[str, int]
+    won: dict[str, float]
     words: dict[str, int]
     kept: int
     edits: int
 
 
-def distance(text: str, human: str) -> int:
-    """Words to put in, take out or replace to get from one to the other."""
-    return int(Levenshtein.distance(text.split(), human.split()))
+def distance(text: str, human: str) -> float:
+    """Words to put in, take out or replace to get from one to the other; a wrong capital counts half."""
+    strict = Levenshtein.distance(text.split(), human.split())
+    loose = Levenshtein.distance(text.lower().split(), human.lower().split())
+    return (strict + loose) / 2
 
 
 def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
@@ -128,7 +130,7 @@ def _fit(values: Matrix, worth: Matrix, threshold: float) -> Gate:
 
 def _best_threshold(
     drafts: Sequence[Drafted], rows: Sequence[tuple[int, Evidence]], chances: Matrix
-) -> tuple[float, dict[str, int]]:
+) -> tuple[float, dict[str, float]]:
     """Where most is won for sure; 1, and so no edit at all, where nothing is.
 
     For sure: the words won less their standard error, and no language pair loses. The very best of many thresholds
@@ -138,10 +140,10 @@ def _best_threshold(
     for (at, evidence), chance in zip(rows, chances, strict=True):
         by_draft[at].append((float(chance), evidence))
     best, best_threshold = 0.0, 1.0
-    won_at_best = {one.pair: 0 for one in drafts}
+    won_at_best = {one.pair: 0.0 for one in drafts}
     for threshold in THRESHOLDS:
-        won = {one.pair: 0 for one in drafts}
-        squares = 0
+        won = {one.pair: 0.0 for one in drafts}
+        squares = 0.0
         for at, edits in by_draft.items():
             gained = _gained(drafts[at], [evidence for chance, evidence in edits if chance >= threshold])
             won[drafts[at].pair] += gained
@@ -152,7 +154,7 @@ def _best_threshold(
     return best_threshold, won_at_best
 
 
-def _gained(one: Drafted, kept: Sequence[Evidence]) -> int:
+def _gained(one: Drafted, kept: Sequence[Evidence]) -> float:
     """Words nearer to the human text by these edits together."""
     mt, human = one.example.mt.strip(), one.example.human
     return distance(mt, human) - distance(apply_edits(mt, [evidence.edit for evidence in kept]), human)

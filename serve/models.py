@@ -31,7 +31,7 @@ class AdapterOut(BaseModel):
     base: str = Field(description="the model that it was trained on")
     languages: list[str]
     rank: int
-    revision: str = Field(description="a hash of its files")
+    revision: str = Field(description="a hash of its weights, and of what else decides its answers")
     parity: dict[str, JsonValue] | None = Field(
         description="served outputs against those of the training library"
     )
@@ -193,7 +193,7 @@ def _body(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _shown(model: Model, roster: Roster, *, first: bool = False) -> ModelOut:
-    entry = next((entry for entry in roster.entries if entry.model.name == model.name), None)
+    entry = next((entry for entry in roster.entries if entry.adapter.name == model.name), None)
     return ModelOut(
         name=model.name,
         kind="adapter" if entry else "base",

@@ -30,7 +30,7 @@ async def open_roster(settings: Settings, *, tell: Tell) -> AsyncIterator[Roster
     """The engine, ready to be asked, and gone at the end of the block."""
     if settings.engine != "vllm":
         async with open_engine(settings) as engine:
-            yield Roster(engine, aliases=settings.aliases)
+            yield Roster(engine, aliases=settings.aliases, built_in=built_in(engine))
         return
     opened = _standing(settings, tell) if settings.url else _started(settings, tell)
     async with opened as roster:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from ape.adapters import Adapter, Base, locate, read_adapter, snapshot
 from ape.adapters.directory import check_name
+from ape.adapters.gguf import GgufAdapter
 from ape.engines import Engine, Model
 from ape.engines.around import Around
 from ape.engines.protocol import DEFAULT
@@ -57,17 +58,35 @@ class Loader(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Entry:
-    """An adapter in the house, and how many passages are at work with it. `adopted`: the engine had it before us."""
+    """An adapter in the house, and how many passages are at work with it."""
+
+    adapter: Adapter | GgufAdapter
+    in_use: int = 0
+    failure: str = ""
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """One more passage, for the length of the block."""
+        self.in_use += 1
+        try:
+            yield
+        finally:
+            self.in_use -= 1
+            if not self.in_use:
+                self.idle.set()
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded(Entry):
+    """An adapter that may leave again. `adopted`: the engine had it before us."""
 
     adapter: Adapter
     model: Model
-    in_use: int = 0
     leaving: bool = False
     adopted: bool = False
-    failure: str = ""
-    idle: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,7 @@ class Source:
 
 
 class Roster(Around):
-    """An engine with adapters and aliases."""
+    """An engine with adapters and aliases. Those that are `built_in` are the engine's own models, and stay."""
 
     def __init__(
         self,
@@ -90,6 +109,7 @@ class Roster(Around):
         *,
         aliases: Mapping[str, str] | None = None,
         source: Source | None = None,
+        built_in: Sequence[GgufAdapter] = (),
         unload_seconds: float = 30.0,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -99,7 +119,8 @@ class Roster(Around):
         self._source = source
         self._unload_seconds = unload_seconds
         self._tell = tell
-        self._entries: dict[str, Entry] = {}
+        self._built_in = {adapter.name: Entry(adapter=adapter) for adapter in built_in}
+        self._entries: dict[str, Loaded] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._loading: set[str] = set()
         self._restored = False
@@ -130,13 +151,8 @@ class Roster(Around):
             return
         if entry.failure:
             raise EngineUnavailable(f"The adapter {meant} is out of service: {entry.failure}", retry_after=60)
-        entry.in_use += 1
-        try:
+        with entry.at_work():
             yield entry.model
-        finally:
-            entry.in_use -= 1
-            if not entry.in_use:
-                entry.idle.set()
 
     @asynccontextmanager
     async def _own(self, name: str) -> AsyncIterator[Model]:
@@ -148,34 +164,46 @@ class Roster(Around):
                 raise UnknownModel(
                     f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
                 ) from None
+            if entry := self._built_in.get(model.name):
+                stack.enter_context(entry.at_work())
             yield replace(model, revision=model.revision or self._base_revision(model.name))
 
     def _base_revision(self, name: str) -> str:
         base = self._source.base if self._source else None
         return (base.fingerprint or "") if base and base.name == name else ""
 
-    def _revision(self, adapter: Adapter) -> str:
+    def _model(self, adapter: Adapter, *, window: int | None = None) -> Model:
         """An adapter is what it is on its base."""
-        base = self._require_source().base
-        return f"{self._base_revision(base.name)}+{adapter.revision}"
+        base = self._base_revision(self._require_source().base.name)
+        card = adapter.card
+        return Model(
+            adapter.name,
+            window,
+            adapter.format,
+            f"{base}+{adapter.revision}",
+            gate=card.gate,
+            languages=card.languages,
+        )
 
     # Adapters.
 
     @property
     def in_service(self) -> int:
         """How many adapters can be asked for."""
-        return sum(not entry.failure and not entry.leaving for entry in self._entries.values())
+        loaded = self._entries.values()
+        return len(self._built_in) + sum(not entry.failure and not entry.leaving for entry in loaded)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The adapters, in the order in which they came."""
-        return tuple(self._entries.values())
+        return (*self._built_in.values(), *self._entries.values())
 
     def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
         """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
         self._refuse_taken(adapter.name)
-        model = Model(adapter.name, format=adapter.format, revision=self._revision(adapter))
-        self._entries[adapter.name] = Entry(adapter, model, adopted=adopted)
+        self._entries[adapter.name] = Loaded(
+            adapter=adapter, model=self._model(adapter), adopted=adopted
+        )
 
     async def restore(self) -> None:
         """Tell an engine that has just started of all adapters. One that it will not take at first is an error.
@@ -189,7 +217,7 @@ class Roster(Around):
                 await self._reload(name, entry)
         self._restored = True
 
-    async def _reload(self, name: str, entry: Entry) -> None:
+    async def _reload(self, name: str, entry: Loaded) -> None:
         try:
             await self._loader().load(name, entry.adapter.directory)
             if self._entries.get(name) is not entry:
@@ -212,14 +240,14 @@ class Roster(Around):
                 raise
             return None  # it will be as before
 
-    async def load(self, name: str, directory: str | None = None) -> tuple[Entry, bool]:
+    async def load(self, name: str, directory: str | None = None) -> tuple[Loaded, bool]:
         """Load an adapter from one of the folders, by its own name unless told; and whether it is a new one.
 
         Once begun, it is brought to an end, whoever hangs up meanwhile.
         """
         return await asyncio.shield(self._load(check_name(name), directory or name))
 
-    async def _load(self, name: str, directory: str) -> tuple[Entry, bool]:
+    async def _load(self, name: str, directory: str) -> tuple[Loaded, bool]:
         async with self._locks[name]:
             with self._noted("refused"):
                 self._refuse_taken(name)
@@ -242,7 +270,7 @@ class Roster(Around):
             self.on_change(outcome)
             raise
 
-    async def _bring_in(self, adapter: Adapter) -> tuple[Entry, bool]:
+    async def _bring_in(self, adapter: Adapter) -> tuple[Loaded, bool]:
         """Have the engine load it, unless it has it; and whether it is new here."""
         loader, name = self._loader(), adapter.name
         loader.require_up()
@@ -251,6 +279,7 @@ class Roster(Around):
             if entry.failure or not await loader.knows(name):
                 await loader.load(name, entry.adapter.directory)
                 entry.failure = ""
+            self._discard(adapter.directory)  # a copy of its own, where its card says more by now
             return entry, False
         try:
             window = await loader.window()
@@ -258,9 +287,7 @@ class Roster(Around):
         except ApeError:
             self._discard(adapter.directory)
             raise
-        entry = self._entries[name] = Entry(
-            adapter, Model(name, window, adapter.format, self._revision(adapter))
-        )
+        entry = self._entries[name] = Loaded(adapter=adapter, model=self._model(adapter, window=window))
         self.on_change("loaded")
         self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
         return entry, True
@@ -301,6 +328,8 @@ class Roster(Around):
     async def _unload(self, name: str) -> None:
         async with self._locks[name]:
             entry = self._entries.get(name)
+            if name in self._built_in:
+                raise Conflict(f"{name} is a part of the engine as it was started, and stays.", field="name")
             if entry is None:
                 loaded = ", ".join(self._entries) or "none"
                 raise UnknownModel(f"No adapter is called {name!r} here. There is: {loaded}.", field="name")
@@ -321,7 +350,7 @@ class Roster(Around):
             self.on_change("unloaded")
             self._tell(f"Unloaded the adapter {name}.")
 
-    async def _wait_until_idle(self, entry: Entry) -> None:
+    async def _wait_until_idle(self, entry: Loaded) -> None:
         try:
             async with asyncio.timeout(self._unload_seconds):
                 while entry.in_use:

@@ -57,6 +57,12 @@ class Card(BaseModel):
             f"There is: {', '.join(fingerprint(known) for known in get_args(Format))}."
         )
 
+    @property
+    def decides(self) -> bytes:
+        """What of it an answer depends on, besides the weights. Results of a check, say, change no answer."""
+        told = self.model_dump(mode="json", include={"prompt", "stop", "gate"})
+        return json.dumps(told, sort_keys=True).encode()
+
     def _same(self, known: Format) -> Format:
         if self.prompt != fingerprint(known):
             raise AdapterRefused(

@@ -50,7 +50,10 @@ _UNSERVED = {
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """An adapter that may be served: its name, its card, and what its files say. `revision` is a hash of them."""
+    """An adapter that may be served: its name, its card, and what its files say.
+
+    `revision` is a hash of its weights and how it is asked: of two that have the same, the answers are the same.
+    """
 
     name: str
     directory: Path
@@ -124,7 +127,7 @@ def snapshot(directory: Path, into: Path) -> Path:
         for name in _FILES:
             if (directory / name).is_file():
                 shutil.copyfile(directory / name, draft / name)
-        place = into / _revision(draft)
+        place = into / _hash(draft, _FILES)
         if not place.exists():
             os.replace(draft, place)  # noqa: PTH105 - atomic, and there is no file to be in the way
     except OSError as error:
@@ -150,7 +153,8 @@ def read_adapter(name: str, directory: Path, *, base: Base, max_rank: int | None
     _refuse_another_base(card, base)
     _refuse_another_shape(tensors, base)
     _refuse_nonsense(tensors)
-    return Adapter(name, directory, card, form, rank, _revision(directory))
+    revision = _hash(directory, (CONFIG, WEIGHTS), besides=card.decides)
+    return Adapter(name, directory, card, form, rank, revision)
 
 
 def rank_in(directory: Path) -> int:
@@ -276,9 +280,9 @@ def _refuse_nonsense(tensors: dict[str, Tensor]) -> None:
             raise AdapterRefused(f"Its {WEIGHTS} is damaged: {name} holds something that is no number.")
 
 
-def _revision(directory: Path) -> str:
-    told = hashlib.sha256()
-    for name in _FILES:
+def _hash(directory: Path, names: Sequence[str], *, besides: bytes = b"") -> str:
+    told = hashlib.sha256(besides)
+    for name in names:
         path = directory / name
         if path.is_file():
             told.update(name.encode())

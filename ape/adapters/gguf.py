@@ -30,12 +30,13 @@ _SIDES = (".lora_a", ".lora_b")
 
 @dataclass(frozen=True, slots=True)
 class GgufAdapter:
-    """An adapter that the embedded engine may load. `revision` is a hash of its file and card."""
+    """An adapter that the embedded engine may load. `revision` is a hash of its file and how it is asked."""
 
     name: str
     path: Path
     card: Card
     format: Format
+    rank: int
     revision: str
 
 
@@ -56,7 +57,7 @@ def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
     if header.metadata.get("adapter.type") != "lora":
         raise AdapterRefused(f"Its {GGUF} is no LoRA adapter.")
     _refuse_another_base(header, card, read_header(base))
-    return GgufAdapter(name, path, card, form, _revision(card, path))
+    return GgufAdapter(name, path, card, form, _rank(header), _revision(card, path))
 
 
 def norms_hash(norms: Mapping[str, NDArray[np.float32]]) -> str:
@@ -92,6 +93,11 @@ def _refuse_another_shape(name: str, header: GgufHeader, base: GgufHeader) -> No
         raise AdapterRefused(f"For {module} it has the shape {given}, and {base.path.name} has {wanted}.")
 
 
+def _rank(header: GgufHeader) -> int:
+    downs = (tensor for name, tensor in header.tensors.items() if name.endswith(_SIDES[0]))
+    return max((tensor.shape[0] for tensor in downs), default=0)
+
+
 def _norms(base: GgufHeader) -> str:
     return norms_hash(
         {
@@ -105,5 +111,5 @@ def _norms(base: GgufHeader) -> str:
 def _revision(card: Card, path: Path) -> str:
     with path.open("rb") as file:
         told = hashlib.file_digest(file, "sha256")
-    told.update(card.model_dump_json().encode())
+    told.update(card.decides)
     return told.hexdigest()[:16]

@@ -65,4 +65,4 @@ def _show(fitted: Fitted) -> None:
         f"{fitted.gate.threshold:g}). In cross-validation, words of distance to the human text won:"
     )
     for pair, won in fitted.won.items():
-        typer.echo(f"  {pair}: {won:+,} of {fitted.words[pair]:,} words")
+        typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")

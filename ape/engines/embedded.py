@@ -87,6 +87,7 @@ def _on(base: Model, adapter: GgufAdapter) -> Model:
         format=adapter.format,
         revision=f"{base.revision}+{adapter.revision}",
         gate=adapter.card.gate,
+        languages=adapter.card.languages,
     )
 
 
@@ -125,7 +126,7 @@ class EmbeddedEngine(OpenAIEngine):
         # batch of the prompt, so that cancelling four long prompts frees the slots in seconds (measured: 54 s without).
         self.extra_body = {"return_progress": True}
         self._repeatable = repeatable
-        self._adapters = tuple(adapters)
+        self.adapters = tuple(adapters)
         self._first = first or name
         self._opening: _Opening | None = None
 
@@ -133,7 +134,7 @@ class EmbeddedEngine(OpenAIEngine):
         """The model of the file, with the file's revision, and its adapters."""
         (base,) = await super().models()
         base = replace(base, revision=self._revision)
-        served = (base, *(_on(base, adapter) for adapter in self._adapters))
+        served = (base, *(_on(base, adapter) for adapter in self.adapters))
         self._known = tuple(sorted(served, key=lambda model: model.name != self._first))
         return self._known
 
@@ -146,7 +147,7 @@ class EmbeddedEngine(OpenAIEngine):
         """Every adapter with its share: an empty list would mean those of the start, and what is left out stays on."""
         shares = [
             {"id": number, "scale": float(adapter.name == model.name)}
-            for number, adapter in enumerate(self._adapters)
+            for number, adapter in enumerate(self.adapters)
         ]
         return {"lora": shares} if shares else {}
 

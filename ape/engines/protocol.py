@@ -49,6 +49,7 @@ class Model:
 
     `window` is its context length in tokens, where the server tells. `revision` stands for its weights, where we can
     see them: two models of one name and one revision are the same. `gate` undoes the edits it is not sure of.
+    `languages` are the pairs that it was tuned for, as "fr-en"; none means any.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Model:
     format: Format = "chat"
     revision: str = ""
     gate: Gate | None = None
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from itertools import accumulate
 from rapidfuzz.distance import Indel
 
 from ape.edits import Edit, edit_rate, find_edits
+from ape.lexicon import lexicon
 from ape.segment import Chance, Segment
 
 # Log-probabilities below this are all the same: never.
@@ -54,10 +55,11 @@ _MARKED = re.compile(r"\d|\b[^\W\d_a-z]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An edit and its features, in the order of FEATURES."""
+    """An edit and its features, in the order of FEATURES; and whether words of meaning go, with none for them."""
 
     edit: Edit
     values: tuple[float, ...]
+    loses_content: bool = False
 
 
 def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[Evidence]:
@@ -79,8 +81,9 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
         Counter(_WORD.findall(mt.lower())),
         min(edit_rate(mt, text), 1.0),
         _foreign(segment.source),
+        lexicon(segment.target_language).grammatical,
     )
-    return [Evidence(edit, frame.features(edit)) for edit in edits]
+    return [Evidence(edit, frame.features(edit), frame.loses_content(edit)) for edit in edits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,15 @@ class _Frame:
     mt_words: Counter[str]
     rate: float
     foreign: float
+    grammatical: frozenset[str]
+
+    def loses_content(self, edit: Edit) -> bool:
+        """Whether more words of meaning are taken out than put in, but for those that stand elsewhere in the MT."""
+        taken = [word for word in self._content(edit.before) if self.mt_words[word] < 2]
+        return len(taken) > len(self._content(edit.after))
+
+    def _content(self, text: str) -> list[str]:
+        return [word for word in _WORD.findall(text.lower()) if word not in self.grammatical]
 
     def features(self, edit: Edit) -> tuple[float, ...]:
         before, after = edit.before.strip(), edit.after.strip()

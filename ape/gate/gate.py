@@ -46,8 +46,12 @@ class Gate(BaseModel):
         return self
 
     def chance(self, evidence: Evidence) -> float:
-        """How likely the edit is to help; an edit of which nothing is known is not let through."""
-        if not evidence.values:
+        """How likely the edit is to help. One of which nothing is known is not let through, nor one that loses meaning.
+
+        The latter by rule and not by weight: a metric of words is content when a word that it can't match goes, and
+        the reader is not.
+        """
+        if not evidence.values or evidence.loses_content:
             return 0.0
         known = dict(zip(FEATURES, evidence.values, strict=True))
         score = self.bias + sum(

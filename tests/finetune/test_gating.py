@@ -63,5 +63,17 @@ def test_too_few_edits_are_no_ground_for_a_gate() -> None:
         fit(drafts(10, good=0.5))
 
 
-def test_distance_counts_words() -> None:
+def test_distance_counts_words_and_half_for_a_capital() -> None:
     assert distance("the red cat sat", "the cat sat down") == 2
+    assert distance("the cat sat in rome", "the cat sat in Rome") == 0.5
+
+
+def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
+    fitted = fit(drafts(120, good=0.5))
+    one = drafts(1, good=1.0)[0]
+    shorter = " ".join(one.example.mt.split()[:-1])
+    chances = tuple(Chance((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
+    sifted = fitted.gate.model_copy(update={"threshold": 0.01}).sift(
+        one.segment, Draft(shorter, chances=chances)
+    )
+    assert sifted.text == one.example.mt

@@ -24,9 +24,8 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inner = Inner(WordLevel({"[unk]": 0, "a": 1}, unk_token="[unk]"))
     inner.pre_tokenizer = Split(Regex(r"(?m)."), "isolated")
     path = tmp_path_factory.mktemp("letters")
-    PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]", eos_token="a").save_pretrained(
-        str(path)
-    )  # type: ignore[no-untyped-call]
+    fast = PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[unk]", eos_token="a")  # type: ignore[no-untyped-call]
+    fast.save_pretrained(str(path))
     return path
 
 

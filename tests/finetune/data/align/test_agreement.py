@@ -80,7 +80,7 @@ def test_the_beginning_of_a_book_can_be_compared_alone(book: tuple[Path, Path]) 
 
 
 # The whole book takes more than a minute: `python -m finetune.data.align.agreement`.
-CANDIDE = 48
+CANDIDE = 36
 
 
 def test_candide_from_its_raw_texts_agrees_with_par3(shared_data: Path) -> None:
