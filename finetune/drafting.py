@@ -17,7 +17,7 @@ from typing import Any
 from ape.engines.around import Around
 from ape.engines.protocol import Engine, Model, Reply, Sampling
 from ape.events import Listener, ignore
-from ape.gate import ALTERNATIVES
+from ape.postedit import Options, sampling_of
 from ape.segment import Chance, Draft, Segment
 from ape.verdict import Usage
 from finetune.example import Example
@@ -69,7 +69,10 @@ async def draft_all(
                 nonlocal done
                 async with slots:
                     reply = await engine.ask(
-                        render(model.format, example.question), _greedy(example), model=model, listen=ignore
+                        render(model.format, example.question),
+                        sampling_of(segment_of(example), Options(), 1, gated=True),
+                        model=model,
+                        listen=ignore,
                     )
                 kept[example.id] = reply
                 file.write(json.dumps(_row(example.id, reply, key)) + "\n")  # ASCII: halves of characters too
@@ -90,18 +93,6 @@ def _ends_well(path: Path) -> bool:
     """Whether the last line was written to its end."""
     content = path.read_bytes() if path.exists() else b""
     return not content or content.endswith(b"\n")
-
-
-def _greedy(example: Example) -> Sampling:
-    length = len(example.mt)
-    return Sampling(
-        temperature=0.0,
-        top_p=1.0,
-        seed=1,
-        max_tokens=64 + 2 * length,
-        max_characters=200 + 2 * length,
-        alternatives=ALTERNATIVES,
-    )
 
 
 def _row(id: str, reply: Reply, key: str) -> dict[str, Any]:

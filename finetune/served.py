@@ -13,6 +13,7 @@ from ape.adapters.directory import WEIGHTS
 from ape.adapters.gguf import GGUF
 from ape.engines.open import open_engine
 from ape.engines.protocol import Engine
+from ape.models import DEFAULT_MODEL
 from ape.settings import Settings
 from prompts import fingerprint
 
@@ -40,5 +41,7 @@ async def serving(adapter: Path, settings: Settings) -> AsyncIterator[Served]:
     weights = adapter / (GGUF if settings.engine == "embedded" else WEIGHTS)
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    async with open_engine(settings.model_copy(update={"adapters": {NAME: adapter}})) as engine:
+    # With its base alone beside it: by default that would be the tuned model that comes with this package.
+    changes = {"adapters": {NAME: adapter}, "model": settings.model or DEFAULT_MODEL}
+    async with open_engine(settings.model_copy(update=changes)) as engine:
         yield Served(engine, NAME, f"{card.prompt}+{digest}")

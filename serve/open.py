@@ -11,6 +11,7 @@ from pathlib import Path
 from ape.adapters import Adapter, Base, adapters_in, read_adapter, read_base, snapshot
 from ape.adapters.directory import rank_in
 from ape.adapters.shelf import shelf
+from ape.engines.embedded import EmbeddedEngine
 from ape.engines.open import open_engine
 from ape.engines.retry import RetryPolicy
 from ape.errors import AdapterRefused, ApeError
@@ -30,7 +31,8 @@ async def open_roster(settings: Settings, *, tell: Tell) -> AsyncIterator[Roster
     """The engine, ready to be asked, and gone at the end of the block."""
     if settings.engine != "vllm":
         async with open_engine(settings) as engine:
-            yield Roster(engine, aliases=settings.aliases, built_in=built_in(engine))
+            adapters = engine.adapters if isinstance(engine, EmbeddedEngine) else ()
+            yield Roster(engine, aliases=settings.aliases, built_in=adapters)
         return
     opened = _standing(settings, tell) if settings.url else _started(settings, tell)
     async with opened as roster:

@@ -201,9 +201,7 @@ class Roster(Around):
     def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
         """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
         self._refuse_taken(adapter.name)
-        self._entries[adapter.name] = Loaded(
-            adapter=adapter, model=self._model(adapter), adopted=adopted
-        )
+        self._entries[adapter.name] = Loaded(adapter=adapter, model=self._model(adapter), adopted=adopted)
 
     async def restore(self) -> None:
         """Tell an engine that has just started of all adapters. One that it will not take at first is an error.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy, translate
 from ape.errors import ApeError, EngineError, EngineUnavailable, NoRoom
 from ape.events import Listener
+from ape.segment import Draft
 from prompts import Prompt
 
 LOAD_SECONDS = 300.0
@@ -172,7 +174,8 @@ class VllmEngine(OpenAIEngine):
         await self._until_up()
         self._reconnect()
         try:
-            return await super()._once(prompt, sampling, model=model, listen=listen)
+            reply = await super()._once(prompt, sampling, model=model, listen=listen)
+            return replace(reply, draft=_without_the_end(reply.draft))
         except EngineError:
             # Where it died under this request, say when it will be back rather than how the connection broke.
             self.server.require_up()
@@ -214,6 +217,16 @@ class VllmEngine(OpenAIEngine):
     @property
     def _root(self) -> str:
         return self.url.removesuffix("/").removesuffix("/v1")
+
+
+def _without_the_end(draft: Draft) -> Draft:
+    """The draft with the chances of its own tokens. vLLM also tells of the end token, and of a stop that it cut off.
+
+    Gates are fitted without: llama.cpp does not tell of them.
+    """
+    ends = accumulate((len(one.text) for one in draft.chances), initial=0)
+    own = sum(end < len(draft.text) for end in ends)
+    return replace(draft, chances=draft.chances[:own])
 
 
 def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:

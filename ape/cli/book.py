@@ -16,6 +16,7 @@ from ape.cli.flags import (
     SourceLanguageFlag,
     TargetLanguageFlag,
     UrlFlag,
+    engine_settings,
 )
 from ape.errors import InputError
 
@@ -50,6 +51,10 @@ MaxAttemptsFlag = Annotated[
     int, typer.Option("--max-attempts", min=1, max=8, help="Drafts of a paragraph before its MT is kept.")
 ]
 
+UseFlag = Annotated[
+    str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
+]
+
 
 class ExportFormat(StrEnum):
     """What a job can be written as; `book` is the format it came in."""
@@ -75,20 +80,21 @@ def plan(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    adapter: AdapterFlag = None,
+    use: UseFlag = "default",
     json_output: JsonFlag = False,
 ) -> None:
     """Show what editing a book would mean, before anything is spent: chapters, pairs, tokens, time and cost."""
     from ape.cli.book_plan import plan_book, print_plan
     from ape.jobs.begin import open_files
-    from ape.settings import load_settings
 
-    settings = load_settings(engine=engine, url=url, model=model)
+    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     opened = open_files(
         _files(source, mt, encoding, format),
         source_language=_code(source_language),
         target_language=_code(target_language),
     )
-    made, unpaired = plan_book(opened, settings, context=context, max_attempts=max_attempts)
+    made, unpaired = plan_book(opened, settings, use=use, context=context, max_attempts=max_attempts)
     print_plan(opened, made, unpaired, json_output=json_output)
 
 
@@ -137,9 +143,7 @@ def edit(
     url: UrlFlag = None,
     model: ModelFlag = None,
     adapter: AdapterFlag = None,
-    use: Annotated[
-        str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
-    ] = "default",
+    use: UseFlag = "default",
     json_output: JsonFlag = False,
 ) -> None:
     """Post-edit a whole book into OUT. The same command again goes on where it stopped.
@@ -150,7 +154,6 @@ def edit(
     from ape.cli.book_edit import Wanted, edit_book
     from ape.cli.edit import pairs_of
     from ape.jobs.job import Recipe
-    from ape.settings import load_settings
 
     wishes = Recipe(
         model="",
@@ -183,7 +186,7 @@ def edit(
                 overwrite=overwrite,
                 report=report,
             ),
-            load_settings(engine=engine, url=url, model=model, adapters=adapter or None),
+            engine_settings(engine=engine, url=url, model=model, adapter=adapter),
             json_output=json_output,
         )
     )
@@ -197,12 +200,12 @@ def work(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    adapter: AdapterFlag = None,
 ) -> None:
     """Help with a job that was begun elsewhere: needs the store alone, not the files."""
     from ape.cli.book_edit import help_with
-    from ape.settings import load_settings
 
-    settings = load_settings(engine=engine, url=url, model=model)
+    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     with _store(settings) as store:
         raise typer.Exit(help_with(store, _find(store, job), settings, lanes=lanes, failures=failures))
 

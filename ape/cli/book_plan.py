@@ -15,25 +15,26 @@ from ape.books.pairing.pair import Unpaired
 from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
 from ape.books.tokens import Range
 from ape.cli.book_edit import lanes_of
+from ape.engines.loading import Loading, loading
 from ape.errors import ApeError
 from ape.jobs.begin import Opened, workable
 from ape.jobs.job import Recipe
 from ape.jobs.store import Store
-from ape.models import DEFAULT_MODEL
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import Format, fingerprint
 
 _CHAPTERS = 40
 
 
 def plan_book(
-    opened: Opened, settings: Settings, *, context: int, max_attempts: int
+    opened: Opened, settings: Settings, *, use: str, context: int, max_attempts: int
 ) -> tuple[Plan, Unpaired]:
     """The plan, and the paragraphs of the source that no MT was found for."""
+    model, form = _asked(settings, use)
     recipe = Recipe(
-        model=settings.model or DEFAULT_MODEL,
+        model=model,
         revision="",
-        prompt=fingerprint("chat"),
+        prompt=fingerprint(form),
         source_language=opened.source_language,
         target_language=opened.target_language,
         context=context,
@@ -44,6 +45,13 @@ def plan_book(
         workable(pairing.pairs()), recipe, speed=_speed(settings, recipe.model), price=_price(settings)
     )
     return plan, pairing.unpaired_source
+
+
+def _asked(settings: Settings, use: str) -> tuple[str, Format]:
+    """The model that would be asked and in which format, as far as that can be told without its engine."""
+    embedded = settings.engine == "embedded"
+    wanted = loading(settings) if embedded else Loading(settings.model or "", settings.adapters)
+    return wanted.asked(settings.aliases.get(use, use))
 
 
 def _speed(settings: Settings, model: str) -> Speed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.flags import EngineFlag, ModelFlag, UrlFlag
+from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag, engine_settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +28,7 @@ def demo(
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
+    adapter: AdapterFlag = None,
 ) -> None:
     """Post-edit two sample chapters (Chinese and French), show the changes and write a page."""
     import asyncio
@@ -38,9 +39,8 @@ def demo(
     from ape.jobs.row import Row, State
     from ape.report import write_report
     from ape.sample import SAMPLES, load_sample
-    from ape.settings import load_settings
 
-    settings = load_settings(engine=engine, url=url, model=model)
+    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     page.parent.mkdir(parents=True, exist_ok=True)
     fetch_with_progress(settings)
     began = time.monotonic()
@@ -67,13 +67,13 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
     import asyncio
     from collections import Counter
 
-    from ape.cli.talk import error_console, passages_progress
-    from ape.engines.open import open_engine
+    from ape.cli.talk import error_console, passages_progress, say
     from ape.postedit import post_edit
+    from serve.open import open_roster
 
     todo = list(_planned(samples))
     decisions: Counter[str] = Counter()
-    async with open_engine(settings) as engine:
+    async with open_roster(settings, tell=say) as engine:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("post-editing", total=len(todo), so_far="")
 
@@ -144,11 +144,7 @@ def _show_cost(done: list[Done], seconds: float, settings: Settings, out: Consol
     from ape.verdict import Usage
 
     usage = sum((answer.usage for _, answer in done), Usage())
-    price = (
-        "free: the model ran on this machine"
-        if settings.engine == "embedded"
-        else f"priced by {settings.url}"
-    )
+    price = f"priced by {settings.url}" if settings.url else "free: the model ran on this machine"
     out.print(
         f"{len(done)} passages in {seconds:.0f} s · {usage.prompt_tokens:,} tokens read, "
         f"{usage.completion_tokens:,} written · {price}"

@@ -16,6 +16,7 @@ from ape.cli.flags import (
     SourceLanguageFlag,
     TargetLanguageFlag,
     UrlFlag,
+    engine_settings,
 )
 from ape.errors import InputError
 
@@ -59,7 +60,6 @@ def edit(
     request with "source" and "mt" is read from stdin.
     """
     from ape.languages import code_of
-    from ape.settings import load_settings
     from serve.work import refuse_too_long
 
     flags = {
@@ -76,7 +76,7 @@ def edit(
     request = _request(
         _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
     )
-    settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None)
+    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     refuse_too_long(request, settings.max_characters)
     result = _run(request, settings)
     _show(request, result, json_output=json_output)

@@ -34,8 +34,14 @@ def build(
     mt: Annotated[Path | None, typer.Option(help="Its machine translation.")] = None,
     human: Annotated[_Files, typer.Option(help="A human translation of it; may be repeated.")] = None,
     book: Annotated[str | None, typer.Option(help="What to call that book; else as its file.")] = None,
-    source_language: Annotated[str | None, typer.Option(help="For rows that don't say it, e.g. fr.")] = None,
-    target_language: Annotated[str | None, typer.Option(help="For rows that don't say it, e.g. en.")] = None,
+    source_language: Annotated[
+        str | None,
+        typer.Option(help="For rows that don't say it, e.g. fr; that of a raw book is told by its text."),
+    ] = None,
+    target_language: Annotated[
+        str | None,
+        typer.Option(help="For rows that don't say it, e.g. en; that of a raw book is told by its text."),
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings; flags go over it.")] = None,
     seed: Annotated[int | None, typer.Option(help="What chance decides, it decides again.")] = None,
     off: Annotated[

@@ -115,8 +115,9 @@ def _after(
     with needs("train"):
         from finetune.checking.record import record
         from finetune.checking.stops import LEAST, stops
-        from finetune.checking.tuned import gguf_of, load_tuned, spread
+        from finetune.checking.tuned import gguf_of, load_tuned
         from finetune.data.dataset import read_examples
+        from finetune.example import evenly
     from ape.cli.finetune_check_show import parity_json, show_parity
     from ape.cli.talk import error_console, pull_progress, say
     from ape.settings import load_settings
@@ -130,7 +131,7 @@ def _after(
         gguf = gguf or gguf_of(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
     if gguf is None:
         say("The embedded engine is left out, since the base is no GGUF file. Give one with --gguf FILE.")
-    asked, compared = _ask_all(tuned, spread(examples["dev"], prompts), settings, gguf=gguf, vllm=vllm)
+    asked, compared = _ask_all(tuned, evenly(examples["dev"], prompts), settings, gguf=gguf, vllm=vllm)
     found = stops(asked)
     result = {
         "data": examples.manifest_hash,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from finetune.scoring import Results
 
 RESULTS = "results.json"
+_WIDTH = 140  # of the table, where no terminal says its own
 
 
 def score(
@@ -107,6 +108,8 @@ def _show(results: Results) -> None:
             cells += [f"{cell.score:.2f}", f"{cell.difference:+.2f}" if p else "", p]
         table.add_row(row.pair, row.system, f"{row.passages:,}", f"{row.edited:.1%}", *cells)
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
     console.print(table)
     for metric, signature in results.signatures.items():
         console.print(f"{metric}: {signature}", markup=False)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ape.settings import Settings
 
 
 class EngineName(StrEnum):
@@ -47,3 +50,24 @@ TargetLanguageFlag = Annotated[
     str | None, typer.Option("--target-language", help="ISO code, e.g. en; told from the text if left out.")
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def engine_settings(
+    *,
+    engine: EngineName | None,
+    url: str | None,
+    model: str | None,
+    adapter: list[str] | None,
+    **others: object,
+) -> Settings:
+    """The settings with the flags of an engine, and others; a flag that its engine would pass over is refused."""
+    from ape.errors import InputError
+    from ape.settings import load_settings
+
+    settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None, **others)
+    if adapter and settings.engine == "url":
+        raise InputError(
+            "--adapter is for the engines that are started here: a server by URL loads its own.",
+            field="adapters",
+        )
+    return settings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag
+from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag, engine_settings
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,34 +35,26 @@ def serve(
     One JSON line for each request goes to stdout, everything else to stderr.
     """
     from ape.cli.talk import fetch_with_progress
-    from ape.settings import load_settings
     from serve.door import refuse_open_binding
     from serve.run import run
 
-    settings = load_settings(
+    settings = engine_settings(
         engine=engine,
         url=url,
         model=model,
+        adapter=adapter,
         host=host,
         port=port,
-        adapters=adapter or None,
         aliases=alias or None,
         vllm_flags=vllm_flags or None,
     )
-    _refuse_what_this_engine_takes_not(settings, adapter=adapter, vllm_flags=vllm_flags)
+    _refuse_flags_of_vllm(settings, vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
     run(settings)
 
 
-def _refuse_what_this_engine_takes_not(
-    settings: Settings, *, adapter: list[str] | None, vllm_flags: list[str] | None
-) -> None:
-    if adapter and settings.engine == "url":
-        raise InputError(
-            "--adapter is for the engines that are started here: a server by URL loads its own.",
-            field="adapters",
-        )
+def _refuse_flags_of_vllm(settings: Settings, vllm_flags: list[str] | None) -> None:
     if vllm_flags and (settings.engine != "vllm" or settings.url):
         raise InputError(
             f"{vllm_flags[0]!r} is not understood. After -- come flags of a vLLM that is started here "

@@ -13,6 +13,7 @@ from ape.engines.protocol import DEFAULT
 from ape.errors import AdapterRefused, InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_FOLDER, TUNED_MODEL
 from ape.settings import Settings
+from prompts import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,14 @@ class Loading:
     def read(self, base: Path) -> tuple[GgufAdapter, ...]:
         """The adapters, checked against the base's file."""
         return tuple(_read(name, directory, base) for name, directory in self.adapters.items())
+
+    def asked(self, name: str) -> tuple[str, Format]:
+        """The model of that name, or what "default" stands for, and the format that it will be asked in."""
+        meant = (self.first or self.base) if name == DEFAULT else name
+        if meant not in self.adapters:
+            return meant, "chat"
+        with _naming(meant, self.adapters[meant]):
+            return meant, read_card(self.adapters[meant]).format
 
 
 def loading(settings: Settings, *, tuned: Path = TUNED_FOLDER) -> Loading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,7 +21,6 @@ from ape.errors import InputError
 from ape.models import CATALOGUE, Progress, quiet, resolve
 from ape.models.gguf_header import read_header
 from finetune.base import FoundBase, load_base
-from finetune.example import Example
 from finetune.export.gguf_lora import write_gguf_lora
 
 SERVED = "tuned"
@@ -60,12 +59,6 @@ def load_tuned(directory: Path, base: str | None, *, cache: Path, progress: Prog
     read_adapter("adapter", directory, base=read_base(loaded.place))
     model = PeftModel.from_pretrained(loaded.model, str(directory)).eval()
     return Tuned(directory, card, FoundBase(loaded.place, loaded.card), model, loaded.tokenizer)
-
-
-def spread(examples: Sequence[Example], most: int) -> list[Example]:
-    """As many of them, at even distances: their order may go by book or language."""
-    count = min(most, len(examples))
-    return [examples[number * len(examples) // count] for number in range(count)]
 
 
 def gguf_of(base: str, *, cache: Path, progress: Progress = quiet) -> Path | None:

@@ -26,21 +26,19 @@ def read_raw_book(
 ) -> list[Paragraph]:
     """Read its files and align them; the first paragraph is number 0.
 
-    A paragraph has the translators who have something there, which may be none of them. `paragraphs_as_book` cuts it
-    into books of so many paragraphs, as `read_rows` does.
+    Languages that nobody gave are told from the text. A paragraph has the translators who have something there, which
+    may be none of them. `paragraphs_as_book` cuts it into books of so many paragraphs, as `read_rows` does.
     """
     from finetune.data.align import align_book
     from finetune.data.raw import read_raw
 
-    source, target = (book.source_language or languages.source, book.target_language or languages.target)
-    if not source or not target:
-        raise InputError(
-            f"The languages of the raw book {book.name!r} are not known. Give --source-language and --target-language."
-        )
+    source, mt = read_raw(book.source), read_raw(book.mt)
     texts = {name: read_raw(path) for name, path in book.humans.items()}
+    source_language = _language("source", book.source_language or languages.source, source, book)
+    target_language = _language("target", book.target_language or languages.target, mt, book)
     aligned = align_book(
-        read_raw(book.source),
-        read_raw(book.mt),
+        source,
+        mt,
         texts,
         encoder=encoder,
         progress=lambda what, done, of: progress(f"{book.name}: {what}", done, of) if progress else None,
@@ -52,11 +50,22 @@ def read_raw_book(
             one.source.strip(),
             one.mt.strip(),
             _versions(one),
-            code_of(source),
-            code_of(target),
+            source_language,
+            target_language,
         )
         for one in aligned
     ]
+
+
+def _language(side: str, given: str | None, text: Sequence[str], book: RawBook) -> str:
+    """What was given, or what the text reads as."""
+    from finetune.data.align import language_of
+
+    if found := code_of(given) if given else language_of(text):
+        return found
+    raise InputError(
+        f"The {side} language of the raw book {book.name!r} can't be told from its text. Give --{side}-language."
+    )
 
 
 def _versions(aligned: Aligned) -> tuple[tuple[str, str], ...]:

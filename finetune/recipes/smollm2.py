@@ -41,10 +41,10 @@ class Size:
 WHOLE = Size(TRAINED, HELD_OUT, 1000, 400, 50, ("--config", str(CONFIG)))
 SMALL = Size(
     {"et-en": 24, "ro-en": 24},
-    dev=16,
-    test=6,
-    untuned=4,
-    prompts=8,
+    dev=6,
+    test=3,
+    untuned=2,
+    prompts=4,
     training=("--config", str(CONFIG.with_name("smollm2-135m-small.toml"))),
     checked=(0, 3),  # two steps do not teach it to stop
 )

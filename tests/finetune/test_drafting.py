@@ -46,7 +46,7 @@ async def test_a_line_that_was_cut_off_is_asked_for_again(
     assert len(scripted.requests) == 3
     assert made.draft(EXAMPLES[1]).text == EXAMPLES[1].mt
     reread = await draft_all(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
-    assert (len(scripted.requests), reread.replies.keys()) == (3, {"0", "1"})
+    assert (len(scripted.requests), sorted(reread.replies)) == (3, ["0", "1"])
 
 
 async def test_drafts_of_other_weights_are_not_taken(

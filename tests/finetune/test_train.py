@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import subprocess
+import socket
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import torch
 
 from ape.adapters import read_card
+from ape.cli.main import main
 from ape.errors import InputError, ModelError
 from finetune.config import TrainConfig
 from finetune.data.dataset import write_examples
@@ -103,69 +105,73 @@ def test_every_token_of_a_batch_counts_alike_in_long_parts_and_short(
     assert trained.history[0]["loss"] == pytest.approx(float(total / batch["loss_weights"].sum()), rel=1e-5)
 
 
+def in_another_process(work: Callable[[], object], talk: Path) -> int:
+    """Begin the work in a copy of this process, which has everything imported. What it says goes into the file."""
+    if pid := os.fork():
+        return pid
+    with talk.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1), os.fdopen(2, "w", buffering=1)
+    code = 70
+    try:
+        work()
+        code = 0
+    except SystemExit as left:
+        code = int(str(left.code))
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def ended(pid: int) -> int:
+    """Its exit code, or the signal that ended it, below 0."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
-    base: Path, data: Path, undisturbed: Trained, tmp_path: Path
+    base: Path, data: Path, undisturbed: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tmp_path / "train.toml"
+    """As torchrun starts them: each is told its rank, and where the first of them is met."""
+    out, config = tmp_path / "out", tmp_path / "train.toml"
     config.write_text(
         "epochs = 2\nbatch = 8\nmicro_batch = 4\nlearning_rate = 0.01\n"
         "[lora]\nrank = 4\nalpha = 8\n[watch]\nevery = 2\nexamples = 2\npatience = 9\n"
     )
-    words = (
-        "finetune",
-        "train",
-        "--config",
-        config,
-        "--base",
-        base,
-        "--data",
-        data,
-        "--out",
-        tmp_path / "out",
-    )
-    launcher = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "ape.cli.main")
-    done = subprocess.run(
-        [*launcher, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{tmp_path / 'out'}\n"
-    assert done.stderr.count("dev at step 2:") == done.stderr.count("Check it:") == 1
-    assert furthest(tmp_path / "out", undisturbed.directory) < 1e-5
+    flags = {"--config": config, "--base": base, "--data": data, "--out": out}
+    typed = ["ape", "finetune", "train", *(str(word) for flag in flags.items() for word in flag)]
+    monkeypatch.setattr(sys, "argv", typed)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    told = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    pids = []
+    for rank in ("0", "1"):
+        for name, value in (told | {"RANK": rank, "LOCAL_RANK": rank}).items():
+            monkeypatch.setenv(name, value)
+        pids.append(in_another_process(main, tmp_path / rank))
+    codes = [ended(pid) for pid in pids]
+    first, second = ((tmp_path / rank).read_text() for rank in ("0", "1"))
+    assert codes == [0, 0], first + second
+    assert f"{out}\n" in first
+    assert first.count("dev at step 2:") == first.count("Check it:") == 1
+    assert second == ""
+    assert furthest(out, undisturbed.directory) < 1e-5
 
 
-KILLED = """
-import os, signal, sys, torch
-from finetune.trainer import Step
-from finetune.train import train
-from pathlib import Path
-from tests.finetune.tiny import configured
+def test_a_killed_training_goes_on_to_the_same_adapter(fit: Fit, tmp_path: Path) -> None:
+    def listen(event: Event) -> None:
+        if isinstance(event, Step) and event.step == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-torch.set_num_threads(1)
-def listen(event):
-    if isinstance(event, Step) and event.step == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-base, data, out = sys.argv[1:]
-train(base, Path(data), Path(out), config=configured(lora={lora!r}), listen=listen)
-"""
-
-
-def test_a_killed_training_goes_on_to_the_same_adapter(
-    fit: Fit, base: Path, data: Path, tmp_path: Path
-) -> None:
-    script = KILLED.format(lora=DROPOUT)
-    done = subprocess.run(
-        [sys.executable, "-c", script, base, data, tmp_path / "out"], timeout=300, check=False
-    )
-    assert done.returncode == -signal.SIGKILL
+    config = configured(lora=DROPOUT)
+    pid = in_another_process(lambda: fit(tmp_path / "out", config, listen), tmp_path / "talk")
+    assert ended(pid) == -signal.SIGKILL
     events: list[Event] = []
-    resumed = fit(tmp_path / "out", configured(lora=DROPOUT), events.append)
+    resumed = fit(tmp_path / "out", config, events.append)
     assert (resumed.resumed_from, events[0]) == (4, Start(4, 6))
-    whole = fit(tmp_path / "whole", configured(lora=DROPOUT))
+    whole = fit(tmp_path / "whole", config)
     assert adapter(resumed.directory) == adapter(whole.directory)
     assert resumed.steps == whole.steps == 6
 
@@ -314,7 +320,7 @@ def test_a_base_without_an_end_token_is_refused(
     told = json.loads(path.read_text())
     del told["eos_token"]
     path.write_text(json.dumps(told))
-    with pytest.raises(ModelError, match="has no end token"):
+    with pytest.raises(InputError, match="has no end token"):
         train(str(tmp_path / "base"), data, tmp_path / "out", config=TrainConfig())
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from ape.gate import Gate
 from ape.settings import Settings
 from prompts import fingerprint
 from serve.app import create_app
@@ -121,6 +122,45 @@ def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(house: Hou
     gone = house.ask("first")
     assert (gone.status_code, gone.json()["field"]) == (404, "model")
     assert "There is: default, tiny, third." in gone.json()["detail"]
+
+
+def test_its_gate_undoes_what_vllm_was_not_sure_of(house: House) -> None:
+    """Both edits are at a token that is told; behind the second one comes the end, and that is not of the draft."""
+    gate = Gate(features={"lead": (-1.0, 1.0, 5.0), "back": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
+    make_adapter(house.root / "gated", house.base, seed=7, gate=gate)
+    for name in ("gated", "first"):
+        assert house.load(name).status_code == 201
+    house.fake.set(draft="Claire put her bag on the table.", unsure=["put"])
+    passage = {
+        "source": "Claire posa son sac.",
+        "mt": "Claire posed her bag on the chair.",
+        "max_attempts": 1,
+    }
+    plain, gated = (
+        house.client.post("/v1/post-edit", json=passage | {"model": name}).json()
+        for name in ("first", "gated")
+    )
+    assert plain["post_edit"] == "Claire put her bag on the table."
+    assert gated["post_edit"] == "Claire posed her bag on the table."
+    assert "undone, such as 'posed' -> 'put'" in gated["findings"][0]["message"]
+
+
+def test_a_pair_that_it_was_not_tuned_for_is_told(house: House) -> None:
+    house.load("first")
+    pairs = {"fr": [], "de": ["languages"]}
+    for language, told in pairs.items():
+        passage = PASSAGE | {"model": "first", "source_language": language, "target_language": "en"}
+        findings = house.client.post("/v1/post-edit", json=passage).json()["findings"]
+        assert [finding["guard"] for finding in findings] == told
+    assert findings[0]["message"].startswith("first was tuned for fr-en, and not for German to English")
+
+
+def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(house: House) -> None:
+    before = house.load("first").json()["adapter"]["revision"]
+    card = house.root / "first" / "ape.json"
+    card.write_text(card.read_text().replace('"identical": 50', '"identical": 49'))
+    again = house.load("first")
+    assert (again.status_code, again.json()["adapter"]["revision"]) == (200, before)
 
 
 def test_one_can_be_there_from_the_beginning_and_be_the_default(make_house: Open, tmp_path: Path) -> None:
@@ -469,11 +509,12 @@ async def test_an_adapter_that_is_changed_during_a_restart_is_the_new_one_afterw
     await until(lambda: house.client.get("/readyz").status_code == 200)
     house.fake.set()
     assert house.load("third").status_code in (200, 201)
-    told = house.models()["third"]["adapter"]["revision"]
     arguments, key = house.fake.life.arguments, house.fake.life.environment["VLLM_API_KEY"]
     url = f"http://127.0.0.1:{arguments[arguments.index('--port') + 1]}/v1/models"
     listed = httpx2.get(url, headers={"Authorization": f"Bearer {key}"}).json()["data"]
-    assert {model["id"]: model["root"].rpartition("/")[2] for model in listed}["third"] == told
+    served = Path({model["id"]: model["root"] for model in listed}["third"])
+    weights = [place / "adapter_model.safetensors" for place in (served, house.root / "third")]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 async def test_the_limit_of_adapters_holds_for_those_that_come_at_once(make_house: Open) -> None:

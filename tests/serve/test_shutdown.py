@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from tests.scripted import Hang, Say, ScriptedServer, translation_in
+from tests.serve.conftest import Serve, command
 from tests.serve.library import LANGUAGES, files
 
-APE = Path(sys.executable).parent / "ape"
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
 GOOD = "Claire put down her bag."
 SAID = [
@@ -32,76 +28,6 @@ SAID = [
 ]
 Until = Callable[..., Awaitable[None]]
 signals = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-
-
-@dataclass
-class Service:
-    """A running `ape serve`, what it has said so far, and at its end a line for each request."""
-
-    process: subprocess.Popen[str]
-    address: str
-    said: list[str]
-    requests: list[str] = field(default_factory=list)
-
-    @property
-    def children(self) -> list[str]:
-        return Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-
-    def stop(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def end(self) -> int:
-        """Its exit code, once it has gone by itself."""
-        requests, rest = self.process.communicate(timeout=60)
-        self.said += rest.splitlines()
-        self.requests += requests.splitlines()
-        return self.process.returncode
-
-    def is_listening(self) -> bool:
-        with closing(socket.socket()) as caller:
-            return caller.connect_ex(("127.0.0.1", int(self.address.rpartition(":")[2]))) == 0
-
-
-Serve = Callable[..., Service]
-
-
-def command(*words: str) -> list[str]:
-    return [str(APE), "serve", *words]
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Of a user of whom nothing is known."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
-    return kept | dict.fromkeys(homes, str(tmp_path))
-
-
-@pytest.fixture
-def serve(tmp_path: Path, environment: dict[str, str]) -> Iterator[Serve]:
-    """Start `ape serve` and wait until it says that it is ready."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*words: str) -> Service:
-        process = subprocess.Popen(
-            command("--port", "0", *words),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-            env=environment,
-        )
-        started.append(process)
-        assert process.stderr
-        said = [process.stderr.readline().rstrip("\n"), process.stderr.readline().rstrip("\n")]
-        found = re.search(r"http://[\d.:]+\d", said[-1])
-        assert found, "\n".join([*said, process.communicate()[1]])
-        return Service(process, found.group(), said)
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 @signals

@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where base, copier and rambler go")
     given = parser.parse_args()
     if not sys.stderr.isatty():
-        disable_progress_bar()
+        disable_progress_bar()  # type: ignore[no-untyped-call]
     build(given.gguf, given.folder)
 
 
@@ -131,7 +131,7 @@ def make_base(gguf: Path, folder: Path) -> None:
     place = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
     loaded = AutoModelForCausalLM.from_pretrained(**place, dtype=torch.float32)
     del loaded.config.quantization_config
-    model = LlamaForCausalLM(loaded.config)
+    model = LlamaForCausalLM(loaded.config)  # type: ignore[no-untyped-call]
     model.load_state_dict(loaded.state_dict())
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(**place).save_pretrained(folder)

@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--adapter", type=Path, help="the folder of an adapter; none means the base alone")
     given = parser.parse_args()
     tokenizer = AutoTokenizer.from_pretrained(given.base)
-    model = AutoModelForCausalLM.from_pretrained(given.base, dtype=torch.float32)
+    model: Any = AutoModelForCausalLM.from_pretrained(given.base, dtype=torch.float32)
     if given.adapter:
         model = PeftModel.from_pretrained(model, given.adapter)
     model.eval()

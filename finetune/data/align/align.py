@@ -122,22 +122,22 @@ def _refuse_misfits(
     for name, text in {"the source": source, "the MT": mt, **translations}.items():
         if not any(map(sentences, text)):
             raise InputError(f"There is no text in {name}.")
-    language = _language(mt)
+    language = language_of(mt)
     if encoder.language and language not in ("", encoder.language):
         raise InputError(
             f"The MT is in {name_of(language)}, and the sentence encoder {encoder.name} knows "
             f"{name_of(encoder.language)} only."
         )
-    if language and _language(source) == language:
+    if language and language_of(source) == language:
         raise InputError(
             f"The source is in {name_of(language)}, as the MT is. Give the book as its author wrote it."
         )
     for name, text in translations.items():
-        if language and (other := _language(text)) not in ("", language):
+        if language and (other := language_of(text)) not in ("", language):
             raise InputError(f"{name} is in {name_of(other)}, and the MT is in {name_of(language)}.")
 
 
-def _language(paragraphs: Sequence[str]) -> str:
+def language_of(paragraphs: Sequence[str]) -> str:
     """The language of a book, by paragraphs from all over it; empty where it can't be told."""
     every = max(1, len(paragraphs) // _PARAGRAPHS)
     return detect(" ".join(text[:_LETTERS] for text in paragraphs[::every]), default="")

@@ -37,6 +37,7 @@ _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 
 def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
     """Write the page of a training set."""
+    examples = _shown(built, str(manifest["settings"]["seed"]))
     style = _asset("ape.report", "style.css") + _asset("finetune.data.report", "report.css")
     page = (
         _templates()
@@ -62,7 +63,8 @@ def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
             books=_by(built, lambda one: one.book),
             most_books=MOST_BOOKS,
             histograms=_histograms(built.splits["train"]),
-            examples=_shown(built, str(manifest["settings"]["seed"])),
+            examples=examples,
+            kinds=sorted({edit.kind for one in examples for edit in one["edits"]}),
         )
     )
     path.write_text(page, encoding="utf-8", errors="replace", newline="\n")
@@ -76,12 +78,18 @@ def _facts(built: Built, manifest: Mapping[str, Any]) -> dict[str, str]:
         "Examples": f"{sum(map(len, built.splits.values())):,}",
         "To train on": f"{len(train):,}, {kinds['identity'] / max(len(train), 1):.0%} of them good as they are",
         "Files": ", ".join(one["file"] for one in manifest["inputs"]),
-        "Tokens": f"at most {manifest['settings']['tokens']:,} an example ({manifest['tokens']['tokenizer']})",
+        "Tokens": f"at most {manifest['settings']['tokens']:,} an example to train on, {_counted(manifest['tokens'])}",
         "Filters off": ", ".join(manifest["settings"]["off"]) or "none",
         "Seed": str(manifest["settings"]["seed"]),
         "Licences": ", ".join(manifest["licences"]) or "none given",
     }
+    if alignment := manifest.get("alignment"):
+        facts["Aligned by"] = alignment["encoder"]
     return facts | {f"BLEU, {name_of(code)}": signature for code, signature in manifest["bleu"].items()}
+
+
+def _counted(tokens: Mapping[str, str]) -> str:
+    return f"counted by {tokens['tokenizer']}" if "vocabulary" in tokens else "estimated"
 
 
 def _filters(built: Built) -> list[plots.Row]:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ape.adapters import BaseCard, Card, read_base, write_card
+from ape.adapters.gguf import GGUF
+from ape.models.gguf_header import read_header
 from prompts import Format, fingerprint
 
 LAYERS, WIDTH, INNER, WORDS = 2, 8, 12, 16
@@ -85,8 +87,9 @@ def make_adapter(
     seed: int = 1,
     config: Mapping[str, object] | None = None,
     tensors: Arrays | None = None,
+    **told: Any,
 ) -> Path:
-    """An adapter directory for that base."""
+    """An adapter directory for that base; its card says what is told besides."""
     directory.mkdir(parents=True)
     stated = {"peft_type": "LORA", "r": rank, "lora_alpha": 4, "target_modules": ["q_proj"], "bias": "none"}
     (directory / "adapter_config.json").write_text(json.dumps({**stated, **(config or {})}))
@@ -99,5 +102,28 @@ def make_adapter(
         languages=("fr-en",),
         parity={"identical": 50, "prompts": 50},
     )
-    write_card(directory, card)
+    write_card(directory, card.model_copy(update=told))
+    return directory
+
+
+def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any) -> Path:
+    """An adapter of rank 2 for the embedded engine, of random weights too small to matter, for a GGUF file."""
+    import gguf
+
+    module = "blk.0.attn_q.weight"
+    rows, columns = read_header(base).tensors[module].shape
+    random = np.random.default_rng(seed)
+    directory.mkdir(parents=True)
+    writer: Any = gguf.GGUFWriter(directory / GGUF, "llama")
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, 2.0)
+    writer.add_tensor(f"{module}.lora_a", random.normal(size=(2, columns)).astype(np.float32))
+    writer.add_tensor(f"{module}.lora_b", random.normal(size=(rows, 2), scale=1e-5).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    card = Card(base=BaseCard(model="smollm2-135m"), prompt=fingerprint("sep"), languages=("et-en", "ro-en"))
+    write_card(directory, card.model_copy(update=told))
     return directory

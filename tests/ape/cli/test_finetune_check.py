@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from finetune.data.dataset import write_examples
+from tests.ape.cli.conftest import Run
 from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
 from tests.finetune.tiny import EXAMPLES, write_base
-
-APE = Path(sys.executable).parent / "ape"
-
-
-def type_in(*words: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    places = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
-    return subprocess.run(
-        [str(word) for word in (APE, "finetune", "check", *words)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=kept | places | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
-        timeout=600,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +29,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_before_training_the_tokens_are_printed_with_their_marks(folder: Path) -> None:
-    done = type_in("--data", "data", "--base", "base", "--show", 1, folder=folder)
+@pytest.fixture
+def check(here: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Type `ape finetune check …` in that folder."""
+    monkeypatch.chdir(folder)
+    return partial(here, "finetune", "check")
+
+
+def test_before_training_the_tokens_are_printed_with_their_marks(check: Run) -> None:
+    done = check("--data", "data", "--base", "base", "--show", 1)
     assert done.returncode == 0, done.stderr
     heading, first, less, whole, *rest = done.stdout.splitlines()
     assert heading.startswith("chat (fr-en, edit), ")
@@ -62,8 +52,8 @@ def test_before_training_the_tokens_are_printed_with_their_marks(folder: Path) -
     ]
 
 
-def test_what_can_not_be_trained_on_is_refused_with_the_example(folder: Path) -> None:
-    done = type_in("--data", "blank", "--base", "base", "--json", folder=folder)
+def test_what_can_not_be_trained_on_is_refused_with_the_example(check: Run) -> None:
+    done = check("--data", "blank", "--base", "base", "--json")
     assert done.returncode == 2
     assert (
         "ape: 1 of 3 examples can't be trained on.\n- 'chat': source, MT or human text is blank."
@@ -82,8 +72,8 @@ def test_what_can_not_be_trained_on_is_refused_with_the_example(folder: Path) ->
         (["adapter", "--config", "train.toml"], "--config is for the check before training"),
     ],
 )
-def test_what_does_not_go_together_is_one_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
-    done = type_in(*words, "--data", "data", folder=tmp_path)
+def test_what_does_not_go_together_is_one_sentence(words: list[str], sentence: str, check: Run) -> None:
+    done = check(*words, "--data", "data")
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
@@ -96,10 +86,10 @@ def adapter(folder: Path) -> Path:
     return make_adapter(folder / "adapter", folder / "tiny")
 
 
-def test_after_training_the_engines_are_compared_and_the_card_has_it(adapter: Path, folder: Path) -> None:
+def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run, adapter: Path) -> None:
     before = json.loads((adapter / "ape.json").read_bytes())
     words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
-    done = type_in(adapter, "--data", "data", *words, folder=folder)
+    done = check(adapter, "--data", "data", *words)
     assert done.returncode == 3, done.stderr  # nobody taught it to stop
     assert "stops by itself on 0.0% of the prompts" in done.stderr
     told = json.loads(done.stdout)

@@ -44,9 +44,9 @@ def words(place: Path, out: Path, *, steps: int) -> list[str]:
     return ["finetune", "train", *(str(word) for pair in flags.items() for word in pair)]
 
 
-def test_it_says_how_it_goes_and_what_to_do_next(run: Run, place: Path, tmp_path: Path) -> None:
+def test_it_says_how_it_goes_and_what_to_do_next(here: Run, place: Path, tmp_path: Path) -> None:
     out = tmp_path / "adapter"
-    done = run(*words(place, out, steps=3), "--json", OMP_NUM_THREADS="1")
+    done = here(*words(place, out, steps=3), "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["adapter"], told["steps"], told["resumed_from"]) == (str(out), 3, 0)
@@ -56,25 +56,24 @@ def test_it_says_how_it_goes_and_what_to_do_next(run: Run, place: Path, tmp_path
     assert done.stderr.count("tokens/s") == 1  # the last step's: no line for each where there is no terminal
     assert f"ape finetune check {out}" in done.stderr
     assert "ape finetune export" in done.stderr
-    again = run(*words(place, out, steps=3))
+    again = here(*words(place, out, steps=3))
     assert (again.returncode, again.stdout) == (2, "")
     assert "holds a finished adapter" in again.stderr
 
 
-def test_a_key_stops_it_and_the_same_command_goes_on(run: Run, place: Path, tmp_path: Path) -> None:
+def test_a_key_stops_it_and_the_same_command_goes_on(here: Run, place: Path, tmp_path: Path) -> None:
     out = tmp_path / "adapter"
     typed = words(place, out, steps=40)
     with subprocess.Popen(
         [str(APE), *typed], stderr=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
     ) as process:
         assert process.stderr
-        line = next(line for line in process.stderr if line.startswith("dev at step 4"))
-        assert line
+        assert any(line.startswith("dev at step 4") for line in process.stderr)
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
     assert process.returncode == 130
     assert "Stopped. The same command goes on from step " in rest
-    done = run(*typed, OMP_NUM_THREADS="1")
+    done = here(*typed)
     assert done.returncode == 0, done.stderr
     assert "Going on from the checkpoint of step " in done.stderr
 
@@ -88,11 +87,11 @@ def test_a_key_stops_it_and_the_same_command_goes_on(run: Run, place: Path, tmp_
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(
-    run: Run, place: Path, tmp_path: Path, flag: str, value: str, said: str
+    here: Run, place: Path, tmp_path: Path, flag: str, value: str, said: str
 ) -> None:
     typed = words(place, tmp_path / "adapter", steps=3)
     typed[typed.index(flag) + 1] = value
-    done = run(*typed)
+    done = here(*typed)
     assert done.returncode in (1, 2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr

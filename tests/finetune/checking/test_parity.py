@@ -20,7 +20,6 @@ from ape.verdict import Usage
 from finetune.checking.parity import Asked, Parity, chances, compare, reference
 from finetune.checking.record import record
 from finetune.checking.stops import stops
-from finetune.checking.tuned import spread
 from finetune.encoding import prompt_tokens
 from prompts import Prompt
 from tests.finetune.tiny import EXAMPLES, make_model
@@ -138,11 +137,6 @@ def test_99_of_100_have_to_stop(asked: list[Asked]) -> None:
     assert stops([ended] * 99 + [endless]).enough
     assert not stops([ended] * 98 + [endless] * 2).enough
     assert stops([ended] * 49 + [endless]).runaways == (endless,)
-
-
-def test_prompts_are_spread_over_all_of_dev() -> None:
-    assert [one.id for one in spread(EXAMPLES, 4)] == [EXAMPLES[at].id for at in (0, 5, 10, 15)]
-    assert spread(EXAMPLES, 100) == list(EXAMPLES)
 
 
 def test_the_result_goes_into_the_card_and_all_else_stays(tmp_path: Path) -> None:

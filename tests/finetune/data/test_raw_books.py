@@ -65,9 +65,16 @@ def test_a_book_may_be_cut_into_stretches_that_are_split_as_books(book: RawBook)
     assert [one.book for one in read(book, cut=2)] == ["mill#1", "mill#1", "mill#2"]
 
 
+def test_languages_that_nobody_gave_are_told_from_the_text(book: RawBook, tmp_path: Path) -> None:
+    assert read(book, languages=Languages(None, None))[0].pair == "fr-en"
+    (tmp_path / "src.txt").write_text("1\n2\n3\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"source language .* 'mill' can't be told .* Give --source-language"
+    ):
+        read(book, languages=Languages(None, None))
+
+
 def test_a_book_says_its_own_languages_or_takes_those_of_the_flags(book: RawBook, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="languages of the raw book 'mill' are not known"):
-        read(book, languages=Languages(None, "en"))
     config = tmp_path / "build.toml"
     config.write_text(
         '[[books]]\nname = "mill"\nsource = "src.txt"\nmt = "mt.txt"\nsource_language = "fr"\n'

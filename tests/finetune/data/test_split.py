@@ -44,7 +44,7 @@ def test_too_few_books_are_said() -> None:
     _, remarks = split_by_book(paragraphs(10, books=2), shares=SHARES, seed=1)
     assert remarks == [
         "There is no test: the paragraphs are of 2 books, and a book is never cut. Give more books, or cut into "
-        "stretches of rows with --book-from-rows."
+        "stretches with --book-from-rows."
     ]
 
 

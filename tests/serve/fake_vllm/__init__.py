@@ -32,7 +32,8 @@ class Fake:
     at a start: `die_after_start` (exit code 3 after some last words), `never_healthy` (it does not listen until told
     otherwise), `slow_start` (seconds until it listens), `flood` (bytes of log, written first), `say` (lines of log);
     at a request: `hang` (no answer to anything, /health too), `unhealthy` (/health is 503), `answer_delay` (seconds
-    before an answer), `pause` (seconds between two pieces of a stream), `load_error` (message) with `load_status`;
+    before an answer), `pause` (seconds between two pieces of a stream), `load_error` (message) with `load_status`,
+    `draft` (the answer, instead of the MT), with the words that it is `unsure` of;
     at a SIGTERM: `ignore_sigterm`.
     """
 

@@ -131,6 +131,7 @@ class Server:
         name = ("chatcmpl-" if chat else "cmpl-") + request.headers.get("x-request-id", secrets.token_hex(8))
         print(f"INFO Received request {name}: params: SamplingParams(), lora_request: None.", flush=True)
         await asyncio.sleep(faults().get("answer_delay", 0))
+        text = faults().get("draft", text)
         self.answered += 1
         kind = "chat.completion" if chat else "text_completion"
         body = {"id": name, "object": kind, "created": int(time.time()), "model": asked["model"]}
@@ -147,21 +148,37 @@ class Server:
             return JSONResponse({**body, "choices": [choice], "usage": usage})
         if chat:
             body["object"] = "chat.completion.chunk"
-        return StreamingResponse(_events(body, text, usage, chat=chat), media_type="text/event-stream")
+        wanted = isinstance(asked.get("logprobs"), int) and not chat
+        events = _events(body, text, usage, chat=chat, chances=wanted)
+        return StreamingResponse(events, media_type="text/event-stream")
 
 
 async def _events(
-    body: dict[str, Any], text: str, usage: dict[str, int], *, chat: bool
+    body: dict[str, Any], text: str, usage: dict[str, int], *, chat: bool, chances: bool
 ) -> AsyncIterator[str]:
-    pieces = re.findall(r".{1,12}", text, re.DOTALL) or [""]
+    pieces = re.findall(r"\s*\S+" if chances else r".{1,12}", text, re.DOTALL) or [""]
+    pieces += [""] * chances  # the end token, of which vLLM tells as of any other
     for place, piece in enumerate(pieces):
         said = {"delta": {"content": piece}} if chat else {"text": piece}
         reason = "stop" if place == len(pieces) - 1 else None
-        choice = {"index": 0, **said, "logprobs": None, "finish_reason": reason}
+        logprobs = _chances(piece or "<|im_end|>") if chances else None
+        choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": reason}
         yield f"data: {json.dumps({**body, 'choices': [choice]})}\n\n"
         await asyncio.sleep(faults().get("pause", 0))
     yield f"data: {json.dumps({**body, 'choices': [], 'usage': usage})}\n\n"
     yield "data: [DONE]\n\n"
+
+
+def _chances(token: str) -> dict[str, Any]:
+    """In the shape of completions; the end token is always a near thing."""
+    unsure = token.strip() in [*faults().get("unsure", []), "<|im_end|>"]
+    chance = -5.0 if unsure else -0.01
+    return {
+        "text_offset": [0],
+        "tokens": [token],
+        "token_logprobs": [chance],
+        "top_logprobs": [{token: chance, " something": -0.5}],
+    }
 
 
 def _card(name: str, *, root: str, parent: str | None, window: int | None) -> dict[str, Any]:
