@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 import sys
 import time
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING
 
 from rich.progress import Progress, TaskID
 
+from ape.adapters import CARD
+from ape.adapters.directory import CONFIG, WEIGHTS
+from ape.adapters.gguf import GGUF
 from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
 from ape.errors import InputError, UnknownJob
@@ -95,8 +99,15 @@ def _known_as(store: Store, wanted: Wanted) -> str:
 
 
 def engine_named(settings: Settings, use: str) -> str:
-    """The engine and its model in the user's words."""
-    return " ".join(filter(None, [settings.engine, settings.url, settings.model, use]))
+    """The engine and its model in the user's words, with the adapters as they are now."""
+    adapters = [f"{name}@{_hash_of_adapter(place)}" for name, place in settings.adapters.items()]
+    return " ".join(filter(None, [settings.engine, settings.url, settings.model, *adapters, use]))
+
+
+def _hash_of_adapter(directory: Path) -> str:
+    files = (directory / name for name in (CARD, CONFIG, WEIGHTS, GGUF))
+    found = "".join(hash_of(path) for path in files if path.is_file())
+    return hashlib.sha256(found.encode()).hexdigest()[:12]
 
 
 def _finished(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job | None:

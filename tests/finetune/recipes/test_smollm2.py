@@ -1,4 +1,4 @@
-"""The whole way on a slice, by the commands as typed: build, train, export, check, gate, score, and a passage served."""
+"""The whole way on a slice, by the commands as typed: from build to score, and a passage served."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     rows = json.loads((adapter / "results.json").read_text())["rows"]
     assert {row["system"] for row in rows} >= {"do nothing", "tuned", "untuned"}
     assert {row["pair"] for row in rows} == {*PAIRS, "all"}
-    assert (adapter / "README.md").read_text().startswith("#")
+    assert "# adapter" in (adapter / "README.md").read_text()
     (tmp_path / "src.txt").write_text("Vanamees istus maha .")
     (tmp_path / "mt.txt").write_text("The old man sat down .")
     command = [sys.executable, "-m", "ape.cli.main", "edit", "--json", "--model", "mine"]

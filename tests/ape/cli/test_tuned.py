@@ -1,0 +1,152 @@
+"""Adapters on the embedded engine as a user types them, and the tuned model that comes with the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ape
+from ape.cli.book_edit import engine_named
+from ape.engines.loading import Loading
+from ape.gate import Gate
+from ape.settings import Settings
+from prompts import fingerprint
+from tests.ape.adapters.making import make_gguf_adapter
+from tests.ape.cli.conftest import Run
+
+ROOT = Path(ape.__file__).parent.parent
+GATE = Gate(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
+PASSAGE = ("--source", "src.txt", "--mt", "mt.txt", "--max-attempts", "1", "--json")
+LANGUAGES = ("--source-language", "fr", "--target-language", "en")
+
+
+@pytest.fixture
+def cached(tmp_path: Path, smollm2: Path) -> str:
+    """The folder of models, with the default model in its place there."""
+    return str(smollm2.parent.parent)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, smollm2: Path, cached: str) -> Run:
+    """Type `ape …` where the package is installed with an adapter in it."""
+    site = tmp_path / "site"
+    for package in ("ape", "prompts", "serve"):
+        shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__", "tuned"))
+    make_gguf_adapter(site / "ape" / "models" / "tuned", smollm2)
+    (tmp_path / "src.txt").write_text("Anna vint.\n")
+    (tmp_path / "mt.txt").write_text("Anna come.\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("APE_")}
+    places = {"HOME": str(tmp_path), "PYTHONPATH": str(site), "APE_CACHE": cached}
+
+    def type_in(*words: str) -> subprocess.CompletedProcess[str]:
+        program = "from ape.cli.main import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", program, *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=kept | places,
+            timeout=120,
+            check=False,
+        )
+
+    return type_in
+
+
+def test_the_tuned_model_is_the_default_and_the_untuned_one_is_had_by_name(shipped: Run) -> None:
+    done = shipped("edit", *PASSAGE, *LANGUAGES)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["model"], told["prompt"]) == ("smollm2-135m-ape", fingerprint("sep"))
+    (warned,) = (finding for finding in told["findings"] if finding["guard"] == "languages")
+    assert warned["severity"] == "warn"
+    assert warned["message"].startswith(
+        "smollm2-135m-ape was tuned for et-en, ro-en, and not for French to English"
+    )
+    untuned = json.loads(shipped("edit", *PASSAGE, *LANGUAGES, "--model", "smollm2-135m").stdout)
+    assert (untuned["model"], untuned["prompt"]) == ("smollm2-135m", fingerprint("chat"))
+    assert "languages" not in [finding["guard"] for finding in untuned["findings"]]
+    listed = {row["name"]: row for row in json.loads(shipped("models", "list", "--json").stdout)}
+    assert listed["smollm2-135m-ape"]["path"] == listed["smollm2-135m"]["path"]
+    assert listed["smollm2-135m-ape"]["good_for"].startswith("The default")
+
+
+@pytest.fixture
+def book(tmp_path: Path, run: Run) -> tuple[str, ...]:
+    (tmp_path / "livre.txt").write_text("Anna vint.\n\nElle partit.\n")
+    (tmp_path / "book.txt").write_text("Anna come.\n\nShe go.\n")
+    return ("livre.txt", "book.txt", *LANGUAGES, "--context", "0", "--max-attempts", "1")
+
+
+def test_a_book_is_of_one_adapter(
+    run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str
+) -> None:
+    for name, seed in (("a", 1), ("b", 2)):
+        make_gguf_adapter(tmp_path / name, smollm2, seed=seed)
+    words = ("book", "edit", *book, "-o", "out.txt", "--json")
+
+    def edit(*flags: str) -> subprocess.CompletedProcess[str]:
+        return run(*words, *flags, APE_CACHE=cached, APE_WINDOW="1024")
+
+    mine = ("--adapter", "mine=a", "--model", "mine")
+    done = edit(*mine)
+    assert done.returncode == 0, done.stderr
+    again = edit(*mine)
+    assert "nothing to do" in again.stderr
+    for flags, said in (
+        (("--adapter", "mine=b", "--model", "mine"), "revision was"),
+        (("--adapter", "mine=a", "--model", "smollm2-135m"), "model was 'mine' and is 'smollm2-135m'"),
+    ):
+        refused = edit(*flags)
+        assert refused.returncode != 0
+        assert said in refused.stderr
+
+
+def test_a_plan_is_of_the_model_that_would_be_asked(
+    run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path
+) -> None:
+    make_gguf_adapter(tmp_path / "a", smollm2)
+    words = ("book", "plan", *book, "--json", "--model", "smollm2-135m")
+    plain = json.loads(run(*words).stdout)
+    tuned = json.loads(run(*words, "--adapter", "mine=a", "--use", "mine").stdout)
+    # Without the instructions of the chat format there is far less to read.
+    assert tuned["tokens_in"]["high"] < plain["tokens_in"]["high"] / 3
+
+
+@pytest.mark.parametrize("command", [("demo",), ("edit",), ("book", "plan", "livre.txt", "book.txt")])
+def test_a_server_by_url_takes_no_adapter_from_here(
+    command: tuple[str, ...], run: Run, book: tuple[str, ...]
+) -> None:
+    done = run(
+        *command,
+        "--url",
+        "http://127.0.0.1:9/v1",
+        "--adapter",
+        "a=b",
+        stdin='{"source": "Oui.", "mt": "Yes."}',
+    )
+    assert done.returncode == 2
+    assert "--adapter is for the engines that are started here" in done.stderr
+
+
+def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: Path, smollm2: Path) -> None:
+    """Without the engine, so that the same command again is quick where there is nothing to do."""
+    place = make_gguf_adapter(tmp_path / "a", smollm2)
+    settings = Settings(cache=tmp_path, adapters={"mine": place})
+    before = engine_named(settings, "mine")
+    shutil.rmtree(place)
+    make_gguf_adapter(place, smollm2, gate=GATE)
+    assert engine_named(settings, "mine") != before
+
+
+def test_a_name_stands_for_a_model_and_its_format(tmp_path: Path, smollm2: Path) -> None:
+    place = make_gguf_adapter(tmp_path / "a", smollm2)
+    wanted = Loading("smollm2-135m", {"mine": place}, "mine")
+    assert wanted.asked("default") == ("mine", "sep")
+    assert wanted.asked("smollm2-135m") == ("smollm2-135m", "chat")
