@@ -100,6 +100,13 @@ def weigh_loss(model: Any, *, chunk: int = CHUNK) -> None:
             logits = original(*args, **inputs, use_cache=False).logits
             return _Lost(loss=plain_loss(logits, labels, loss_weights))
         states = self.get_decoder()(*args, **inputs, use_cache=False).last_hidden_state
-        return _Lost(loss=chunked_loss(states, head.weight, labels, loss_weights, chunk))
+        return _Lost(loss=chunked_loss(states, _whole(head.weight), labels, loss_weights, chunk))
 
     model.forward = MethodType(forward, model)
+
+
+def _whole(weight: Any) -> Tensor:
+    """All of it, also where FSDP has left each process a part."""
+    gather = getattr(weight, "full_tensor", None)
+    whole: Tensor = gather() if gather else weight
+    return whole

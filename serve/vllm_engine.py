@@ -220,9 +220,10 @@ class VllmEngine(OpenAIEngine):
 
 
 def _without_the_end(draft: Draft) -> Draft:
-    """The draft with the chances of its own tokens. vLLM also tells of the end token, and of a stop that it cut off.
+    """The draft with the chances of its own tokens alone.
 
-    Gates are fitted without: llama.cpp does not tell of them.
+    vLLM also tells of the end token, and of a stop that it cut off. llama.cpp does not, and a gate that was fitted on
+    its drafts would weigh an edit at the very end otherwise here.
     """
     ends = accumulate((len(one.text) for one in draft.chances), initial=0)
     own = sum(end < len(draft.text) for end in ends)

@@ -243,7 +243,7 @@ class Tuned(OpenAIEngine):
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        yield Model("tuned", format="sep")
+        yield Model("tuned", format="sep", languages=("fr-en", "zh-en"))
 
 
 @pytest.fixture
@@ -270,3 +270,15 @@ async def test_what_a_tuned_model_was_not_shown_is_said(tuned: Tuned, scripted: 
     result = await post_edit(segment, tuned)
     assert [(finding.guard, finding.severity) for finding in result.findings] == [("format", Severity.WARN)]
     assert "glossary and instructions of the request were not shown to it" in result.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "warned"),
+    [("fr", "en", False), ("de", "en", True), ("fr", "de", True), ("und", "en", False)],
+)
+async def test_a_pair_that_a_model_was_not_tuned_for_is_said(
+    source: str, target: str, warned: bool, tuned: Tuned, scripted: ScriptedServer
+) -> None:
+    result = await post_edit(Segment(SEGMENT.source, SEGMENT.mt, source, target), tuned)
+    found = [finding for finding in result.findings if finding.guard == "languages"]
+    assert [finding.severity for finding in found] == [Severity.WARN] * warned

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from ape.engines.embedded import embedded
-from ape.errors import ModelError
+from ape.errors import ApeError, InputError, ModelError
 from finetune.base import find_base, load_base
 from tests.finetune.export.making import END, make_gguf, make_tiny
 
@@ -85,21 +85,21 @@ def without_weights(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "sentence"),
+    ("spoil", "error", "sentence"),
     [
-        (without_end, "has no end token"),
-        (cut_short, "is damaged"),
-        (without_weights, "can't be loaded"),
-        (lambda folder: (folder / "config.json").unlink(), "can't be read as a model"),
+        (without_end, InputError, "has no end token"),
+        (cut_short, ModelError, "is damaged"),
+        (without_weights, ModelError, "can't be loaded"),
+        (lambda folder: (folder / "config.json").unlink(), ModelError, "can't be read as a model"),
     ],
 )
 def test_what_is_no_base_is_one_sentence(
-    spoil: Callable[[Path], None], sentence: str, directory: Path, tmp_path: Path
+    spoil: Callable[[Path], None], error: type[ApeError], sentence: str, directory: Path, tmp_path: Path
 ) -> None:
     spoilt = tmp_path / "spoilt"
     shutil.copytree(directory, spoilt)
     spoil(spoilt)
-    with pytest.raises(ModelError, match=sentence):
+    with pytest.raises(error, match=sentence):
         load_base(str(spoilt))
 
 

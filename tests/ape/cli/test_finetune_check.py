@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,6 +64,15 @@ def test_what_can_not_be_trained_on_is_refused_with_the_example(check: Run) -> N
     told = json.loads(done.stdout)
     assert not told["sound"]
     assert told["faults"] == [{"kind": "empty", "example": "chat", "detail": ""}]
+
+
+def test_a_base_without_an_end_token_is_refused(check: Run, folder: Path, tmp_path: Path) -> None:
+    base = shutil.copytree(folder / "base", tmp_path / "endless")
+    told = json.loads((base / "tokenizer_config.json").read_bytes())
+    (base / "tokenizer_config.json").write_text(json.dumps(told | {"eos_token": None}))
+    done = check("--data", "data", "--base", base)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no end token" in done.stderr
 
 
 @pytest.mark.parametrize(

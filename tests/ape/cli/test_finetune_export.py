@@ -9,7 +9,7 @@ import pytest
 
 from ape.adapters import read_card
 from ape.models.gguf_header import read_header
-from tests.ape.cli.conftest import Run
+from tests.ape.cli.conftest import MT, Run
 from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
 
 RESULTS = {
@@ -46,28 +46,34 @@ def adapter(tmp_path: Path) -> Path:
     return make_adapter(tmp_path / "mine", make_tiny(tmp_path / "tiny"))
 
 
-def test_an_adapter_is_exported_and_asked_by_its_name(run: Run, adapter: Path, tmp_path: Path) -> None:
-    done = run("finetune", "export", "mine", "--base", "tiny")
+def test_an_adapter_is_exported_and_asked_by_its_name(
+    here: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = here("finetune", "export", "mine", "--base", "tiny")
     assert (done.returncode, done.stdout) == (0, "mine/adapter.gguf\n"), done.stderr
     header = read_header(adapter / "adapter.gguf")
     assert header.metadata["adapter.type"] == "lora"
-    again = run("finetune", "export", "mine", "--base", "tiny")
+    again = here("finetune", "export", "mine", "--base", "tiny")
     assert again.returncode == 2
     assert "adapter.gguf is there already" in again.stderr
     make_gguf(tmp_path / "tiny", tmp_path / "tiny.gguf")
     words = ("--source", "src.txt", "--mt", "mt.txt", "--model", "tiny.gguf", "--adapter", "mine=mine")
-    edited = run("edit", *words, "--json", APE_ALIASES="default=mine", APE_WINDOW="1024")
+    monkeypatch.setenv("APE_ALIASES", "default=mine")
+    monkeypatch.setenv("APE_WINDOW", "1024")
+    (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
+    (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
+    edited = here("edit", *words, "--json")
     assert edited.returncode == 0, edited.stderr
     told = json.loads(edited.stdout)
     assert (told["model"], told["prompt"]) == ("mine", read_card(adapter).prompt)
 
 
-def test_a_model_card_says_what_the_adapter_files_say(run: Run, adapter: Path, tmp_path: Path) -> None:
+def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, tmp_path: Path) -> None:
     (adapter / "results.json").write_text(json.dumps(RESULTS))
     data = tmp_path / "data"
     data.mkdir()
     (data / "manifest.json").write_text(json.dumps(MANIFEST))
-    done = run("finetune", "export", "mine", "--to", "card", "--data", "data", "-o", "card.md")
+    done = here("finetune", "export", "mine", "--to", "card", "--data", "data", "-o", "card.md")
     assert (done.returncode, done.stdout) == (0, "card.md\n"), done.stderr
     text = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert text.startswith('---\nbase_model: "tiny"\n')
@@ -96,9 +102,9 @@ def test_a_model_card_says_what_the_adapter_files_say(run: Run, adapter: Path, t
         (["mine", "--to", "card", "--data", "nowhere"], "nowhere holds no examples"),
     ],
 )
-def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, run: Run, adapter: Path) -> None:
+def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, here: Run, adapter: Path) -> None:
     before = sorted(path.name for path in adapter.iterdir())
-    done = run("finetune", "export", *words)
+    done = here("finetune", "export", *words)
     assert done.returncode == 2, done.stderr
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr

