@@ -65,7 +65,7 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
     here: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C while dev is looked at for the second time, which is before the second checkpoint."""
-    from finetune import trainer
+    from finetune import task
 
     typed = words(place, tmp_path / "adapter", steps=5)
     looks, real = count(1), trainer.gain
