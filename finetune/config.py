@@ -62,9 +62,13 @@ class TrainConfig(BaseModel):
         bool, Field(description="work activations out twice instead of keeping them")
     ] = False
     chunk: Annotated[int, Field(ge=1, description="tokens whose logits exist at once")] = 1024
+    # Tried on no GPU. accelerate does not shard on processors; forced to (two of them, version 2), steps and looks at
+    # dev went well, and saving did not: state dicts came in parts, and loading the best checkpoint hung.
     fsdp: Annotated[
         dict[str, bool | int | str] | None,
-        Field(description="FSDP over the processes, as transformers has it"),
+        Field(
+            description="FSDP over the processes, as transformers has it; on GPUs, and not tried there yet"
+        ),
     ] = None
     lora: Lora = Lora()
     watch: Watch = Watch()

@@ -50,6 +50,8 @@ def train(
     base: str, data: Path, out: Path, *, config: TrainConfig, listen: Callable[[Event], None] = lambda _: None
 ) -> Trained:
     """Train an adapter of the base on the examples, into a new directory or one of an unfinished run."""
+    if config.fsdp is not None and not torch.cuda.is_available():
+        raise InputError("fsdp needs GPUs: processors would each keep the whole model. Leave it out here.")
     examples = read_examples(data)
     asked = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
     run = open_run(out, asked)

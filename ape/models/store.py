@@ -106,12 +106,15 @@ def pull(model: Model, *, cache: Path, progress: Progress = quiet, wheel: Path |
     return path
 
 
-def entries(*, cache: Path) -> list[Entry]:
-    """The catalogue, each model with its place if it is here, then whatever else was pulled from the hub."""
+def entries(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[Entry]:
+    """The catalogue, each model with its place if it is here, then whatever else was pulled from the hub.
+
+    `tuned` holds the adapter that comes with the package; without it that model is left out.
+    """
     known = [
         Entry(model, location(model, cache=cache) if is_cached(model, cache=cache) else None)
         for model in CATALOGUE.values()
-        if model.name != TUNED_MODEL or TUNED_FOLDER.is_dir()
+        if model.name != TUNED_MODEL or tuned.is_dir()
     ]
     listed = {location(entry.model, cache=cache) for entry in known}
     return known + [entry for entry in _from_the_hub(cache) if entry.path not in listed]

@@ -340,6 +340,14 @@ def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> Non
     assert not _arguments(open_run(tmp_path / "out", {}), configured(), 20, watched=False).fsdp
 
 
+def test_sharding_without_a_gpu_is_refused_and_not_left_out_in_silence(fit: Fit, tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(InputError, match="fsdp needs GPUs"):
+        fit(tmp_path / "out", configured(fsdp={}))
+    assert not (tmp_path / "out").exists()
+
+
 def test_four_bits_without_a_gpu_are_refused_in_a_sentence(fit: Fit, tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")

@@ -68,14 +68,14 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
     from finetune import task
 
     typed = words(place, tmp_path / "adapter", steps=5)
-    looks, real = count(1), trainer.gain
+    looks, real = count(1), task.gain
 
     def interrupted(*given: Any) -> Any:
         if next(looks) == 2:
             signal.raise_signal(signal.SIGINT)
         return real(*given)
 
-    monkeypatch.setattr(trainer, "gain", interrupted)
+    monkeypatch.setattr("finetune.trainer.gain", interrupted)
     stopped = here(*typed)
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert "Stopped. The same command goes on from step 2, its last checkpoint." in stopped.stderr

@@ -13,6 +13,7 @@ import pytest
 from ape.errors import InputError, ModelError
 from ape.models import (
     CATALOGUE,
+    TUNED_MODEL,
     HubSource,
     Model,
     Step,
@@ -297,16 +298,15 @@ def test_a_disk_that_refuses_midway_is_said_to_and_nothing_is_kept(
 
 
 def test_the_list_has_the_catalogue_first_then_what_else_was_pulled(tmp_path: Path) -> None:
-    assert [(entry.model, entry.path) for entry in entries(cache=tmp_path / "none")] == [
-        (model, None) for model in CATALOGUE.values()
-    ]
+    empty = entries(cache=tmp_path / "none", tuned=tmp_path)
+    assert [(entry.model, entry.path) for entry in empty] == [(model, None) for model in CATALOGUE.values()]
     other = Model("x", HubSource("someone/Some-Model-GGUF", "big/model-q8_0.gguf", "v2"))
     path = location(other, cache=tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
     (path.parent / ".pull-abc").mkdir()
     (path.parent / ".pull-abc" / "half.gguf").write_bytes(b"GGUF")
-    *known, last = entries(cache=tmp_path)
+    *known, last = entries(cache=tmp_path, tuned=tmp_path)
     assert len(known) == len(CATALOGUE)
     assert last.model.name == "someone/Some-Model-GGUF@v2:big/model-q8_0.gguf"
     assert (last.path, last.model.size) == (path, len(CONTENT))
@@ -317,4 +317,12 @@ def test_a_truncated_model_of_the_catalogue_is_listed_as_missing(tmp_path: Path)
     path = location(find("qwen3-4b"), cache=tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
-    assert [entry.path for entry in entries(cache=tmp_path)] == [None] * len(CATALOGUE)
+    assert [entry.path for entry in entries(cache=tmp_path, tuned=tmp_path)] == [None] * len(CATALOGUE)
+
+
+def test_the_tuned_model_is_listed_where_its_adapter_is(tmp_path: Path) -> None:
+    names = [
+        [entry.model.name for entry in entries(cache=tmp_path, tuned=place)]
+        for place in (tmp_path, tmp_path / "none")
+    ]
+    assert names == [list(CATALOGUE), [name for name in CATALOGUE if name != TUNED_MODEL]]
