@@ -1,4 +1,4 @@
-"""An adapter for the embedded engine, from MLQE-PE to files that can be shipped, as the commands that a user would type.
+"""An adapter for the embedded engine, from MLQE-PE to files to ship, as the commands that a user would type.
 
     python -m finetune.recipes.smollm2 --corpus mlqe_pe --out OUT [--small]
 
