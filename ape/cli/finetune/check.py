@@ -75,7 +75,7 @@ def _before(data: Path, base: str, config: Path | None, *, show: int, json_outpu
         from finetune.checking.audit import audit
         from finetune.config import read_config
         from finetune.data.dataset import read_examples
-    from ape.cli.finetune_check_show import audit_json, show_audit
+    from ape.cli.finetune.check_show import audit_json, show_audit
     from ape.cli.talk import error_console, passages_progress, pull_progress
 
     training = read_config(config)
@@ -118,7 +118,7 @@ def _after(
         from finetune.checking.tuned import gguf_of, load_tuned
         from finetune.data.dataset import read_examples
         from finetune.example import evenly
-    from ape.cli.finetune_check_show import parity_json, show_parity
+    from ape.cli.finetune.check_show import parity_json, show_parity
     from ape.cli.talk import error_console, pull_progress, say
     from ape.settings import load_settings
 

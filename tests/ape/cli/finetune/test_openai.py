@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from ape.cli.finetune_follow import watching
+from ape.cli.finetune.follow import watching
 from ape.cli.main import main
 from finetune.data.dataset import read_examples, write_examples
 from finetune.hosted.job import News

@@ -37,7 +37,7 @@ def gate(
     with needs("train"):
         import datasets  # noqa: F401
     from ape.adapters import read_card, write_card
-    from ape.cli.finetune_drafts import chosen_examples, drafted
+    from ape.cli.finetune.drafts import chosen_examples, drafted
     from ape.settings import load_settings
     from finetune.gating import Drafted, fit
 

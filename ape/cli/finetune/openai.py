@@ -86,7 +86,7 @@ def openai(
     The same command again goes on with the same job: it sends no file twice and begins no second job. Ctrl-C stops the
     following alone, not the job.
     """
-    from ape.cli.finetune_follow import cancel_job, follow_job, show_card
+    from ape.cli.finetune.follow import cancel_job, follow_job, show_card
 
     if cancel:
         cancel_job(cancel, url=url)
@@ -185,7 +185,7 @@ def _cost(wanted: Wanted, files: list[Prepared], *, url: str) -> str:
 
 
 def _earlier(ledger: Ledger, order: Order, wanted: Wanted, *, url: str) -> str | None:
-    from ape.cli.finetune_follow import asked
+    from ape.cli.finetune.follow import asked
     from ape.cli.talk import say
     from finetune.hosted.job import earlier_job
 
@@ -198,7 +198,7 @@ def _earlier(ledger: Ledger, order: Order, wanted: Wanted, *, url: str) -> str |
 
 
 def _begun(ledger: Ledger, order: Order, wanted: Wanted, files: list[Prepared], *, url: str) -> str:
-    from ape.cli.finetune_follow import STOPPED, asked
+    from ape.cli.finetune.follow import STOPPED, asked
     from ape.cli.talk import say
     from ape.network import host_of
     from finetune.hosted.job import begin

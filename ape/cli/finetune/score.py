@@ -41,7 +41,7 @@ def score(
 
     with needs("train"):
         import datasets  # noqa: F401
-    from ape.cli.finetune_drafts import chosen_examples
+    from ape.cli.finetune.drafts import chosen_examples
     from ape.settings import load_settings
 
     examples = chosen_examples(data, split, rows or [])
@@ -58,7 +58,7 @@ def score(
 async def _score(
     adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings
 ) -> Results:
-    from ape.cli.finetune_drafts import drafted
+    from ape.cli.finetune.drafts import drafted
     from finetune.example import evenly
     from finetune.scoring import edited, guarded, score, unguarded
     from finetune.served import serving

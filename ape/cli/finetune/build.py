@@ -167,7 +167,7 @@ def _build(
     replace: bool,
     json_output: bool,
 ) -> None:
-    from ape.cli.finetune_build_show import alignment_progress, show, watch
+    from ape.cli.finetune.build_show import alignment_progress, show, watch
     from ape.cli.talk import error_console, pull_progress, say
     from finetune.data.align import MiniLm
     from finetune.data.build import build as make

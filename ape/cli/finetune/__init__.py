@@ -1,0 +1,22 @@
+"""`ape finetune build|train|check|gate|score|export|openai`: from aligned books to an adapter that serves as it trained."""
+
+from __future__ import annotations
+
+import typer
+
+from ape.cli.finetune.build import build
+from ape.cli.finetune.check import check
+from ape.cli.finetune.export import export
+from ape.cli.finetune.gate import gate
+from ape.cli.finetune.openai import openai
+from ape.cli.finetune.score import score
+from ape.cli.finetune.train import train
+
+app = typer.Typer(no_args_is_help=True)
+app.command()(build)
+app.command()(train)
+app.command()(check)
+app.command()(gate)
+app.command()(score)
+app.command()(export)
+app.command()(openai)
