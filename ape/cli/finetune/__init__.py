@@ -1,4 +1,4 @@
-"""`ape finetune build|train|check|gate|score|export|openai`: from aligned books to an adapter that serves as it trained."""
+"""`ape finetune …`: the commands from aligned books to an adapter that serves as it trained."""
 
 from __future__ import annotations
 
