@@ -7,15 +7,17 @@ comes after it (gate, guards, scores) can be done again in seconds.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ape.engines.around import Around
 from ape.engines.protocol import Engine, Model, Reply, Sampling
+from ape.errors import InputError, TooLong
 from ape.events import Listener, ignore
 from ape.postedit import Options, sampling_of
 from ape.segment import Chance, Draft, Segment
@@ -26,15 +28,16 @@ from prompts import Prompt, render
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """What a model answered, by example id, as the server sent it."""
+    """What a model answered, by the hash of the prompt, as the server sent it."""
 
     model: Model
     replies: dict[str, Reply]
 
     def draft(self, example: Example) -> Draft:
         """The draft of an example, read as it would be when served."""
-        reply = self.replies[example.id]
-        text = render(self.model.format, example.question).read(reply.draft.text)
+        prompt = render(self.model.format, example.question)
+        reply = self.replies[_hash(prompt)]
+        text = prompt.read(reply.draft.text)
         return Draft(text, reply.draft.finish_reason, reply.draft.chances)
 
 
@@ -59,34 +62,57 @@ async def draft_all(
     """
     async with engine.using(name) as model:
         kept = _read(path, key)
-        waiting = [example for example in examples if example.id not in kept]
-        done = len(examples) - len(waiting)
-        with path.open("a", encoding="utf-8") as file:
+        prompts = {_hash(prompt): (prompt, example) for prompt, example in _asked(model, examples)}
+        waiting = [name for name in prompts if name not in kept]
+        done = len(prompts) - len(waiting)
+        with _appending(path) as file:
             file.write("" if _ends_well(path) else "\n")
             slots = asyncio.Semaphore(at_once)
 
-            async def one(example: Example) -> None:
+            async def one(name: str) -> None:
                 nonlocal done
+                prompt, example = prompts[name]
+                sampling = sampling_of(segment_of(example), Options(), 1, gated=True)
                 async with slots:
-                    reply = await engine.ask(
-                        render(model.format, example.question),
-                        sampling_of(segment_of(example), Options(), 1, gated=True),
-                        model=model,
-                        listen=ignore,
-                    )
-                kept[example.id] = reply
-                file.write(json.dumps(_row(example.id, reply, key)) + "\n")  # ASCII: halves of characters too
+                    try:
+                        reply = await engine.ask(prompt, sampling, model=model, listen=ignore)
+                    except TooLong:
+                        reply = Reply(
+                            Draft("", "length"), Usage()
+                        )  # no draft; one long row is not the end of all
+                kept[name] = reply
+                file.write(
+                    json.dumps(_row(name, example.id, reply, key)) + "\n"
+                )  # ASCII: halves of characters too
                 file.flush()
                 done += 1
-                progress(done, len(examples))
+                progress(done, len(prompts))
 
             try:
                 async with asyncio.TaskGroup() as group:
-                    for example in waiting:
-                        group.create_task(one(example))
+                    for name in waiting:
+                        group.create_task(one(name))
             except ExceptionGroup as failed:
                 raise failed.exceptions[0] from failed
-    return Drafts(model, {example.id: kept[example.id] for example in examples})
+    return Drafts(model, {name: kept[name] for name in prompts})
+
+
+def _asked(model: Model, examples: Sequence[Example]) -> Iterator[tuple[Prompt, Example]]:
+    return ((render(model.format, example.question), example) for example in examples)
+
+
+def _hash(prompt: Prompt) -> str:
+    """What a draft is of: ids are of files, and files change and have namesakes."""
+    return hashlib.sha256(prompt.text.encode()).hexdigest()[:20]
+
+
+@contextmanager
+def _appending(path: Path) -> Iterator[TextIO]:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"The drafts can't be kept in {path}: {error.strerror}.") from error
 
 
 def _ends_well(path: Path) -> bool:
@@ -95,20 +121,16 @@ def _ends_well(path: Path) -> bool:
     return not content or content.endswith(b"\n")
 
 
-def _row(id: str, reply: Reply, key: str) -> dict[str, Any]:
+def _row(prompt: str, id: str, reply: Reply, key: str) -> dict[str, Any]:
     return {
+        "prompt": prompt,
         "id": id,
         "key": key,
         "text": reply.draft.text,
         "finish": reply.draft.finish_reason,
         "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
-        "chances": [[one.text, round(one.logprob, 4), _short(one)] for one in reply.draft.chances],
+        "chances": [[one.text, one.logprob, one.others] for one in reply.draft.chances],
     }
-
-
-def _short(chance: Chance) -> list[list[Any]]:
-    """Where the model had no doubt, what else there was says nothing."""
-    return [] if chance.logprob > -0.001 else [[text, round(lp, 4)] for text, lp in chance.others]
 
 
 def _read(path: Path, key: str) -> dict[str, Reply]:
@@ -126,7 +148,7 @@ def _read(path: Path, key: str) -> dict[str, Reply]:
             Chance(text, logprob, tuple((other, lp) for other, lp in others))
             for text, logprob, others in row["chances"]
         )
-        kept[row["id"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
+        kept[row["prompt"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
     return kept
 
 
@@ -135,10 +157,8 @@ class Replay(Around):
 
     def __init__(self, engine: Engine, drafts: Drafts, examples: Sequence[Example]) -> None:
         super().__init__(engine)
-        self._model = drafts.model
         self._answers = {
-            render(drafts.model.format, example.question).text: drafts.replies[example.id]
-            for example in examples
+            prompt.text: drafts.replies[_hash(prompt)] for prompt, _ in _asked(drafts.model, examples)
         }
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:

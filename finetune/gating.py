@@ -94,7 +94,7 @@ def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
     words: dict[str, int] = defaultdict(int)
     for one in drafts:
         words[one.pair] += len(one.example.human.split())
-    return Fitted(gate, won, dict(words), int((chances >= threshold).sum()), len(rows))
+    return Fitted(gate, won, dict(words), int((chances > threshold).sum()), len(rows))
 
 
 def _folds(count: int, seed: int) -> list[int]:
@@ -145,7 +145,7 @@ def _best_threshold(
         won = {one.pair: 0.0 for one in drafts}
         squares = 0.0
         for at, edits in by_draft.items():
-            gained = _gained(drafts[at], [evidence for chance, evidence in edits if chance >= threshold])
+            gained = _gained(drafts[at], [evidence for chance, evidence in edits if chance > threshold])
             won[drafts[at].pair] += gained
             squares += gained**2
         surely = sum(won.values()) - math.sqrt(squares)

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from ape.adapters import CARD
 from ape.errors import InputError
 
 ASKED = "run.json"
+LOCK = ".lock"
 # Written into a checkpoint when all of it is on disk. One without it is of a process that died, and nobody goes on from
 # there.
 WHOLE = "whole"
@@ -43,6 +46,20 @@ class Run:
         """Whether the training had come to its end there, so that only the adapter is still to be saved."""
         return (checkpoint / WHOLE).read_text() == END
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else trains here meanwhile; of the processes of one training, the first holds it for all."""
+        if os.environ.get("RANK", "0") != "0":
+            yield
+            return
+        try:
+            with FileLock(self.directory / LOCK, timeout=0):
+                yield
+                if (self.directory / CARD).exists():
+                    (self.directory / LOCK).unlink(missing_ok=True)  # a finished adapter needs none
+        except Timeout as error:
+            raise InputError(f"Another process is training in {self.directory} at this moment.") from error
+
     def finish(self) -> None:
         """The adapter is there: what was needed to go on is not needed any more."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
@@ -58,6 +75,9 @@ def open_run(directory: Path, asked: Mapping[str, Any]) -> Run:
         if not (directory / ASKED).exists():
             _begin(directory, said)
         before = (directory / ASKED).read_text(encoding="utf-8")
+        if before != said and run.last_checkpoint() is None:
+            _begin(directory, said)  # nothing was learned the other way
+            before = said
     except OSError as error:
         raise InputError(f"{directory} can't be used: {error.strerror}.") from error
     if before != said:
@@ -105,7 +125,7 @@ def _disk_full(error: BaseException | None) -> str | None:
 def _begin(directory: Path, said: str) -> None:
     """Make it the directory of a training, at one stroke, since all processes of torchrun do so at once."""
     directory.mkdir(parents=True, exist_ok=True)
-    others = [place for place in directory.iterdir() if not place.name.startswith(ASKED)]
+    others = [place for place in directory.iterdir() if not place.name.startswith((ASKED, LOCK))]
     if others and not (directory / ASKED).exists():
         raise InputError(f"{directory} exists and is no training. Choose another --out.")
     draft = directory / f"{ASKED}.{os.getpid()}"

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ape.engines.protocol import Engine
+from ape.errors import InputError
 from ape.guards import check
 from ape.postedit import Options, post_edit
 from ape.verdict import Severity
@@ -63,10 +64,14 @@ async def edited(engine: Engine, name: str, drafts: Drafts, examples: Sequence[E
     """The post-edits of drafts made before, with gate and guards as when served, one attempt each."""
     replay = Replay(engine, drafts, examples)
     options = Options(model=name, max_attempts=1)
-    return [
-        (await post_edit(segment_of(example), replay, options=options)).post_edit.strip()
-        for example in examples
-    ]
+    texts = []
+    for example in examples:
+        try:
+            result = await post_edit(segment_of(example), replay, options=options)
+            texts.append(result.post_edit.strip())
+        except InputError:  # a passage that can't be worked on stays as it is
+            texts.append(example.mt)
+    return texts
 
 
 def unguarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:

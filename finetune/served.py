@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ape.adapters import read_card
+from ape.adapters import Card, read_card
 from ape.adapters.directory import WEIGHTS
 from ape.adapters.gguf import GGUF
 from ape.engines.open import open_engine
 from ape.engines.protocol import Engine
-from ape.models import DEFAULT_MODEL
+from ape.errors import InputError
+from ape.models import CATALOGUE, DEFAULT_MODEL
 from ape.settings import Settings
 from prompts import fingerprint
 
@@ -39,9 +40,21 @@ async def serving(adapter: Path, settings: Settings) -> AsyncIterator[Served]:
     """The adapter on the engine of the settings."""
     card = read_card(adapter)
     weights = adapter / (GGUF if settings.engine == "embedded" else WEIGHTS)
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    try:
+        with weights.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{adapter} has no {weights.name}. `ape finetune export {adapter}` writes it."
+        ) from error
     # With its base alone beside it: by default that would be the tuned model that comes with this package.
-    changes = {"adapters": {NAME: adapter}, "model": settings.model or DEFAULT_MODEL}
+    changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(card)}
     async with open_engine(settings.model_copy(update=changes)) as engine:
-        yield Served(engine, NAME, f"{card.prompt}+{digest}")
+        served = Served(engine, NAME, "")
+        yield replace(served, key=f"{card.prompt}+{digest}+{(await served.untuned()).key}")
+
+
+def _base(card: Card) -> str:
+    """The model that it was trained on, where that is one the engine can find."""
+    known = card.base.model in CATALOGUE or Path(card.base.model).suffix == ".gguf"
+    return card.base.model if known else DEFAULT_MODEL

@@ -24,7 +24,7 @@ from ape.errors import InputError
 from finetune.base import LoadedBase, load_base
 from finetune.config import TrainConfig
 from finetune.data.dataset import Examples, read_examples
-from finetune.encoding import BLANK, Collator, encode_all
+from finetune.encoding import BLANK, Collator, encode, encode_all
 from finetune.example import evenly
 from finetune.loss import weigh_loss
 from finetune.plot import plot_losses
@@ -55,6 +55,13 @@ def train(
     examples = read_examples(data)
     asked = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
     run = open_run(out, asked)
+    with run.held():
+        return _train(base, examples, run, config, listen)
+
+
+def _train(
+    base: str, examples: Examples, run: Run, config: TrainConfig, listen: Callable[[Event], None]
+) -> Trained:
     loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
     trainer = _trainer(loaded, examples, run, config, listen)
     last = run.last_checkpoint()
@@ -87,17 +94,19 @@ def adapted(loaded: LoadedBase, config: TrainConfig) -> Any:
 
         prepare: Any = peft.prepare_model_for_kbit_training
         prepare(loaded.model, use_gradient_checkpointing=config.checkpointing)
-    return get_peft_model(
-        loaded.model,
-        LoraConfig(
-            r=lora.rank,
-            lora_alpha=lora.alpha,  # type: ignore[arg-type]  # a factor, and need not be whole
-            lora_dropout=lora.dropout,
-            target_modules=_linear(loaded.model) if lora.modules == "all-linear" else list(lora.modules),
-            layers_to_transform=list(range(first, layers)) if first else None,
-            task_type="CAUSAL_LM",
-        ),
+    settings = LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # a factor, and need not be whole
+        lora_dropout=lora.dropout,
+        target_modules=_linear(loaded.model) if lora.modules == "all-linear" else list(lora.modules),
+        layers_to_transform=list(range(first, layers)) if first else None,
+        task_type="CAUSAL_LM",
     )
+    try:
+        return get_peft_model(loaded.model, settings)
+    except ValueError as error:
+        there = ", ".join(_linear(loaded.model))
+        raise InputError(f"lora.modules has names that the base does not have. There is: {there}.") from error
 
 
 def _linear(model: Any) -> list[str]:
@@ -113,7 +122,11 @@ def _trainer(
     loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig, listen: Callable[[Event], None]
 ) -> ApeTrainer:
     encoded = encode_all(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens)
-    looked_at = evenly(examples["dev"], config.watch.examples)
+    looked_at = [
+        one
+        for one in evenly(examples["dev"], config.watch.examples)
+        if len(encode(loaded.tokenizer, one)) <= config.max_tokens  # dev is whole, and some of it may not fit
+    ]
     if not encoded:
         raise InputError(f"{examples.directory} has no examples to train on.")
     rows: Any = [*encoded, BLANK]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from ape.errors import AdapterRefused
+from ape.errors import AdapterRefused, InputError
 from ape.gate import Gate
 from prompts import Format, fingerprint
 
@@ -101,6 +104,28 @@ def read_card(directory: Path) -> Card:
 
 def write_card(directory: Path, card: Card) -> Path:
     """Put the card into the directory."""
+    return _put(directory / CARD, card.model_dump_json(indent=2))
+
+
+def amend_card(directory: Path, changes: Mapping[str, object]) -> Path:
+    """Change some of what is written in the card; all else stays, also what this version does not know."""
     path = directory / CARD
-    path.write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    try:
+        told = {**json.loads(path.read_bytes()), **changes}
+        return _put(path, json.dumps(told, indent=2, ensure_ascii=False))
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def _put(path: Path, text: str) -> Path:
+    """At one stroke: a server may read it at any time, and a full disk leaves what was there."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
+        try:
+            draft.write(text + "\n")
+            draft.close()
+            Path(draft.name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+            os.replace(draft.name, path)  # noqa: PTH105 - atomic
+        except BaseException:
+            Path(draft.name).unlink(missing_ok=True)
+            raise
     return path

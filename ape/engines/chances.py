@@ -13,9 +13,9 @@ def read_chances(told: Any) -> Iterator[Chance]:
     if not isinstance(told, Mapping):
         return
     content = told.get("content")
-    if isinstance(content, Sequence):
+    if isinstance(content, list):
         yield from (_of_chat(entry) for entry in content)
-    elif isinstance(told.get("tokens"), Sequence):
+    elif isinstance(told.get("tokens"), list):
         beside = told.get("top_logprobs") or [None] * len(told["tokens"])
         for token, logprob, others in zip(told["tokens"], told["token_logprobs"], beside, strict=True):
             yield Chance(str(token), float(logprob), tuple((others or {}).items()))

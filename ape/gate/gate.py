@@ -62,7 +62,7 @@ class Gate(BaseModel):
     def sift(self, segment: Segment, draft: Draft) -> Sifted:
         """Undo the edits of a draft that are not likely enough to help."""
         found = weigh_edits(segment, draft.text, draft.chances)
-        sure = {id(one) for one in found if self.chance(one) >= self.threshold}
+        sure = {id(one) for one in found if self.chance(one) > self.threshold}
         kept = tuple(one.edit for one in found if id(one) in sure)
         undone = tuple(one.edit for one in found if id(one) not in sure)
         return Sifted(apply_edits(segment.mt.strip(), kept), kept, undone)

@@ -83,13 +83,17 @@ def audit(
     most = min(config.max_tokens, window or config.max_tokens)
     found = Audit()
     for split, examples in splits.items():
-        encoded = []
+        encoded, fitting = [], []
         for example in examples:
-            encoded.append(encode(tokenizer, example))
-            found.faults.extend(text_faults(tokenizer, example, encoded[-1], most=most))
             progress(1)
+            one = encode(tokenizer, example)
+            if split != "train" and len(one) > most:
+                continue  # dev and test are kept whole, and what does not fit is not looked at in training
+            encoded.append(one)
+            fitting.append(example)
+            found.faults.extend(text_faults(tokenizer, example, one, most=most))
         found.counts[split] = Counts()
-        _look(found, split, examples, encoded, config=config, collate=collate, show=show - len(found.shown))
+        _look(found, split, fitting, encoded, config=config, collate=collate, show=show - len(found.shown))
     return found
 
 

@@ -57,7 +57,7 @@ def read_inputs(
             "not both."
         )
     paragraphs = list(_read(inputs, rows_as_book, encoder, progress))
-    _refuse_same_ids(paragraphs)
+    refuse_same_ids(paragraphs)
     refuse_slips(paragraphs, check_languages=check_languages)
     return paragraphs
 
@@ -82,7 +82,8 @@ def _read(
             yield from read_rows(path, languages=inputs.languages, split=side)
 
 
-def _refuse_same_ids(paragraphs: Sequence[Paragraph]) -> None:
+def refuse_same_ids(paragraphs: Sequence[Paragraph]) -> None:
+    """Two paragraphs of one id are nearly always one paragraph twice."""
     seen: set[str] = set()
     for one in paragraphs:
         if one.id in seen:

@@ -74,6 +74,7 @@ def walk(corpus: Path, out: Path, size: Size) -> None:
     # Both on whole files: a filter would make the passages easier than they are.
     _ape("gate", adapter, *_rows(out, "dev"))
     _ape("score", adapter, *_rows(out, "test"), "--untuned", size.untuned)
+    (adapter / "README.md").unlink(missing_ok=True)
     _ape("export", adapter, "--to", "card", "--data", data, "-o", adapter / "README.md")
 
 

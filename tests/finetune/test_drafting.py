@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ape.engines.client import OpenAIEngine
-from ape.errors import EngineError
+from ape.errors import EngineError, InputError
+from ape.segment import Chance
 from finetune.drafting import draft_all
 from finetune.example import Example
-from tests.scripted import Fail, ScriptedServer
+from tests.scripted import Fail, Raw, ScriptedServer
 
 EXAMPLES = [
     Example(f"{at}", "b", f"Chat {at}.", f"The cat {at}.", f"A cat {at}.", "fr", "en") for at in range(6)
@@ -46,7 +49,53 @@ async def test_a_line_that_was_cut_off_is_asked_for_again(
     assert len(scripted.requests) == 3
     assert made.draft(EXAMPLES[1]).text == EXAMPLES[1].mt
     reread = await draft_all(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
-    assert (len(scripted.requests), sorted(reread.replies)) == (3, ["0", "1"])
+    assert (len(scripted.requests), len(reread.replies)) == (3, 2)
+
+
+async def test_a_row_that_was_changed_is_asked_for_again(
+    engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "drafts.jsonl"
+    await draft_all(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
+    changed = [replace(EXAMPLES[0], mt="The dog 0."), EXAMPLES[1]]
+    made = await draft_all(engine, "default", changed, path, key="a", at_once=1)
+    assert len(scripted.requests) == 3
+    assert made.draft(changed[0]).text == "The dog 0."
+
+
+async def test_drafts_that_were_kept_are_those_that_were_sent(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    told = {
+        "content": [
+            {"token": "A cat", "logprob": -0.0004, "top_logprobs": [{"token": "The", "logprob": -7.7}]}
+        ]
+    }
+    choice = {"index": 0, "delta": {"content": "A cat"}, "logprobs": told, "finish_reason": "stop"}
+    event = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    scripted.play(Raw(f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n"))
+    async with OpenAIEngine(scripted.url, api_key="k") as engine:
+        fresh = await draft_all(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
+        kept = await draft_all(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
+    assert fresh.replies == kept.replies
+    assert kept.draft(EXAMPLES[0]).chances == (Chance("A cat", -0.0004, (("The", -7.7),)),)
+
+
+async def test_a_row_that_does_not_fit_the_window_has_no_draft_and_stops_nothing(
+    engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    echo = scripted.script
+    long = '{"error": {"message": "too long for the context", "type": "exceed_context_size_error"}}'
+    scripted.script = lambda request, count: (
+        Fail(400, body=long) if "cat 1" in str(request) else echo(request, count)
+    )
+    made = await draft_all(engine, "default", EXAMPLES[:3], tmp_path / "d", key="a", at_once=1)
+    assert [made.draft(one).text for one in EXAMPLES[:3]] == ["The cat 0.", "", "The cat 2."]
+
+
+async def test_a_place_that_is_not_there_is_a_sentence(engine: OpenAIEngine, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"can't be kept in .*nowhere"):
+        await draft_all(engine, "default", EXAMPLES[:1], tmp_path / "nowhere" / "d", key="a", at_once=1)
 
 
 async def test_drafts_of_other_weights_are_not_taken(

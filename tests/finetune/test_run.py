@@ -55,8 +55,23 @@ def test_a_checkpoint_knows_whether_it_was_the_last(tmp_path: Path) -> None:
     assert run.ended(checkpoint(run, 2, end=True))
 
 
-def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+def test_other_settings_are_taken_as_long_as_nothing_was_learned(tmp_path: Path) -> None:
     open_run(tmp_path, ASKED_FOR)
+    checkpoint(open_run(tmp_path, {**ASKED_FOR, "base": "another"}), 5)
+    with pytest.raises(InputError, match=r"another base \('another' then, 'b' now\)"):
+        open_run(tmp_path, ASKED_FOR)
+
+
+def test_two_do_not_train_in_one_directory(tmp_path: Path) -> None:
+    run = open_run(tmp_path, ASKED_FOR)
+    with run.held(), pytest.raises(InputError, match="Another process is training"), run.held():
+        pass
+    with run.held():
+        pass
+
+
+def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    checkpoint(open_run(tmp_path, ASKED_FOR), 5)
     with pytest.raises(InputError, match=r"another config\.lora\.rank \(4 then, 8 now\)"):
         open_run(tmp_path, {"base": "b", "config": {"batch": 8, "lora": {"rank": 8}}})
 

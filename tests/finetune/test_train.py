@@ -146,6 +146,7 @@ def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     told = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    told["OMP_NUM_THREADS"] = "1"  # so does torchrun, and accelerate warns where nobody did
     pids = []
     for rank in ("0", "1"):
         for name, value in (told | {"RANK": rank, "LOCAL_RANK": rank}).items():

@@ -113,11 +113,11 @@ def _after(
     json_output: bool,
 ) -> None:
     with needs("train"):
-        from finetune.checking.record import record
         from finetune.checking.stops import LEAST, stops
         from finetune.checking.tuned import gguf_of, load_tuned
         from finetune.data.dataset import read_examples
         from finetune.example import evenly
+    from ape.adapters import amend_card
     from ape.cli.finetune.check_show import parity_json, show_parity
     from ape.cli.talk import error_console, pull_progress, say
     from ape.settings import load_settings
@@ -141,7 +141,7 @@ def _after(
         "stopped": round(found.share, 4),
         **{name: parity.summary() for name, parity in compared.items()},
     }
-    record(adapter, result)
+    amend_card(adapter, {"parity": result})
     if json_output:
         typer.echo(json.dumps(parity_json(result, found, compared), indent=2, ensure_ascii=False))
     else:

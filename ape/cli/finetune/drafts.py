@@ -44,10 +44,13 @@ def chosen_examples(data: Path | None, split: str, rows: Sequence[Path]) -> list
     """The examples of a training set, or of files with one to a line, which are taken whole and as they are."""
     from ape.errors import InputError
     from finetune.data.dataset import read_examples
+    from finetune.data.inputs import refuse_same_ids
     from finetune.data.rows import Languages, read_rows
 
     if bool(data) == bool(rows):
         raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
     if data:
         return read_examples(data).require(split)
-    return [one.to_example() for path in rows for one in read_rows(path, languages=Languages())]
+    found = [one for path in rows for one in read_rows(path, languages=Languages())]
+    refuse_same_ids(found)
+    return [one.to_example() for one in found]

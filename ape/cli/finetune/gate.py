@@ -36,17 +36,17 @@ def gate(
 
     with needs("train"):
         import datasets  # noqa: F401
-    from ape.adapters import read_card, write_card
+    from ape.adapters import amend_card, read_card
     from ape.cli.finetune.drafts import chosen_examples, drafted
     from ape.settings import load_settings
     from finetune.gating import Drafted, fit
 
-    card = read_card(adapter)
+    read_card(adapter)  # a sentence now rather than after an hour of drafting
     examples = chosen_examples(data, split, rows or [])
     settings = load_settings(threads=threads)
     made = asyncio.run(drafted(adapter, examples, drafts or adapter / "drafts.jsonl", settings))
     fitted = fit([Drafted(example, made.draft(example)) for example in examples], seed=seed)
-    write_card(adapter, card.model_copy(update={"gate": fitted.gate}))
+    amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json")})
     if json_output:
         told = {
             "threshold": fitted.gate.threshold,

@@ -56,6 +56,11 @@ def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, m
         assert sifted.text == mt.strip()
 
 
+def test_a_threshold_of_one_lets_nothing_through_however_sure() -> None:
+    gate = Gate(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
+    assert gate.sift(SEGMENT, Draft(TEXT, chances=CHANCES)).kept == ()
+
+
 def test_a_gate_that_weighs_what_nobody_knows_is_refused() -> None:
     with pytest.raises(ValidationError, match="moon, which is not known here"):
         Gate(features={"moon": (0.0, 1.0, 1.0)}, bias=0.0, threshold=0.5)

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from ape.adapters import CARD, read_card
+from ape.adapters import CARD, amend_card, read_card
 from ape.engines import Health, Model, Reply, Sampling
 from ape.errors import InputError
 from ape.events import Listener
 from ape.segment import Draft
 from ape.verdict import Usage
 from finetune.checking.parity import Asked, Parity, chances, compare, reference
-from finetune.checking.record import record
 from finetune.checking.stops import stops
 from finetune.encoding import prompt_tokens
 from prompts import Prompt
@@ -142,7 +141,7 @@ def test_99_of_100_have_to_stop(asked: list[Asked]) -> None:
 def test_the_result_goes_into_the_card_and_all_else_stays(tmp_path: Path) -> None:
     told = {"base": {"model": "tiny"}, "prompt": "sep@0123456789ab", "later": {"version": "has this"}}
     (tmp_path / CARD).write_text(json.dumps(told), encoding="utf-8")
-    record(tmp_path, {"stopped": 1.0})
+    amend_card(tmp_path, {"parity": {"stopped": 1.0}})
     assert json.loads((tmp_path / CARD).read_bytes()) == told | {"parity": {"stopped": 1.0}}
     assert read_card(tmp_path).parity == {"stopped": 1.0}
     assert [path.name for path in tmp_path.iterdir()] == [CARD]
@@ -150,4 +149,4 @@ def test_the_result_goes_into_the_card_and_all_else_stays(tmp_path: Path) -> Non
 
 def test_a_card_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be written: No such file"):
-        record(tmp_path, {})
+        amend_card(tmp_path, {})
