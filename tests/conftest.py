@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -16,6 +17,12 @@ from ape.errors import ModelError
 from ape.models import DEFAULT_MODEL, default_cache, find, location, pull, verify
 from ape.settings import Settings
 from tests.scripted import ScriptedServer, running, scripted_server
+
+
+def pytest_configure() -> None:
+    """Started in the background, the tests and all that they start would ignore Ctrl-C and a closed terminal."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
