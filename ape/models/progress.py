@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -48,9 +49,10 @@ def watching(folder: Path, what: str, *, total: int | None, progress: Progress) 
 
 
 def _bytes_in(folder: Path) -> int:
+    """The sum of what is there; the downloader renames and removes files and folders while they are counted."""
     size = 0
-    for path in folder.rglob("*"):
-        # The downloader renames and removes its files while they are counted.
-        with suppress(FileNotFoundError):
-            size += path.stat().st_size if path.is_file() else 0
+    for where, _, names in os.walk(folder):  # passes by what is gone, as rglob does not
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(where, name).stat().st_size
     return size

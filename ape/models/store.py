@@ -121,15 +121,21 @@ def entries(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[Entry]:
 
 
 def _from_the_hub(cache: Path) -> Iterator[Entry]:
-    for path in sorted(cache.glob("*--*--*/**/*.gguf")):
+    for path in sorted(_finished(cache)):
         folder, *inside = path.relative_to(cache).parts
-        if any(part.startswith(_SCRATCH) for part in inside):
-            continue
         owner, name, revision = folder.split("--", maxsplit=2)
         source = HubSource(f"{owner}/{name}", "/".join(inside), revision)
         at = "" if revision == "main" else f"@{revision}"
         typed = f"{source.repository}{at}:{source.file}"
         yield Entry(Model(typed, source, size=path.stat().st_size), path)
+
+
+def _finished(cache: Path) -> Iterator[Path]:
+    """Models from the hub, without what is being fetched: its folders come and go while we look."""
+    for top in cache.glob("*--*--*/"):
+        for where, folders, names in os.walk(top):
+            folders[:] = [name for name in folders if not name.startswith(_SCRATCH)]
+            yield from (Path(where, name) for name in names if name.endswith(".gguf"))
 
 
 def _is_sound(model: Model, cache: Path, progress: Progress) -> bool:
