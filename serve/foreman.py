@@ -27,6 +27,7 @@ from ape.jobs.output import Output, write_output
 from ape.jobs.store import Store
 from ape.jobs.work import Step, work_on
 from ape.settings import Settings
+from serve.line import Line
 from serve.metrics import Metrics
 from serve.places import BookEngine, Gate, places_for
 from serve.progress import Board, Pace
@@ -43,8 +44,6 @@ AT_ONCE = 8
 TURN_SECONDS = 120.0
 # Others may begin, pause and resume jobs in the same store.
 LOOK_SECONDS = 5.0
-REST_SECONDS = 5.0
-LONGEST_REST_SECONDS = 300.0
 # Nobody takes so long to plan a book.
 PLANNING_SECONDS = 3600.0
 # Threads for what takes long: pairing a book, writing it, making a report.
@@ -71,14 +70,6 @@ class _Hand:
     leaving: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """When a job is tried again, and how long that was to wait."""
-
-    until: float
-    seconds: float
-
-
 class Foreman:
     """Has the jobs of this service done: those whose output is to be in its folder, and whose files are there."""
 
@@ -96,9 +87,7 @@ class Foreman:
         self._store_url = settings.jobs_url
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="books")
         self._at_work: dict[str, _Hand] = {}
-        self._resting: dict[str, _Rest] = {}
-        self._turns: dict[str, int] = {}
-        self._owner_turns: dict[str, int] = {}
+        self._line = Line()
         self._planned: set[str] = set()
         self._away: set[str] = set()
         self._arriving: dict[str, asyncio.Task[object] | None] = {}
@@ -169,7 +158,7 @@ class Foreman:
 
     async def resume(self, job: Job) -> Job:
         """Go on with a job that is paused or failed, or at once with one that rests."""
-        self._resting.pop(job.id, None)
+        self._line.wake(job.id)
         self._away.discard(job.id)
         return await self._change(job, JobState.RUNNING, {JobState.PAUSED, JobState.FAILED})
 
@@ -185,7 +174,7 @@ class Foreman:
                 return self.store.job(job.id)
             return self.store.update(job.id, state=JobState.RUNNING, note="")
 
-        self._resting.pop(job.id, None)
+        self._line.wake(job.id)
         async with self._states:
             changed = await _to_the_end(asyncio.to_thread(change))
         self._tell(job.id)
@@ -313,33 +302,20 @@ class Foreman:
         return False
 
     def _begin_some(self, jobs: list[Job]) -> None:
-        now = time.monotonic()
-        self._forget_all_but({job.id for job in jobs})
-        waiting = [
-            job
-            for job in jobs
-            if job.id not in self._at_work and not ((rest := self._resting.get(job.id)) and rest.until > now)
-        ]
+        ids = {job.id for job in jobs}
+        self._planned &= ids
+        self._line.forget_all_but(ids)
+        waiting = [job for job in jobs if job.id not in self._at_work and not self._line.rests(job.id)]
         while waiting and len(self._at_work) < AT_ONCE and self._left is None:
-            job = min(waiting, key=self._place_in_line)
+            job = self._line.first(waiting, (hand.job for hand in self._at_work.values()))
             waiting.remove(job)
             self._begin(job)
         if waiting:
-            self._make_room(len(waiting), now)
+            self._make_room(len(waiting))
 
-    def _forget_all_but(self, ids: set[str]) -> None:
-        self._planned &= ids
-        self._turns = {one: turn for one, turn in self._turns.items() if one in ids}
-        self._resting = {one: rest for one, rest in self._resting.items() if one in ids}
-
-    def _place_in_line(self, job: Job) -> tuple[int, int, int, float]:
-        """First the owner who has the fewest jobs at work, then whose turn was longest ago."""
-        at_work = Counter(hand.job.owner for hand in self._at_work.values())
-        turns = self._owner_turns.get(job.owner, 0), self._turns.get(job.id, 0)
-        return at_work[job.owner], *turns, job.created.timestamp()
-
-    def _make_room(self, count: int, now: float) -> None:
+    def _make_room(self, count: int) -> None:
         """Let those whose turn has lasted long enough go to the end of the line."""
+        now = time.monotonic()
         hands = [hand for hand in self._at_work.values() if not hand.leaving]
         for hand in sorted(hands, key=lambda hand: hand.began)[:count]:
             if now - hand.began >= TURN_SECONDS:
@@ -354,8 +330,7 @@ class Foreman:
         hand.task.cancel()
 
     def _begin(self, job: Job) -> None:
-        turn = 1 + max(self._owner_turns.values(), default=0)
-        self._turns[job.id] = self._owner_turns[job.owner] = turn
+        self._line.took_turn(job)
         engine = BookEngine(self._engine, self._gate, job)
         hand = _Hand(job, engine, asyncio.create_task(self._work(job, engine)))
         self._at_work[job.id] = hand
@@ -367,9 +342,7 @@ class Foreman:
 
     def _until_next(self) -> float:
         """Seconds until the next look: until the first of those that rest is to be tried again, at the most."""
-        now = time.monotonic()
-        rests = [rest.until - now for rest in self._resting.values() if rest.until > now]
-        return min([LOOK_SECONDS, *rests])
+        return min([LOOK_SECONDS, *self._line.seconds_left()])
 
     # One job.
 
@@ -395,7 +368,7 @@ class Foreman:
             hand.pace.step(step.row)
             if step.row.result:
                 hand.works = True
-                self._resting.pop(id, None)
+                self._line.wake(id)
         if self._metrics:
             self._metrics.paragraph(step.row.result)
         self.board.finished(step.row, id)
@@ -417,9 +390,7 @@ class Foreman:
         )
 
     async def _rest(self, job: Job, error: ApeError) -> None:
-        before = self._resting.get(job.id)
-        seconds = min(LONGEST_REST_SECONDS, 2 * before.seconds) if before else REST_SECONDS
-        self._resting[job.id] = _Rest(time.monotonic() + seconds, seconds)
+        seconds = self._line.rest(job.id)
         note = f"{self.printable(error)} It is tried again in {seconds:.0f} seconds."
         with suppress(ApeError):
             await asyncio.to_thread(self._note, job.id, JobState.RUNNING, note)
