@@ -1,0 +1,1 @@
+"""Linguistic annotation: one protocol, several annotators, cached by content."""
