@@ -29,7 +29,7 @@ from ape.jobs.work import Step, work_on
 from ape.settings import Settings
 from serve.line import Line
 from serve.metrics import Metrics
-from serve.places import BookEngine, Gate, places_for
+from serve.places import BookEngine, Places, places_for
 from serve.progress import Board, Pace
 from serve.words import for_http
 
@@ -82,7 +82,7 @@ class Foreman:
         self.board = Board(store, self.pace_of)
         self._engine = engine
         self._metrics = metrics
-        self._gate = Gate(places_for(settings))
+        self._places = Places(places_for(settings))
         self._drain_seconds = settings.drain_seconds
         self._store_url = settings.jobs_url
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="books")
@@ -331,7 +331,7 @@ class Foreman:
 
     def _begin(self, job: Job) -> None:
         self._line.took_turn(job)
-        engine = BookEngine(self._engine, self._gate, job)
+        engine = BookEngine(self._engine, self._places, job)
         hand = _Hand(job, engine, asyncio.create_task(self._work(job, engine)))
         self._at_work[job.id] = hand
         hand.task.add_done_callback(lambda _: self._ended(hand))

@@ -28,11 +28,11 @@ class _Waiting:
     turn: asyncio.Future[None]
 
 
-class Gate:
+class Places:
     """So many places, given to the owner who has the fewest at the time; first come, first served within one."""
 
-    def __init__(self, places: int) -> None:
-        self.places = self.free = places
+    def __init__(self, count: int) -> None:
+        self.count = self.free = count
         self._held: Counter[str] = Counter()
         # The order of the owners is that of their last turns.
         self._waiting: dict[str, deque[_Waiting]] = {}
@@ -40,7 +40,7 @@ class Gate:
     @asynccontextmanager
     async def place(self, owner: str, cost: int) -> AsyncIterator[None]:
         """Hold so many places for the length of the block, all of them at the most."""
-        waiting = _Waiting(min(cost, self.places), asyncio.get_running_loop().create_future())
+        waiting = _Waiting(min(cost, self.count), asyncio.get_running_loop().create_future())
         self._waiting.setdefault(owner, deque()).append(waiting)
         self._let_in()
         try:
@@ -92,24 +92,24 @@ class Gate:
 
 
 class BookEngine(Around):
-    """The engine as one job sees it: through the gate.
+    """The engine as one job sees it: through its share of the places.
 
     `close` lets the paragraphs in hand end and no other begin.
     """
 
-    def __init__(self, engine: Engine, gate: Gate, job: Job) -> None:
+    def __init__(self, engine: Engine, places: Places, job: Job) -> None:
         super().__init__(engine)
         self.in_hand = 0
-        self._gate = gate
+        self._places = places
         self._job = job
-        self._cost = min(job.recipe.candidates, gate.places)
+        self._cost = min(job.recipe.candidates, places.count)
         self._closed = False
         self._idle = asyncio.Event()
 
     @property
     def lanes(self) -> int:
         """How many paragraphs of the job there may be at once where it is the only one."""
-        return max(1, self._gate.places // self._cost)
+        return max(1, self._places.count // self._cost)
 
     def close(self) -> None:
         """Begin no other paragraph."""
@@ -124,7 +124,7 @@ class BookEngine(Around):
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
         """The model, for one paragraph with all its drafts."""
-        async with self._gate.place(self._job.owner, self._cost):
+        async with self._places.place(self._job.owner, self._cost):
             if not self._closed:
                 async with self._held(name) as model:
                     yield model

@@ -17,7 +17,7 @@ from ape.events import Listener
 from ape.jobs.job import Job, JobState, Recipe
 from ape.settings import Settings
 from prompts import Prompt, fingerprint
-from serve.places import BookEngine, Gate, places_for
+from serve.places import BookEngine, Places, places_for
 
 Until = Callable[..., Awaitable[None]]
 
@@ -61,8 +61,8 @@ def job(owner: str = "anna", *, model: Model = MODEL, candidates: int = 1) -> Jo
     return Job("1", owner, "b", "s", "", "m", "", "o", "txt", recipe, JobState.RUNNING, now, now)
 
 
-async def hold(gate: Gate, owner: str, order: list[str], go: asyncio.Event, cost: int = 1) -> None:
-    async with gate.place(owner, cost):
+async def hold(places: Places, owner: str, order: list[str], go: asyncio.Event, cost: int = 1) -> None:
+    async with places.place(owner, cost):
         order.append(owner)
         await go.wait()
 
@@ -74,22 +74,22 @@ async def stop(*tasks: asyncio.Task[Any]) -> None:
 
 
 async def test_no_more_than_the_places_are_held(until: Until) -> None:
-    gate, order, go = Gate(3), [], asyncio.Event()  # type: ignore[var-annotated]
-    tasks = [asyncio.create_task(hold(gate, "anna", order, go)) for _ in range(10)]
+    places, order, go = Places(3), [], asyncio.Event()  # type: ignore[var-annotated]
+    tasks = [asyncio.create_task(hold(places, "anna", order, go)) for _ in range(10)]
     await until(lambda: len(order) == 3)
-    assert gate.free == 0
+    assert places.free == 0
     go.set()
     await asyncio.gather(*tasks)
-    assert (len(order), gate.free) == (10, 3)
+    assert (len(order), places.free) == (10, 3)
 
 
 async def test_who_comes_later_with_less_is_next(until: Until) -> None:
-    gate, order = Gate(2), []  # type: ignore[var-annotated]
+    places, order = Places(2), []  # type: ignore[var-annotated]
     gone = [asyncio.Event() for _ in range(7)]
     owners = ["anna"] * 5 + ["boris"] * 2
     tasks = []
     for owner, go in zip(owners, gone, strict=True):
-        tasks.append(asyncio.create_task(hold(gate, owner, order, go)))
+        tasks.append(asyncio.create_task(hold(places, owner, order, go)))
         await asyncio.sleep(0)
     assert order == ["anna", "anna"]
     gone[0].set()
@@ -99,60 +99,60 @@ async def test_who_comes_later_with_less_is_next(until: Until) -> None:
     await until(lambda: len(order) == 4)
     assert order[-1] == "anna"  # one each
     await stop(*tasks)
-    assert gate.free == 2
+    assert places.free == 2
 
 
 async def test_a_dear_one_is_not_passed_for_ever(until: Until) -> None:
-    gate, order, go = Gate(4), [], asyncio.Event()  # type: ignore[var-annotated]
-    first = asyncio.create_task(hold(gate, "anna", order, go))
+    places, order, go = Places(4), [], asyncio.Event()  # type: ignore[var-annotated]
+    first = asyncio.create_task(hold(places, "anna", order, go))
     await until(lambda: order == ["anna"])
-    dear = asyncio.create_task(hold(gate, "boris", order, asyncio.Event(), cost=4))
+    dear = asyncio.create_task(hold(places, "boris", order, asyncio.Event(), cost=4))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(hold(gate, "anna", order, asyncio.Event())) for _ in range(3)]
+    others = [asyncio.create_task(hold(places, "anna", order, asyncio.Event())) for _ in range(3)]
     await asyncio.sleep(0)
     assert order == ["anna"]
     go.set()
     await until(lambda: order == ["anna", "boris"])
     await stop(first, dear, *others)
-    assert gate.free == 4
+    assert places.free == 4
 
 
 async def test_who_leaves_the_line_gives_way(until: Until) -> None:
-    gate, order = Gate(2), []  # type: ignore[var-annotated]
-    held = asyncio.create_task(hold(gate, "anna", order, asyncio.Event()))
+    places, order = Places(2), []  # type: ignore[var-annotated]
+    held = asyncio.create_task(hold(places, "anna", order, asyncio.Event()))
     await until(lambda: order)
-    dear = asyncio.create_task(hold(gate, "boris", order, asyncio.Event(), cost=9))
+    dear = asyncio.create_task(hold(places, "boris", order, asyncio.Event(), cost=9))
     await asyncio.sleep(0)
-    cheap = asyncio.create_task(hold(gate, "clara", order, asyncio.Event()))
+    cheap = asyncio.create_task(hold(places, "clara", order, asyncio.Event()))
     await asyncio.sleep(0)
     await stop(dear)
     await until(lambda: order == ["anna", "clara"])
     await stop(held, cheap)
-    assert gate.free == 2
+    assert places.free == 2
 
 
 async def test_one_let_in_and_cancelled_in_the_same_moment_takes_no_place() -> None:
-    gate = Gate(1)
-    async with gate.place("anna", 1):
-        second = asyncio.create_task(hold(gate, "boris", [], asyncio.Event()))
+    places = Places(1)
+    async with places.place("anna", 1):
+        second = asyncio.create_task(hold(places, "boris", [], asyncio.Event()))
         await asyncio.sleep(0)
-    assert gate.free == 0  # it is boris's, who does not know yet
+    assert places.free == 0  # it is boris's, who does not know yet
     await stop(second)
-    assert gate.free == 1
+    assert places.free == 1
 
 
 async def test_the_model_is_held_while_a_paragraph_is_in_hand() -> None:
-    engine, gate = OneModel(MODEL), Gate(4)
-    book = BookEngine(engine, gate, job(candidates=3))
+    engine, places = OneModel(MODEL), Places(4)
+    book = BookEngine(engine, places, job(candidates=3))
     assert book.lanes == 1
     async with book.using("par3") as model:
-        assert (model, engine.held, gate.free, book.in_hand) == (MODEL, 1, 1, 1)
-    assert (engine.held, gate.free, book.in_hand) == (0, 4, 0)
+        assert (model, engine.held, places.free, book.in_hand) == (MODEL, 1, 1, 1)
+    assert (engine.held, places.free, book.in_hand) == (0, 4, 0)
 
 
 async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until) -> None:
-    gate, order = Gate(1), []
-    book = BookEngine(OneModel(MODEL), gate, job())
+    places, order = Places(1), []
+    book = BookEngine(OneModel(MODEL), places, job())
 
     async def paragraph() -> None:
         async with book.using("par3"):
@@ -165,7 +165,7 @@ async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until
         await asyncio.sleep(0)
         assert not idle.done()
     await idle
-    await until(lambda: gate.free == 1)  # the place is for others
+    await until(lambda: places.free == 1)  # the place is for others
     assert order == []
     await stop(later)
 
