@@ -9,18 +9,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from ape.engines.around import Around
-from ape.engines.protocol import Engine, Model, Reply, Sampling
+from ape.engines.protocol import Engine, Health, Model, Reply, Sampling, pick
 from ape.errors import InputError, TooLong
 from ape.events import Listener, ignore
 from ape.postedit import Options, sampling_of
-from ape.segment import Chance, Draft, Segment
+from ape.segment import Chance, Draft
 from ape.verdict import Usage
 from finetune.example import Example
 from prompts import Prompt, render
@@ -41,9 +40,11 @@ class Drafts:
         return Draft(text, reply.draft.finish_reason, reply.draft.chances)
 
 
-def segment_of(example: Example) -> Segment:
-    """The example as a passage to be post-edited."""
-    return Segment(example.source, example.mt, example.source_language, example.target_language)
+def kept_drafts(model: Model, examples: Sequence[Example], path: Path, *, key: str) -> Drafts | None:
+    """The drafts of all the examples from the file; None if one is not there, so that the model has to be asked."""
+    kept = _read(path, key)
+    names = [_hash(prompt) for prompt, _ in _asked(model, examples)]
+    return Drafts(model, {name: kept[name] for name in names}) if kept.keys() >= set(names) else None
 
 
 async def draft_all(
@@ -72,18 +73,16 @@ async def draft_all(
             async def one(name: str) -> None:
                 nonlocal done
                 prompt, example = prompts[name]
-                sampling = sampling_of(segment_of(example), Options(), 1, gated=True)
+                sampling = sampling_of(example.segment, Options(), 1, gated=True)
                 async with slots:
                     try:
                         reply = await engine.ask(prompt, sampling, model=model, listen=ignore)
                     except TooLong:
-                        reply = Reply(
-                            Draft("", "length"), Usage()
-                        )  # no draft; one long row is not the end of all
+                        # No draft: one long row is not the end of all.
+                        reply = Reply(Draft("", "length"), Usage())
                 kept[name] = reply
-                file.write(
-                    json.dumps(_row(name, example.id, reply, key)) + "\n"
-                )  # ASCII: halves of characters too
+                # In ASCII, so that halves of characters can be written too.
+                file.write(json.dumps(_row(name, example.id, reply, key)) + "\n")
                 file.flush()
                 done += 1
                 progress(done, len(prompts))
@@ -152,11 +151,11 @@ def _read(path: Path, key: str) -> dict[str, Reply]:
     return kept
 
 
-class Replay(Around):
+class Replay:
     """An engine that answers from drafts made before, so that passages go through all that comes after the model."""
 
-    def __init__(self, engine: Engine, drafts: Drafts, examples: Sequence[Example]) -> None:
-        super().__init__(engine)
+    def __init__(self, drafts: Drafts, examples: Sequence[Example]) -> None:
+        self._model = drafts.model
         self._answers = {
             prompt.text: drafts.replies[_hash(prompt)] for prompt, _ in _asked(drafts.model, examples)
         }
@@ -165,6 +164,19 @@ class Replay(Around):
         """The answer that was given then."""
         return self._answers[prompt.text]
 
-    def using(self, name: str) -> AbstractAsyncContextManager[Model]:
-        """The engine's own, so that gate and format are those of now."""
-        return self.engine.using(name)
+    async def count(self, text: str) -> int | None:
+        """Nobody counts: what did not fit has an empty draft."""
+        return None
+
+    async def models(self) -> tuple[Model, ...]:
+        """The one that made the drafts."""
+        return (self._model,)
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        """That one, with its gate and format of now."""
+        yield pick((self._model,), name)
+
+    def health(self) -> Health:
+        """Always there."""
+        return Health("up")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ape.languages import name_of
+from ape.segment import Segment
 from prompts import Question
 
 Kind = Literal["edit", "identity"]
@@ -33,6 +34,16 @@ class Example:
     def question(self) -> Question:
         """As a model will be asked."""
         return Question(self.source, self.mt, name_of(self.source_language), name_of(self.target_language))
+
+    @property
+    def segment(self) -> Segment:
+        """As a passage to be post-edited."""
+        return Segment(self.source, self.mt, self.source_language, self.target_language)
+
+    @property
+    def pair(self) -> str:
+        """Its languages, as "fr-en"."""
+        return f"{self.source_language}-{self.target_language}"
 
 
 def evenly(examples: Sequence[Example], count: int) -> list[Example]:

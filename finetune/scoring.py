@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ape.engines.protocol import Engine
 from ape.errors import InputError
 from ape.guards import check
 from ape.postedit import Options, post_edit
 from ape.verdict import Severity
-from finetune.drafting import Drafts, Replay, segment_of
+from finetune.drafting import Drafts, Replay
 from finetune.example import Example
 
 BASELINE = "do nothing"
+ALL = "all"
 METRICS = ("TER", "BLEU", "chrF")
 SAMPLES = 1000
 
@@ -35,11 +35,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system on a language pair."""
+    """A system on a language pair: on so many passages, of as many as there are of the pair."""
 
     pair: str
     system: str
     passages: int
+    of: int
     edited: float
     cells: tuple[Cell, ...]
 
@@ -52,22 +53,25 @@ class Results:
     signatures: Mapping[str, str]
 
     def beside(self, other: Results) -> Results:
-        """With the rows of other systems, on other passages perhaps: each has its own baseline."""
-        return Results(self.rows + other.rows, self.signatures)
+        """With the rows of other systems, pair by pair; on fewer passages they have a baseline of their own."""
+        more = [row for row in other.rows if row not in self.rows]
+        pairs = dict.fromkeys(row.pair for row in (*self.rows, *more))
+        rows = [row for pair in pairs for row in (*self.rows, *more) if row.pair == pair]
+        return Results(tuple(rows), self.signatures)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"signatures": dict(self.signatures), "rows": [asdict(row) for row in self.rows]}
 
 
-async def edited(engine: Engine, name: str, drafts: Drafts, examples: Sequence[Example]) -> list[str]:
+async def edited(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
     """The post-edits of drafts made before, with gate and guards as when served, one attempt each."""
-    replay = Replay(engine, drafts, examples)
-    options = Options(model=name, max_attempts=1)
+    replay = Replay(drafts, examples)
+    options = Options(max_attempts=1)
     texts = []
     for example in examples:
         try:
-            result = await post_edit(segment_of(example), replay, options=options)
+            result = await post_edit(example.segment, replay, options=options)
             texts.append(result.post_edit.strip())
         except InputError:  # a passage that can't be worked on stays as it is
             texts.append(example.mt)
@@ -84,36 +88,48 @@ def guarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
     texts = []
     for example in examples:
         draft = drafts.draft(example)
-        findings = check(segment_of(example), draft)
+        findings = check(example.segment, draft)
         refused = any(finding.severity is Severity.REJECT for finding in findings)
         texts.append(example.mt if refused else draft.text)
     return texts
 
 
 def score(
-    examples: Sequence[Example], systems: Mapping[str, Sequence[str]], *, samples: int = SAMPLES
+    examples: Sequence[Example],
+    systems: Mapping[str, Sequence[str]],
+    *,
+    of: Sequence[Example] | None = None,
+    samples: int = SAMPLES,
 ) -> Results:
-    """The table of all systems, on each pair and on all together."""
-    pairs: dict[str, list[int]] = {}
-    for at, example in enumerate(examples):
-        pairs.setdefault(f"{example.source_language}-{example.target_language}", []).append(at)
-    if len(pairs) > 1:
-        pairs["all"] = list(range(len(examples)))
+    """The table of all systems, on each pair and on all together.
+
+    `of` is what the examples were taken from, where they are not all there are.
+    """
+    whole = _by_pair(examples if of is None else of)
     rows: list[Row] = []
     signatures: Mapping[str, str] = {}
-    for pair, places in pairs.items():
+    for pair, places in _by_pair(examples).items():
         found, signatures = _score_pair(
             pair,
             [examples[at] for at in places],
             {name: [texts[at] for at in places] for name, texts in systems.items()},
+            len(whole[pair]),
             samples,
         )
         rows += found
     return Results(tuple(rows), signatures)
 
 
+def _by_pair(examples: Sequence[Example]) -> dict[str, list[int]]:
+    """Where those of each pair are, and of all where there is more than one."""
+    pairs: dict[str, list[int]] = {}
+    for at, example in enumerate(examples):
+        pairs.setdefault(example.pair, []).append(at)
+    return pairs | {ALL: list(range(len(examples)))} if len(pairs) > 1 else pairs
+
+
 def _score_pair(
-    pair: str, examples: Sequence[Example], systems: Mapping[str, Sequence[str]], samples: int
+    pair: str, examples: Sequence[Example], systems: Mapping[str, Sequence[str]], of: int, samples: int
 ) -> tuple[list[Row], Mapping[str, str]]:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
@@ -124,9 +140,8 @@ def _score_pair(
     baseline = [example.mt for example in examples]
     metrics = {
         "TER": TER(references=humans),
-        "BLEU": BLEU(
-            references=humans, force=True
-        ),  # corpora of sentences are often tokenised, and say so by design
+        # Corpora of sentences are often tokenised by design, and it would warn of that.
+        "BLEU": BLEU(references=humans, force=True),
         "chrF": CHRF(references=humans),
     }
     named: list[tuple[str, Sequence[str]]] = [(BASELINE, baseline), *systems.items()]
@@ -145,7 +160,7 @@ def _score_pair(
             for metric in METRICS
         )
         changed = sum(text != mt for text, mt in zip(texts, baseline, strict=True))
-        rows.append(Row(pair, name, len(examples), changed / len(examples), cells))
+        rows.append(Row(pair, name, len(examples), of, changed / len(examples), cells))
     return rows, {_short(name): str(told) for name, told in signatures.items()}
 
 

@@ -1,18 +1,16 @@
-"""An adapter served for a while by the engine of the settings, so that it is measured as it will be used."""
+"""An adapter and its base as the engine of the settings serves them, so that they are measured as they will be used."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ape.adapters import Card, read_card
 from ape.adapters.directory import WEIGHTS
 from ape.adapters.gguf import GGUF
-from ape.engines.open import open_engine
-from ape.engines.protocol import Engine
+from ape.engines.open import embedded_models, open_engine
+from ape.engines.protocol import Model, pick
 from ape.errors import InputError
 from ape.models import CATALOGUE, DEFAULT_MODEL
 from ape.settings import Settings
@@ -22,36 +20,51 @@ NAME = "tuned"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """A running engine, the adapter's name there, and a key for its weights and format."""
+class Measured:
+    """A model of an engine, and a key for all that decides its drafts besides what is asked: weights and format."""
 
-    engine: Engine
-    name: str
+    model: Model
     key: str
 
-    async def untuned(self) -> Served:
-        """Its base, asked by instructions."""
-        base = next(model for model in await self.engine.models() if model.name != self.name)
-        return Served(self.engine, base.name, f"{fingerprint(base.format)}+{base.name}+{base.revision}")
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The adapter, its base asked by instructions, and the settings that an engine with both is opened with."""
+
+    tuned: Measured
+    untuned: Measured
+    settings: Settings
 
 
-@asynccontextmanager
-async def serving(adapter: Path, settings: Settings) -> AsyncIterator[Served]:
-    """The adapter on the engine of the settings."""
+async def find_served(adapter: Path, settings: Settings) -> Served:
+    """The adapter on the engine of the settings. An embedded engine is not started for it."""
     card = read_card(adapter)
-    weights = adapter / (GGUF if settings.engine == "embedded" else WEIGHTS)
+    digest = _digest(adapter, adapter / (GGUF if settings.engine == "embedded" else WEIGHTS))
+    # With its base alone beside it: by default that would be the tuned model that comes with this package.
+    changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(card)}
+    settings = settings.model_copy(update=changes)
+    models = await _models(settings)
+    base = next(model for model in models if model.name != NAME)
+    untuned = Measured(base, f"{fingerprint(base.format)}+{base.name}+{base.revision}")
+    tuned = Measured(pick(models, NAME), f"{card.prompt}+{digest}+{untuned.key}")
+    return Served(tuned, untuned, settings)
+
+
+def _digest(adapter: Path, weights: Path) -> str:
     try:
         with weights.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     except FileNotFoundError as error:
         raise InputError(
             f"{adapter} has no {weights.name}. `ape finetune export {adapter}` writes it."
         ) from error
-    # With its base alone beside it: by default that would be the tuned model that comes with this package.
-    changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(card)}
-    async with open_engine(settings.model_copy(update=changes)) as engine:
-        served = Served(engine, NAME, "")
-        yield replace(served, key=f"{card.prompt}+{digest}+{(await served.untuned()).key}")
+
+
+async def _models(settings: Settings) -> tuple[Model, ...]:
+    if settings.engine == "embedded":
+        return await embedded_models(settings)
+    async with open_engine(settings) as engine:
+        return await engine.models()
 
 
 def _base(card: Card) -> str:

@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ape.adapters import Adapter, Base, adapters_in, read_adapter, read_base, snapshot
+from ape.adapters import Adapter, Base, Card, adapters_in, read_adapter, read_base, snapshot
 from ape.adapters.directory import rank_in
 from ape.adapters.shelf import shelf
 from ape.engines.embedded import EmbeddedEngine
+from ape.engines.merged import merged_card
 from ape.engines.open import open_engine
 from ape.engines.retry import RetryPolicy
 from ape.errors import AdapterRefused, ApeError
@@ -66,7 +67,7 @@ async def _started(settings: Settings, tell: Tell) -> AsyncIterator[Roster]:
                 raise AdapterRefused(
                     f"The adapter {adapter.name} has rank {adapter.rank}, and --max-lora-rank is {vllm.max_lora_rank}."
                 )
-        async with _engine(vllm, settings) as engine:
+        async with _engine(vllm, settings, merged_card(Path(model))) as engine:
             roster = Roster(engine, source=_source(engine, named, settings, copies), tell=tell)
             for adapter in adapters:
                 roster.add(adapter)
@@ -82,6 +83,7 @@ async def _standing(settings: Settings, tell: Tell) -> AsyncIterator[Roster]:
         listed = await engine.listed()
         own = next((one for one in listed if one.parent is None), None)
         base = _seen(own) if own else Base("")
+        engine.card = merged_card(Path(own.root)) if own else None
         roster = Roster(engine, source=_source(engine, base, settings, None), tell=tell)
         for one in listed:
             if one.parent is not None:
@@ -98,12 +100,13 @@ def _named(model: str) -> Base:
     return replace(base, name=Path(model).resolve().name) if Path(model).is_dir() else base
 
 
-def _engine(server: Server, settings: Settings) -> VllmEngine:
+def _engine(server: Server, settings: Settings, card: Card | None = None) -> VllmEngine:
     return VllmEngine(
         server,
         in_flight=settings.places,
         timeout_seconds=settings.timeout_seconds or SILENCE_SECONDS,
         retry=RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds),
+        card=card,
     )
 
 

@@ -12,8 +12,10 @@ from typing import Any, Protocol
 
 import openai
 
+from ape.adapters import Card
 from ape.engines import Health, Model, Reply, Sampling
 from ape.engines.client import OpenAIEngine
+from ape.engines.merged import as_taught
 from ape.engines.retry import RetryPolicy, translate
 from ape.errors import ApeError, EngineError, EngineUnavailable, NoRoom
 from ape.events import Listener
@@ -80,15 +82,25 @@ class Listed:
 
 
 class VllmEngine(OpenAIEngine):
-    """The client of a vLLM. Its adapters are known to us by the roster alone: here there is the base."""
+    """The client of a vLLM. Its adapters are known to us by the roster alone: here there is the base.
+
+    `card` is that of a base into which an adapter was merged.
+    """
 
     def __init__(
-        self, server: Server, *, in_flight: int, timeout_seconds: float, retry: RetryPolicy | None = None
+        self,
+        server: Server,
+        *,
+        in_flight: int,
+        timeout_seconds: float,
+        retry: RetryPolicy | None = None,
+        card: Card | None = None,
     ) -> None:
         super().__init__(
             server.url, api_key=server.key, in_flight=in_flight, timeout_seconds=timeout_seconds, retry=retry
         )
         self.server = server
+        self.card = card
 
     @property
     def max_rank(self) -> int | None:
@@ -102,7 +114,11 @@ class VllmEngine(OpenAIEngine):
     async def models(self) -> tuple[Model, ...]:
         """The base."""
         self.server.require_up()
-        self._known = tuple(Model(one.name, one.window) for one in await self.listed() if one.parent is None)
+        self._known = tuple(
+            as_taught(Model(one.name, one.window), self.card)
+            for one in await self.listed()
+            if one.parent is None
+        )
         return self._known
 
     async def listed(self) -> list[Listed]:

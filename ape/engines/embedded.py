@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 import openai
 
+from ape.adapters import Card
 from ape.adapters.gguf import GgufAdapter
 from ape.engines.client import OpenAIEngine, Stream
+from ape.engines.merged import as_taught, merged_card
 from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy, translate
 from ape.errors import ModelError
@@ -48,6 +50,7 @@ async def embedded(
     gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters` are models
     of their own on the same weights, and `first` is the one among all that "default" stands for, `name` if left out.
     """
+    card = merged_card(path.parent)
     server = _Server()
     await asyncio.to_thread(
         server.start, path, name=name, slots=slots, window=window, threads=threads, adapters=adapters
@@ -63,6 +66,7 @@ async def embedded(
             repeatable=repeatable,
             adapters=adapters,
             first=first,
+            card=card,
         ) as engine:
             yield engine
     finally:
@@ -79,7 +83,7 @@ def default_threads() -> int:
     return max(1, allowed - 1)
 
 
-def _on(base: Model, adapter: GgufAdapter) -> Model:
+def on_base(base: Model, adapter: GgufAdapter) -> Model:
     """An adapter is what it is on its base."""
     return replace(
         base,
@@ -110,6 +114,7 @@ class EmbeddedEngine(OpenAIEngine):
         repeatable: bool = False,
         adapters: Sequence[GgufAdapter] = (),
         first: str | None = None,
+        card: Card | None = None,
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
         super().__init__(
@@ -128,13 +133,14 @@ class EmbeddedEngine(OpenAIEngine):
         self._repeatable = repeatable
         self.adapters = tuple(adapters)
         self._first = first or name
+        self._card = card
         self._opening: _Opening | None = None
 
     async def models(self) -> tuple[Model, ...]:
         """The model of the file, with the file's revision, and its adapters."""
         (base,) = await super().models()
-        base = replace(base, revision=self._revision)
-        served = (base, *(_on(base, adapter) for adapter in self.adapters))
+        base = as_taught(replace(base, revision=self._revision), self._card)
+        served = (base, *(on_base(base, adapter) for adapter in self.adapters))
         self._known = tuple(sorted(served, key=lambda model: model.name != self._first))
         return self._known
 
@@ -183,13 +189,21 @@ class EmbeddedEngine(OpenAIEngine):
 
     async def count(self, text: str) -> int | None:
         """The exact number of tokens."""
+        return len(await self.tokens(text))
+
+    async def tokens(self, *parts: str | int, as_prompt: bool = False) -> list[int]:
+        """What llama.cpp reads, each text by itself; numbers among them stay as they are.
+
+        As a prompt, the first text gets what the model has every prompt begin or end with.
+        """
+        body = {"content": list(parts), "add_special": as_prompt}
         try:
             reply = await self._client.post(
-                f"{self._address}/tokenize", body={"content": text}, cast_to=dict[str, list[int]]
+                f"{self._address}/tokenize", body=body, cast_to=dict[str, list[int]]
             )
         except openai.OpenAIError as error:
             raise translate(error) from error
-        return len(reply["tokens"])
+        return reply["tokens"]
 
     async def busy(self) -> int:
         """How many slots are at work."""

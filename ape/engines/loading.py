@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ape.adapters import read_card
 from ape.adapters.gguf import GgufAdapter, read_gguf_adapter
+from ape.engines.merged import merged_card
 from ape.engines.protocol import DEFAULT
 from ape.errors import AdapterRefused, InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_FOLDER, TUNED_MODEL
@@ -32,7 +33,9 @@ class Loading:
         """The model of that name, or what "default" stands for, and the format that it will be asked in."""
         meant = (self.first or self.base) if name == DEFAULT else name
         if meant not in self.adapters:
-            return meant, "chat"
+            place = Path(meant).expanduser()
+            card = merged_card(place.parent) if place.suffix == ".gguf" else None
+            return meant, card.format if card else "chat"
         with _naming(meant, self.adapters[meant]):
             return meant, read_card(self.adapters[meant]).format
 

@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ape.engines.client import OpenAIEngine
-from ape.engines.embedded import embedded
+from ape.engines.embedded import embedded, on_base
 from ape.engines.loading import Loading, loading
+from ape.engines.merged import as_taught, merged_card
+from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy
 from ape.models import CATALOGUE, Progress, quiet, resolve
+from ape.models.content import revision_of
 from ape.settings import Settings
 
 
@@ -23,6 +26,18 @@ def fetch_model(settings: Settings, *, progress: Progress = quiet) -> Path | Non
     if settings.engine != "embedded":
         return None
     return resolve(loading(settings).base, cache=settings.cache, progress=progress)
+
+
+async def embedded_models(settings: Settings) -> tuple[Model, ...]:
+    """What the embedded engine would serve, its base first, told by the files: it is not started, and has no window."""
+    wanted = loading(settings)
+    path = await asyncio.to_thread(resolve, wanted.base, cache=settings.cache)
+    base = as_taught(Model(_name(wanted, path), revision=revision_of(path)), merged_card(path.parent))
+    return base, *(on_base(base, adapter) for adapter in await asyncio.to_thread(wanted.read, path))
+
+
+def _name(wanted: Loading, path: Path) -> str:
+    return wanted.base if wanted.base in CATALOGUE else path.stem
 
 
 @asynccontextmanager
@@ -51,7 +66,7 @@ async def _embedded(settings: Settings, wanted: Loading, retry: RetryPolicy) -> 
     adapters = await asyncio.to_thread(wanted.read, path)
     async with embedded(
         path,
-        name=wanted.base if wanted.base in CATALOGUE else path.stem,
+        name=_name(wanted, path),
         slots=settings.slots,
         window=settings.window,
         threads=settings.threads,

@@ -41,6 +41,8 @@ FEATURES = (
     "off_source",  # share of the words taken out that do
     "nearer",  # how much more the wording looks like some word of the source than before
     "repeated",  # share of the words taken out that stand elsewhere in the MT
+    "repeats",  # only words that stand elsewhere in the MT are taken out, and nothing comes
+    "restored",  # a wording that the source has takes the place of as long a one that it has not
     "pieces",  # tokens a word put in, as a logarithm: names and nonsense have many
     "loses_name",  # a capital or a digit goes, and none comes
     "brings_name",
@@ -55,11 +57,14 @@ _MARKED = re.compile(r"\d|\b[^\W\d_a-z]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An edit and its features, in the order of FEATURES; and whether words of meaning go, with none for them."""
+    """An edit and its features, in the order of FEATURES.
+
+    `barred` is one that no weight can speak for: words of meaning go with none for them, or only spaces change.
+    """
 
     edit: Edit
     values: tuple[float, ...]
-    loses_content: bool = False
+    barred: bool = False
 
 
 def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[Evidence]:
@@ -83,7 +88,9 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
         _foreign(segment.source),
         lexicon(segment.target_language).grammatical,
     )
-    return [Evidence(edit, frame.features(edit), frame.loses_content(edit)) for edit in edits]
+    return [
+        Evidence(edit, frame.features(edit), _is_spacing(edit) or frame.loses_content(edit)) for edit in edits
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,11 @@ class _Frame:
         behind = max(first + 1, self._token_at(edit.span[1]))
         own = [self._chance(at) for at in range(first, behind)]
         taken, put = _WORD.findall(before), _WORD.findall(after)
+        from_source, off_source, repeated = (
+            self._in_source(put),
+            self._in_source(taken),
+            self._repeated(taken),
+        )
         return (
             own[0],
             self._rival(first, self.mt[mt_leaves - begun :]),
@@ -131,10 +143,12 @@ class _Frame:
             own[0] * (not after),
             Indel.normalized_similarity(before, after),
             float("".join(taken).lower() == "".join(put).lower()),
-            self._in_source(put),
-            self._in_source(taken),
+            from_source,
+            off_source,
             self._likeness(put) - self._likeness(taken),
-            self._repeated(taken),
+            repeated,
+            float(repeated == 1 and not after),
+            float(from_source == 1 and off_source == 0 and len(taken) == len(put)),
             math.log1p((behind - first) / max(len(put), 1)),
             float(bool(_MARKED.search(before)) and not _MARKED.search(after)),
             float(bool(_MARKED.search(after)) and not _MARKED.search(before)),
@@ -173,6 +187,10 @@ class _Frame:
     def _repeated(self, words: Sequence[str]) -> float:
         again = sum(self.mt_words[word.lower()] > 1 for word in words)
         return again / len(words) if words else 0.0
+
+
+def _is_spacing(edit: Edit) -> bool:
+    return "".join(edit.before.split()) == "".join(edit.after.split())
 
 
 def _likeness(word: str, words: Iterable[str]) -> float:

@@ -46,12 +46,12 @@ class Gate(BaseModel):
         return self
 
     def chance(self, evidence: Evidence) -> float:
-        """How likely the edit is to help. One of which nothing is known is not let through, nor one that loses meaning.
+        """How likely the edit is to help. One of which nothing is known is not let through, nor one that is barred.
 
-        The latter by rule and not by weight: a metric of words is content when a word that it can't match goes, and
-        the reader is not.
+        The latter by rule and not by weight. A metric of words is content when a word that it can't match goes, and
+        the reader is not. Spaces are the typesetter's: models learn them from corpora that are cut into tokens.
         """
-        if not evidence.values or evidence.loses_content:
+        if not evidence.values or evidence.barred:
             return 0.0
         known = dict(zip(FEATURES, evidence.values, strict=True))
         score = self.bias + sum(

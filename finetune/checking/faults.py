@@ -34,6 +34,8 @@ KINDS: Mapping[str, str] = {
     "too_long": "longer than the training or the base takes. Build with a lower --max-tokens, or raise max_tokens.",
     "cut": "not all of its tokens are in the batch.",
     "prompt": "its prompt is not what a server would make of it. Another tokenizer, or its add_eos_token set to false.",
+    "engine": "the embedded engine reads other tokens than would be trained on. Give the model's own directory or hub "
+    "id with --base, or a GGUF file of that very model with --gguf.",
     "separator": "a token holds both the fence of the separator and text around it. Take another base.",
     "unknown": "the tokenizer has no token for some of its text. Leave it out, or take another base.",
     "end_inside": "the end token stands inside of its text, which would teach to stop there. Take it out of the data.",

@@ -7,7 +7,6 @@ read out of them; where one parts, the place and the reason are looked for (`dif
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,17 +64,21 @@ class Parity:
         """The share of prompts with the same text."""
         return 1 - len(self.partings) / self.prompts
 
+    @property
+    def unexplained(self) -> tuple[Parting, ...]:
+        """The answers that are another one, and by no near-tie."""
+        return tuple(parting for parting in self.partings if parting.why.kind != "near_tie")
+
     def summary(self) -> dict[str, Any]:
         """As it stands in a card."""
-        kinds = Counter(parting.why.kind for parting in self.partings)
         margins = [one.why.margin for one in self.partings if one.why.margin is not None]
         return {
             "engine": self.engine,
             "prompts": self.prompts,
             "identical": round(self.identical, 4),
             "stopped": round(self.stopped / self.prompts, 4),
-            "near_ties": kinds["near_tie"],
-            "other_differences": len(self.partings) - kinds["near_tie"],
+            "near_ties": len(self.partings) - len(self.unexplained),
+            "other_differences": len(self.unexplained),
             "widest_margin": round(max(margins), 4) if margins else None,
         }
 

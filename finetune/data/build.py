@@ -60,7 +60,8 @@ def build(
     )
     fit = _fit(sides["train"], recipe, counter, built.funnel)
     chosen = select(fit, recipe, built.funnel)
-    built.splits["train"] = train_examples(fit, chosen, recipe, built.funnel)
+    built.splits["train"], remarks = train_examples(fit, chosen, recipe, built.funnel)
+    built.remarks += remarks
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
         held = sides[side]
         if recipe.select_held_out:

@@ -102,14 +102,29 @@ class _Supply:
 
 def train_examples(
     clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe, funnel: Funnel
-) -> list[Example]:
-    """The training set: of each language pair its number, with the share of identities among them."""
+) -> tuple[list[Example], list[str]]:
+    """The training set, and what the user should know about it.
+
+    Of each language pair it has its number, with the share of identities among them as far as there are any.
+    """
     supplies = _supplies(clean, chosen, recipe)
     numbers = _numbers(supplies, recipe, funnel)
     examples: list[Example] = []
+    remarks: list[str] = []
     for pair, supply in supplies.items():
-        examples += _of_pair(supply, numbers[pair], recipe, f"{pair}:{recipe.seed}")
-    return examples
+        wanted = round(numbers[pair] * recipe.identity_share)
+        edits, identities = _of_pair(supply, numbers[pair] - wanted, wanted, f"{pair}:{recipe.seed}")
+        examples += [*edits, *identities]
+        if len(identities) < wanted:
+            remarks.append(_too_few(pair, len(edits), len(identities), wanted, recipe.identity_share))
+    return examples, remarks
+
+
+def _too_few(pair: str, edits: int, identities: int, wanted: int, share: float) -> str:
+    return (
+        f"Of {pair}, {wanted:,} identities were wanted (a share of {share:g}), and its paragraphs gave {identities:,}: "
+        f"they are {identities / (edits + identities):.0%} of its {edits + identities:,} examples."
+    )
 
 
 def _supplies(clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe) -> dict[str, _Supply]:
@@ -146,16 +161,15 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) ->
     return {pair: recipe.sample * count // total for pair, count in whole.items()}
 
 
-def _of_pair(supply: _Supply, count: int, recipe: Recipe, seed: str) -> list[Example]:
-    wanted = round(count * recipe.identity_share)
-    edits = sample(supply.edits, count - wanted, seed=f"edits:{seed}")
+def _of_pair(supply: _Supply, count: int, wanted: int, seed: str) -> tuple[list[Example], list[Example]]:
+    """So many edits, and as many of the identities that are wanted as can be found or made."""
+    edits = sample(supply.edits, count, seed=f"edits:{seed}")
     good = sample(supply.good, wanted, seed=f"identities:{seed}")
     busy = {one.id for one in (*edits, *good)}
     spare = [one for one in supply.clean if one.id not in busy]
     made = sample(spare, wanted - len(good), seed=f"made:{seed}")
     made += sample(edits, wanted - len(good) - len(made), seed=f"made again:{seed}")
-    return [
-        *(replace(one.to_example(), kind="edit") for one in edits),
+    return [replace(one.to_example(), kind="edit") for one in edits], [
         *(replace(one.to_example(), human=one.mt, kind="identity") for one in good),
         *(replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity") for one in made),
     ]

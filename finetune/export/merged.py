@@ -11,12 +11,16 @@ from ape.models import Progress, quiet
 from finetune.base import LoadedBase, load_base
 from finetune.export.aside import refuse_taken, written_aside
 from finetune.export.bases import refuse_another_base
+from finetune.export.model_card import model_card
 
 
 def write_merged(
     adapter: Path, base: str, into: Path, *, cache: Path | None = None, progress: Progress = quiet
 ) -> Path:
-    """Write the merged model in float32, with its tokenizer and the adapter's card, to a directory that is new."""
+    """Write the merged model in float32 to a directory that is new, with its tokenizer and the adapter's card.
+
+    Engines read from that card in which format it is to be asked, and people from the README beside it.
+    """
     refuse_taken(into)
     card = read_card(adapter)
     loaded = load_base(base, cache=cache, progress=progress)
@@ -26,6 +30,7 @@ def write_merged(
         model.save_pretrained(draft)
         loaded.tokenizer.save_pretrained(draft)
         write_card(draft, card)
+        (draft / "README.md").write_text(model_card(adapter, name=into.name, merged=True), encoding="utf-8")
     return into
 
 

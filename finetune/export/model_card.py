@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ape.adapters import Card, read_card
+from ape.adapters import CARD, Card, read_card
 from ape.errors import InputError
 from ape.models import CATALOGUE
+from prompts.sep import SEPARATOR, STOP
 
 RESULTS = "results.json"
 _LIMITS = (
@@ -20,14 +21,24 @@ _LIMITS = (
 )
 
 
-def model_card(adapter: Path, *, manifest: Mapping[str, Any] | None = None, name: str | None = None) -> str:
-    """The text of the card. `manifest` is that of the training data, `name` the adapter's own if not its folder's."""
+def model_card(
+    adapter: Path,
+    *,
+    manifest: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    merged: bool = False,
+) -> str:
+    """The text of the card. `manifest` is that of the training data, `name` the adapter's own if not its folder's.
+
+    `merged` is for the model that the adapter and its base make.
+    """
     card = read_card(adapter)
+    name = name or adapter.resolve().name
     results = _results(adapter / RESULTS)
     sections = (
-        _front_matter(card),
-        [f"# {name or adapter.resolve().name}", "", *_about(card)],
-        _section("Use", _use(name or adapter.resolve().name)),
+        _front_matter(card, merged=merged),
+        [f"# {name}", "", *_about(card, merged=merged)],
+        _section("Use", _use_merged(card) if merged else _use(card, name)),
         _section("Data", _data(card, manifest)),
         _section("Training", _settings(card.training)),
         _section("Gate", _gate(card)),
@@ -43,20 +54,36 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return ["", f"## {title}", "", *said] if said else []
 
 
-def _front_matter(card: Card) -> list[str]:
+def how_to_ask(card: Card) -> str:
+    """What whoever serves the merged model has to know: a server by itself would ask it as it asks a chat model."""
+    if card.format == "chat":
+        return "It is asked in chat, as other models are."
+    separator, stop = json.dumps(SEPARATOR), json.dumps(STOP)
+    return (
+        f"It has to be asked in the format {card.format}, as text and never in chat. The engines of ape read that from "
+        f"the {CARD} beside it. To another server, send to /v1/completions: the source, {separator}, the MT, "
+        f"{separator}; with {stop} as stop."
+    )
+
+
+def _front_matter(card: Card, *, merged: bool) -> list[str]:
     """What the hub reads."""
     languages = sorted({code for pair in card.languages for code in pair.split("-")})
-    told: dict[str, object] = {"base_model": card.base.model, "library_name": "peft"}
+    told: dict[str, object] = {
+        "base_model": card.base.model,
+        "library_name": "transformers" if merged else "peft",
+    }
     if card.base.model in CATALOGUE:
         told["license"] = CATALOGUE[card.base.model].licence.lower()
     if languages:
         told["language"] = languages
-    told["tags"] = ["lora", "translation", "automatic-post-editing"]
+    told["tags"] = [*(() if merged else ("lora",)), "translation", "automatic-post-editing"]
     return ["---", *(f"{key}: {json.dumps(value)}" for key, value in told.items()), "---", ""]
 
 
-def _about(card: Card) -> Iterator[str]:
-    yield "A LoRA adapter that repairs machine translations: given a passage and its MT, it writes the post-edit."
+def _about(card: Card, *, merged: bool) -> Iterator[str]:
+    what = "model, its base and a LoRA adapter merged," if merged else "LoRA adapter"
+    yield f"A {what} that repairs machine translations: given a passage and its MT, it writes the post-edit."
     yield ""
     yield f"- base: {card.base.model}" + (f", revision {card.base.revision}" if card.base.revision else "")
     if card.base.fingerprint:
@@ -65,12 +92,18 @@ def _about(card: Card) -> Iterator[str]:
     yield f"- prompt format: {card.prompt}; separators {json.dumps(card.separators, ensure_ascii=False)}"
 
 
-def _use(name: str) -> list[str]:
+def _use_merged(card: Card) -> list[str]:
+    return ["```", "ape serve --engine vllm --model DIRECTORY", "```", "", how_to_ask(card)]
+
+
+def _use(card: Card, name: str) -> list[str]:
     return [
         "```",
         f"ape edit --adapter {name}=DIRECTORY --model {name} --source source.txt --mt mt.txt",
         f"ape serve --adapter {name}=DIRECTORY",
         "```",
+        "",
+        f"Merged into its base, by `ape finetune export --to merged`, it is a model for any server. {how_to_ask(card)}",
     ]
 
 
@@ -131,7 +164,7 @@ def _table(results: Mapping[str, Any]) -> Iterator[str]:
         headings += [metric, "Δ", "p"]
     yield from _grid(headings, map(_row, results["rows"]))
     yield ""
-    yield "Δ and p are against doing nothing, p by paired bootstrap."
+    yield "Δ and p are against doing nothing on the same passages, p by paired bootstrap."
     yield ""
     for metric, signature in results["signatures"].items():
         yield f"- {metric}: `{signature}`"
@@ -143,7 +176,10 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
         p_value = cell["p_value"]
         compared = ("", "") if p_value is None else (f"{cell['difference']:+.2f}", f"{p_value:.3f}")
         cells += [f"{cell['score']:.2f}", *compared]
-    return (row["pair"], row["system"], f"{row['passages']:,}", f"{row['edited']:.1%}", *cells)
+    passages = f"{row['passages']:,}"
+    if row.get("of", 0) > row["passages"]:
+        passages += f" of {row['of']:,}"
+    return (row["pair"], row["system"], passages, f"{row['edited']:.1%}", *cells)
 
 
 def _grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 from ape.engines.client import OpenAIEngine
 from ape.errors import EngineError, InputError
 from ape.segment import Chance
-from finetune.drafting import draft_all
+from finetune.drafting import draft_all, kept_drafts
 from finetune.example import Example
 from tests.scripted import Fail, Raw, ScriptedServer
 
@@ -105,6 +105,17 @@ async def test_drafts_of_other_weights_are_not_taken(
     await draft_all(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
     await draft_all(engine, "default", EXAMPLES[:2], path, key="b", at_once=1)
     assert len(scripted.requests) == 4
+
+
+async def test_drafts_are_read_without_an_engine_if_they_are_all_there(
+    engine: OpenAIEngine, tmp_path: Path
+) -> None:
+    path = tmp_path / "drafts.jsonl"
+    made = await draft_all(engine, "default", EXAMPLES[:4], path, key="a", at_once=1)
+    assert kept_drafts(made.model, EXAMPLES[:4], path, key="a") == made
+    assert kept_drafts(made.model, EXAMPLES[:5], path, key="a") is None
+    assert kept_drafts(made.model, EXAMPLES[:4], path, key="b") is None
+    assert kept_drafts(made.model, EXAMPLES[:4], tmp_path / "gone", key="a") is None
 
 
 async def test_what_was_drafted_before_a_failure_is_kept(scripted: ScriptedServer, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from finetune.example import Example
@@ -53,3 +55,31 @@ def test_every_metric_has_its_signature_and_every_pair_its_rows() -> None:
     assert set(results.signatures) == {"TER", "BLEU", "chrF"}
     assert all("version:" in signature for signature in results.signatures.values())
     assert [one.pair for one in results.rows] == ["ro-en", "ro-en", "et-en", "et-en", "all", "all"]
+
+
+def test_a_system_on_some_of_the_passages_is_compared_with_doing_nothing_on_just_these() -> None:
+    """The MT of the first half has an error, that of the second half has none."""
+    mixed = [one if at < 20 else replace(one, mt=one.human) for at, one in enumerate(EXAMPLES)]
+    few = mixed[:20]
+    whole = score(mixed, {"tuned": [one.mt for one in mixed]}, samples=100)
+    results = whole.beside(score(few, {"untuned": [one.mt for one in few]}, of=mixed, samples=100))
+    of_all = [one for one in results.rows if one.pair == "all"]
+    assert [(one.system, one.passages, one.of) for one in of_all] == [
+        (BASELINE, 40, 40),
+        ("tuned", 40, 40),
+        (BASELINE, 20, 40),
+        ("untuned", 20, 40),
+    ]
+    assert of_all[0].cells[0].score == pytest.approx(
+        100 / 28
+    )  # by hand: 1 of 14 words, in every second passage
+    assert of_all[2].cells[0].score == of_all[3].cells[0].score == pytest.approx(100 / 14)
+    assert [(cell.difference, cell.p_value) for cell in of_all[3].cells] == [(0.0, 1.0)] * 3
+    assert [one.pair for one in results.rows] == ["ro-en"] * 4 + ["et-en"] * 4 + ["all"] * 4
+
+
+def test_doing_nothing_on_all_the_passages_is_told_once() -> None:
+    idle = [one.mt for one in EXAMPLES]
+    results = score(EXAMPLES, {"tuned": idle}, samples=50)
+    results = results.beside(score(EXAMPLES, {"untuned": idle}, of=EXAMPLES, samples=50))
+    assert [one.system for one in results.rows if one.pair == "all"] == [BASELINE, "tuned", "untuned"]

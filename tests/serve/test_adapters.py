@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -566,6 +567,15 @@ def test_without_api_keys_an_admin_key_is_asked_for_plainly(make_house: Open) ->
     house = make_house(admin_keys="boss")
     assert house.load("first").status_code == 401
     assert house.ask("tiny").status_code == 200
+
+
+def test_a_base_that_an_adapter_was_merged_into_is_asked_as_that_was_taught(
+    make_house: Open, tmp_path: Path
+) -> None:
+    shutil.copyfile(tmp_path / "adapters" / "first" / "ape.json", tmp_path / "tiny" / "ape.json")
+    house = make_house()
+    assert house.models()["tiny"]["prompt"] == fingerprint("sep")
+    assert house.ask("tiny").json()["prompt"] == fingerprint("sep")
 
 
 def test_an_engine_without_adapters_says_so(service: httpx2.Client) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +14,7 @@ from finetune.checking.audit import Audit, Shown
 from finetune.checking.differences import NEAR_TIE
 from finetune.checking.marks import Run, runs, shown
 from finetune.checking.parity import Parity
-from finetune.checking.stops import Stops
+from finetune.checking.stops import LEAST, Stops
 
 # Signs for where there are no colours. What is learned with a lower weight has its own.
 _SIGNS = {"learned": "+", "less": "~", "read": "-", "padding": "."}
@@ -22,8 +22,8 @@ _STYLES = {"learned": "green", "less": "yellow", "read": "dim", "padding": "dim 
 _MOST_SHOWN = 10
 
 
-def show_audit(tokenizer: Any, audit: Audit) -> None:
-    """Examples with their marks, then the counts."""
+def show_audit(tokenizer: Any, audit: Audit, *, engine: str | None) -> None:
+    """Examples with their marks, then the counts. `engine` is the file that llama.cpp was asked over."""
     console = Console(highlight=False)
     for one in audit.shown:
         console.print(marked_example(tokenizer, one, coloured=console.is_terminal), soft_wrap=True)
@@ -52,6 +52,18 @@ def show_audit(tokenizer: Any, audit: Audit) -> None:
             f"{counts.longest:,}",
         )
     console.print(table)
+    console.print(Text(_read_alike(audit, engine)), soft_wrap=True)
+
+
+def _read_alike(audit: Audit, engine: str | None) -> str:
+    if engine is None:
+        return (
+            "Whether the embedded engine reads the same tokens is left out, since the base is no GGUF file. "
+            "Give one with --gguf FILE."
+        )
+    different = len(audit.by_kind().get("engine", ()))
+    read = f"other tokens of {different:,} examples" if different > 1 else "other tokens of an example"
+    return f"llama.cpp, on {engine}, reads {read if different else 'the same tokens of every example'}."
 
 
 def marked_example(tokenizer: Any, one: Shown, *, coloured: bool) -> Text:
@@ -77,10 +89,11 @@ def _named(run: Run) -> str:
     return f"learned {run.weight:.3g}" if run.mark == "learned" else run.mark
 
 
-def audit_json(tokenizer: Any, audit: Audit) -> dict[str, Any]:
+def audit_json(tokenizer: Any, audit: Audit, *, engine: str | None) -> dict[str, Any]:
     """The same for machines, with every fault."""
     return {
         "sound": not audit.faults,
+        "engine": engine,
         "splits": {split: asdict(counts) for split, counts in audit.counts.items()},
         "faults": [asdict(fault) for fault in audit.faults],
         "shown": [
@@ -93,8 +106,8 @@ def audit_json(tokenizer: Any, audit: Audit) -> dict[str, Any]:
     }
 
 
-def show_parity(found: Stops, compared: Mapping[str, Parity]) -> None:
-    """How many stopped, a row for each engine, and each difference with its place and margin."""
+def show_parity(found: Stops, compared: Mapping[str, Parity], left_out: Mapping[str, str]) -> None:
+    """How many stopped, a row for each engine, each difference with its place and margin, and who was not asked."""
     console = Console(highlight=False)
     console.print(
         f"{found.prompts - len(found.runaways)} of {found.prompts} answers came to an end by themselves."
@@ -121,6 +134,22 @@ def show_parity(found: Stops, compared: Mapping[str, Parity]) -> None:
     for name, parity in compared.items():
         for parting in parity.partings:
             console.print(Text(f"  {name} {parting.example}: {_explained(parting.why)}"), soft_wrap=True)
+    for name, reason in left_out.items():
+        console.print(Text(f"{name} is left out: {reason}"), soft_wrap=True)
+
+
+def shortcomings(found: Stops, compared: Mapping[str, Parity]) -> Iterator[str]:
+    """A sentence for each thing that keeps it from being served: none, and it may be."""
+    if not found.enough:
+        yield f"It stops by itself on {found.share:.1%} of the prompts, and should on {LEAST:.0%}."
+    for name, parity in compared.items():
+        if wrong := parity.unexplained:
+            first = wrong[0]
+            yield (
+                f"{name} answers {len(wrong)} of {parity.prompts} prompts otherwise than transformers, and not by a "
+                f"near-tie: {first.example!r} {_explained(first.why)}. Is it given the weights and the base of this "
+                "adapter? One that was exported before it was trained again is not."
+            )
 
 
 def _explained(why: Any) -> str:
@@ -135,7 +164,9 @@ def _explained(why: Any) -> str:
     return f"{here}, choice {why.rank} of transformers, {why.margin:.3f} below its first: {near}"
 
 
-def parity_json(result: Mapping[str, Any], found: Stops, compared: Mapping[str, Parity]) -> dict[str, Any]:
+def parity_json(
+    result: Mapping[str, Any], found: Stops, compared: Mapping[str, Parity], left_out: Mapping[str, str]
+) -> dict[str, Any]:
     """What the card got, with every answer that ran on or was another one."""
     return {
         **result,
@@ -143,4 +174,5 @@ def parity_json(result: Mapping[str, Any], found: Stops, compared: Mapping[str, 
         "differences": {
             name: [asdict(parting) for parting in parity.partings] for name, parity in compared.items()
         },
+        "left_out": dict(left_out),
     }

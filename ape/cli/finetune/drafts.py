@@ -1,10 +1,12 @@
-"""The examples of a command, and drafts of them with a bar."""
+"""What `gate` and `score` have in common: their flags, the examples they name, and drafts of them with a bar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ape.cli.talk import error_console, passages_progress
 from ape.settings import Settings
@@ -13,34 +15,63 @@ if TYPE_CHECKING:
     from finetune.drafting import Drafts
     from finetune.example import Example
 
+DRAFTS = "drafts.jsonl"
+AdapterArgument = Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")]
+DataFlag = Annotated[Path | None, typer.Option("--data", help="What `ape finetune build` wrote.")]
+RowsFlag = Annotated[
+    list[Path] | None, typer.Option("--rows", help="Instead: files of rows, taken whole; may be repeated.")
+]
+DraftsFlag = Annotated[
+    Path | None,
+    typer.Option("--drafts", help="Where drafts are kept as they come; beside the adapter if left out."),
+]
+ThreadsFlag = Annotated[
+    int | None, typer.Option("--threads", help="Of the embedded engine; all cores but one.")
+]
+
+
+def require_card(adapter: Path) -> None:
+    """Raise, naming the adapter, unless its card can be read: now rather than after an hour of drafting."""
+    from ape.adapters import read_card
+    from ape.errors import AdapterRefused
+
+    try:
+        read_card(adapter)
+    except AdapterRefused as error:
+        raise AdapterRefused(f"The adapter {adapter} can't be asked. {error}") from error
+
 
 async def drafted(
     adapter: Path, examples: Sequence[Example], path: Path, settings: Settings, *, base: bool = False
 ) -> Drafts:
     """Have the adapter, or its base, draft them on the engine of the settings, unless the file has them already."""
-    from finetune.drafting import draft_all
-    from finetune.served import serving
+    from ape.engines.open import open_engine
+    from finetune.drafting import draft_all, kept_drafts
+    from finetune.served import find_served
 
+    served = await find_served(adapter, settings)
+    asked = served.untuned if base else served.tuned
+    if kept := kept_drafts(asked.model, examples, path, key=asked.key):
+        return kept
     with passages_progress(error_console()) as bar:
         task = bar.add_task("drafting", total=len(examples), so_far="")
 
         def progress(done: int, every: int) -> None:
             bar.update(task, completed=done, total=every)
 
-        async with serving(adapter, settings) as served:
-            chosen = await served.untuned() if base else served
+        async with open_engine(served.settings) as engine:
             return await draft_all(
-                chosen.engine,
-                chosen.name,
+                engine,
+                asked.model.name,
                 examples,
                 path,
-                key=chosen.key,
+                key=asked.key,
                 at_once=settings.places,
                 progress=progress,
             )
 
 
-def chosen_examples(data: Path | None, split: str, rows: Sequence[Path]) -> list[Example]:
+def chosen_examples(data: Path | None, split: str, rows: Sequence[Path] | None) -> list[Example]:
     """The examples of a training set, or of files with one to a line, which are taken whole and as they are."""
     from ape.errors import InputError
     from finetune.data.dataset import read_examples
@@ -51,6 +82,6 @@ def chosen_examples(data: Path | None, split: str, rows: Sequence[Path]) -> list
         raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
     if data:
         return read_examples(data).require(split)
-    found = [one for path in rows for one in read_rows(path, languages=Languages())]
+    found = [one for path in rows or () for one in read_rows(path, languages=Languages())]
     refuse_same_ids(found)
     return [one.to_example() for one in found]

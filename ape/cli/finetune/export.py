@@ -84,14 +84,18 @@ def _gguf(adapter: Path, out: Path | None, base: str | None, precision: Precisio
 
 def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
     from ape.adapters import read_card
-    from ape.cli.talk import error_console, pull_progress
+    from ape.cli.talk import error_console, pull_progress, say
 
     if out is None:
         raise InputError("Where is the merged model to go? Give a new directory with -o.", field="out")
     with needs("train"):
         from finetune.export.merged import write_merged
+        from finetune.export.model_card import how_to_ask
+    card = read_card(adapter)
     with pull_progress(error_console()) as progress:
-        return write_merged(adapter, base or read_card(adapter).base.model, out, progress=progress)
+        written = write_merged(adapter, base or card.base.model, out, progress=progress)
+    say(how_to_ask(card))
+    return written
 
 
 def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) -> Path:

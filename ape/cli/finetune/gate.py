@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ape.cli.extras import needs
+from ape.cli.finetune.drafts import (
+    DRAFTS,
+    AdapterArgument,
+    DataFlag,
+    DraftsFlag,
+    RowsFlag,
+    ThreadsFlag,
+    chosen_examples,
+    drafted,
+    require_card,
+)
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
@@ -15,18 +25,14 @@ if TYPE_CHECKING:
 
 
 def gate(
-    adapter: Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")],
-    data: Annotated[Path | None, typer.Option(help="What `ape finetune build` wrote.")] = None,
+    adapter: AdapterArgument,
+    data: DataFlag = None,
     split: Annotated[
         str, typer.Option(help="The examples to learn from; not those it was trained on.")
     ] = "dev",
-    rows: Annotated[
-        list[Path] | None, typer.Option(help="Instead: files of rows, taken whole; may be repeated.")
-    ] = None,
-    drafts: Annotated[
-        Path | None, typer.Option(help="Where drafts are kept as they come; beside the adapter if left out.")
-    ] = None,
-    threads: Annotated[int | None, typer.Option(help="Of the embedded engine; all cores but one.")] = None,
+    rows: RowsFlag = None,
+    drafts: DraftsFlag = None,
+    threads: ThreadsFlag = None,
     seed: Annotated[int, typer.Option(help="Of the folds.")] = 1,
     json_output: JsonFlag = False,
 ) -> None:
@@ -36,15 +42,14 @@ def gate(
 
     with needs("train"):
         import datasets  # noqa: F401
-    from ape.adapters import amend_card, read_card
-    from ape.cli.finetune.drafts import chosen_examples, drafted
+    from ape.adapters import amend_card
     from ape.settings import load_settings
     from finetune.gating import Drafted, fit
 
-    read_card(adapter)  # a sentence now rather than after an hour of drafting
-    examples = chosen_examples(data, split, rows or [])
+    require_card(adapter)
+    examples = chosen_examples(data, split, rows)
     settings = load_settings(threads=threads)
-    made = asyncio.run(drafted(adapter, examples, drafts or adapter / "drafts.jsonl", settings))
+    made = asyncio.run(drafted(adapter, examples, drafts or adapter / DRAFTS, settings))
     fitted = fit([Drafted(example, made.draft(example)) for example in examples], seed=seed)
     amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json")})
     if json_output:
@@ -53,6 +58,7 @@ def gate(
             "kept": fitted.kept,
             "edits": fitted.edits,
             "won": fitted.won,
+            "words": fitted.words,
         }
         typer.echo(json.dumps(told))
     else:
@@ -60,9 +66,10 @@ def gate(
 
 
 def _show(fitted: Fitted) -> None:
+    typer.echo(f"{fitted.edits:,} edits were found; the threshold is {fitted.gate.threshold:g}.")
     typer.echo(
-        f"{fitted.edits:,} edits were found, and {fitted.kept:,} would be let through (threshold "
-        f"{fitted.gate.threshold:g}). In cross-validation, words of distance to the human text won:"
+        f"In cross-validation, with a threshold from the other folds each time, {fitted.kept:,} were let through. "
+        "Words of distance to the human text won by that:"
     )
     for pair, won in fitted.won.items():
         typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")

@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.extras import needs
+from ape.cli.finetune.drafts import (
+    DRAFTS,
+    AdapterArgument,
+    DataFlag,
+    DraftsFlag,
+    RowsFlag,
+    ThreadsFlag,
+    chosen_examples,
+    drafted,
+    require_card,
+)
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
@@ -16,23 +27,20 @@ if TYPE_CHECKING:
     from finetune.scoring import Results
 
 RESULTS = "results.json"
+_HEADINGS = tuple(heading for metric in ("TER", "BLEU", "chrF") for heading in (metric, "Δ", "p"))
 _WIDTH = 140  # of the table, where no terminal says its own
 
 
 def score(
-    adapter: Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")],
-    data: Annotated[Path | None, typer.Option(help="What `ape finetune build` wrote.")] = None,
+    adapter: AdapterArgument,
+    data: DataFlag = None,
     split: Annotated[str, typer.Option(help="The examples to score on.")] = "test",
-    rows: Annotated[
-        list[Path] | None, typer.Option(help="Instead: files of rows, taken whole; may be repeated.")
-    ] = None,
-    drafts: Annotated[
-        Path | None, typer.Option(help="Where drafts are kept as they come; beside the adapter if left out.")
-    ] = None,
+    rows: RowsFlag = None,
+    drafts: DraftsFlag = None,
     untuned: Annotated[
         int, typer.Option(help="So many of them by the base as well, asked by instructions; 0: none.")
     ] = 0,
-    threads: Annotated[int | None, typer.Option(help="Of the embedded engine; all cores but one.")] = None,
+    threads: ThreadsFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Post-edit the examples with gate and guards, and score that against the human text, pair by pair."""
@@ -41,12 +49,12 @@ def score(
 
     with needs("train"):
         import datasets  # noqa: F401
-    from ape.cli.finetune.drafts import chosen_examples
     from ape.settings import load_settings
 
-    examples = chosen_examples(data, split, rows or [])
+    require_card(adapter)
+    examples = chosen_examples(data, split, rows)
     settings = load_settings(threads=threads)
-    path = drafts or adapter / "drafts.jsonl"
+    path = drafts or adapter / DRAFTS
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
     (adapter / RESULTS).write_text(json.dumps(results.to_dict(), indent=1) + "\n", encoding="utf-8")
     if json_output:
@@ -58,16 +66,12 @@ def score(
 async def _score(
     adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings
 ) -> Results:
-    from ape.cli.finetune.drafts import drafted
     from finetune.example import evenly
     from finetune.scoring import edited, guarded, score, unguarded
-    from finetune.served import serving
 
     made = await drafted(adapter, examples, path, settings)
-    async with serving(adapter, settings) as served:
-        tuned = await edited(served.engine, served.name, made, examples)
     systems = {
-        "tuned": tuned,
+        "tuned": await edited(made, examples),
         "tuned, without the gate": guarded(made, examples),
         "tuned, without gate and guards": unguarded(made, examples),
     }
@@ -75,8 +79,8 @@ async def _score(
     if untuned:
         few = evenly(examples, untuned)
         base = await drafted(adapter, few, path, settings, base=True)
-        beside = score(few, {"untuned": guarded(base, few), "untuned, without guards": unguarded(base, few)})
-        results = results.beside(beside)
+        systems = {"untuned": guarded(base, few), "untuned, without guards": unguarded(base, few)}
+        results = results.beside(score(few, systems, of=examples))
     return results
 
 
@@ -85,31 +89,19 @@ def _show(results: Results) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in (
-        "pair",
-        "system",
-        "passages",
-        "edited",
-        "TER",
-        "Δ",
-        "p",
-        "BLEU",
-        "Δ",
-        "p",
-        "chrF",
-        "Δ",
-        "p",
-    ):
+    for heading in ("pair", "system", "passages", "edited", *_HEADINGS):
         table.add_column(heading, justify="left" if heading in ("pair", "system") else "right")
     for row in results.rows:
         cells = []
         for cell in row.cells:
             p = "" if cell.p_value is None else f"{cell.p_value:.3f}"
             cells += [f"{cell.score:.2f}", f"{cell.difference:+.2f}" if p else "", p]
-        table.add_row(row.pair, row.system, f"{row.passages:,}", f"{row.edited:.1%}", *cells)
+        passages = f"{row.passages:,}" + (f" of {row.of:,}" if row.passages < row.of else "")
+        table.add_row(row.pair, row.system, passages, f"{row.edited:.1%}", *cells)
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDTH
     console.print(table)
+    console.print("Δ and p are against doing nothing on the same passages.")
     for metric, signature in results.signatures.items():
         console.print(f"{metric}: {signature}", markup=False)

@@ -88,6 +88,17 @@ def test_identities_are_made_of_human_versions_where_none_was_left_alone() -> No
     assert spare  # those that the percentiles took are used first
 
 
+def test_a_share_that_the_paragraphs_can_not_give_is_told_with_both_numbers() -> None:
+    found = [
+        paragraph(n, split="train") for n in range(40)
+    ]  # each is an edit, and can be made an identity once
+    result = built(found, off=["percentile"], identity_share=0.8)
+    assert Counter(one.kind for one in result.splits["train"]) == {"edit": 40, "identity": 40}
+    told = "Of fr-en, 160 identities were wanted (a share of 0.8), and its paragraphs gave 40"
+    assert result.remarks == [f"{told}: they are 50% of its 80 examples."]
+    assert built(found, off=["percentile"], identity_share=0.5).remarks == []
+
+
 def test_no_share_leaves_no_identity() -> None:
     result = built(paragraphs(80, books=10), identity_share=0)
     assert {one.kind for one in result.splits["train"]} == {"edit"}

@@ -14,10 +14,16 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from ape.adapters import read_card
+from ape.engines import Sampling
+from ape.engines.embedded import embedded
+from ape.engines.loading import Loading
 from ape.errors import AdapterRefused, InputError
+from ape.events import ignore
 from finetune.export.aside import written_aside
 from finetune.export.merged import write_merged
-from tests.finetune.export.making import make_adapter, make_tiny
+from prompts import render_sep
+from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+from tests.finetune.tiny import EXAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,23 @@ def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, 
         torch.testing.assert_close(model(tokens).logits, tuned(tokens).logits, atol=2e-3, rtol=1e-4)
     assert AutoTokenizer.from_pretrained(merged)("th").input_ids
     assert read_card(merged) == read_card(adapter)
+    assert (
+        "It has to be asked in the format sep, as text and never in chat."
+        in (merged / "README.md").read_text()
+    )
     assert [path.name for path in merged.parent.iterdir()] == ["merged"]
+
+
+async def test_the_embedded_engine_asks_it_in_the_format_it_was_taught(base: Path, tmp_path: Path) -> None:
+    """As a GGUF file that was made in its directory, where the card is."""
+    merged = write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "merged")
+    model = make_gguf(merged, merged / "merged.gguf")
+    async with embedded(model, name="merged", slots=1, window=512) as engine, engine.using("merged") as asked:
+        assert (asked.format, asked.languages) == ("sep", ("fr-en",))
+        greedy = Sampling(temperature=0.0, top_p=1.0, seed=1, max_tokens=2, max_characters=200)
+        reply = await engine.ask(render_sep(EXAMPLES[0].question), greedy, model=asked, listen=ignore)
+        assert reply.usage.completion_tokens > 0
+    assert Loading(str(model), {}).asked(str(model)) == (str(model), "sep")
 
 
 def spoil_weights(adapter: Path) -> None:

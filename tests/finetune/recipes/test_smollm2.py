@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 from ape.adapters import read_card
+from ape.cli.finetune.drafts import DRAFTS, chosen_examples
+from ape.settings import load_settings
+from finetune.drafting import kept_drafts
+from finetune.example import Example
 from finetune.recipes.smollm2 import PAIRS, SMALL, walk
+from finetune.scoring import edited
+from finetune.served import find_served
+
+
+def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
+    """A passage of whose draft the gate undoes something, and the text that was scored for it."""
+    served = asyncio.run(find_served(adapter, load_settings()))
+    examples = chosen_examples(None, "test", [rows])
+    drafts = kept_drafts(served.tuned.model, examples, adapter / DRAFTS, key=served.tuned.key)
+    gate = served.tuned.model.gate
+    assert drafts is not None
+    assert gate is not None
+    texts = asyncio.run(edited(drafts, examples))
+    return next(
+        (example, text)
+        for example, text in zip(examples, texts, strict=True)
+        if gate.sift(example.segment, drafts.draft(example)).undone
+    )
 
 
 def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
@@ -24,12 +47,24 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     assert {row["system"] for row in rows} >= {"do nothing", "tuned", "untuned"}
     assert {row["pair"] for row in rows} == {*PAIRS, "all"}
     assert "# adapter" in (adapter / "README.md").read_text()
-    (tmp_path / "src.txt").write_text("Vanamees istus maha .")
-    (tmp_path / "mt.txt").write_text("The old man sat down .")
-    command = [sys.executable, "-m", "ape.cli.main", "edit", "--json", "--model", "mine"]
+    example, text = scored(adapter, tmp_path / "out" / "rows" / "et-en.test.jsonl")
+    (tmp_path / "src.txt").write_text(example.source, encoding="utf-8")
+    (tmp_path / "mt.txt").write_text(example.mt, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "ape.cli.main",
+        "edit",
+        "--json",
+        "--model",
+        "mine",
+        "--max-attempts",
+        "1",
+    ]
     command += ["--adapter", f"mine={adapter}", "--source-language", "et", "--target-language", "en"]
     command += ["--source", str(tmp_path / "src.txt"), "--mt", str(tmp_path / "mt.txt")]
     answered = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    assert answered["model"] == "mine"
-    assert answered["prompt"] == card.prompt
-    assert answered["decision"] in ("edited", "unchanged", "rejected")
+    assert (answered["model"], answered["prompt"]) == ("mine", card.prompt)
+    assert answered["post_edit"].strip() == text != ""  # as it was scored, so it is served
+    assert "gate" in {finding["guard"] for finding in answered["findings"]}
+    assert (answered["decision"] == "edited") == (text != example.mt)

@@ -61,6 +61,16 @@ def test_a_training_set_is_built_without_torch_and_the_same_again_with_the_same_
     assert str(tmp_path) not in one.decode()
 
 
+def test_identities_that_there_are_too_few_of_are_told(typed: Run, tmp_path: Path) -> None:
+    done = typed(*files(tmp_path), "--off", "percentile", "--identity-share", "0.9", "-o", "set")
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "set" / "manifest.json").read_text(encoding="utf-8"))
+    (remark,) = told["remarks"]
+    assert remark in done.stderr.splitlines()
+    assert " identities were wanted (a share of 0.9), and its paragraphs gave " in remark
+    assert f"gave {told['splits']['train']['kinds']['identity']}:" in remark
+
+
 def test_a_directory_that_is_there_is_not_touched(typed: Run, tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "mine.txt").write_text("mine", encoding="utf-8")

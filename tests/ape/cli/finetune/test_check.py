@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from ape.adapters import read_card
+from finetune.base import find_base
+from finetune.checking import stops
 from finetune.data.dataset import write_examples
+from finetune.export.gguf_lora import write_gguf_lora
 from tests.ape.cli.conftest import Run
 from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
 from tests.finetune.tiny import EXAMPLES, write_base
@@ -96,6 +100,33 @@ def adapter(folder: Path) -> Path:
     return make_adapter(folder / "adapter", folder / "tiny")
 
 
+def test_tokens_that_the_engine_would_read_otherwise_are_refused_with_the_first_of_them(
+    check: Run, folder: Path, adapter: Path, tmp_path: Path
+) -> None:
+    """The rule that each digit is a token is taken from the base, and stays in the GGUF file."""
+    base = shutil.copytree(folder / "tiny", tmp_path / "lost")
+    told = json.loads((base / "tokenizer.json").read_bytes())
+    told["pre_tokenizer"] = told["pre_tokenizer"]["pretokenizers"][1]
+    (base / "tokenizer.json").write_text(json.dumps(told))
+    year = replace(EXAMPLES[0], id="year", mt="The cat sleep in 1812.")
+    write_examples(tmp_path / "years", {"train": [EXAMPLES[1], year]}, {"made": "here"})
+    words = ("--data", tmp_path / "years", "--gguf", "tiny.gguf", "--show", 0)
+    alike = check("--base", "tiny", *words)
+    assert alike.returncode == 0, alike.stderr
+    assert "llama.cpp, on tiny.gguf, reads the same tokens of every example." in alike.stdout
+    done = check("--base", base, *words)
+    assert done.returncode == 2
+    assert "reads other tokens of an example." in done.stdout
+    assert "1 of 2 examples can't be trained on.\n- 'year' (at token " in done.stderr
+    assert "in its prompt: '12' (" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_gguf_file_it_says_that_the_engine_was_not_asked(check: Run) -> None:
+    done = check("--data", "data", "--base", "base", "--show", 0)
+    assert "the embedded engine reads the same tokens is left out" in done.stdout
+
+
 def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run, adapter: Path) -> None:
     before = json.loads((adapter / "ape.json").read_bytes())
     words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
@@ -112,3 +143,47 @@ def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run,
     assert after == before | {"parity": after["parity"]}
     assert after["parity"]["embedded"] == told["embedded"]
     assert not (adapter / "adapter.gguf").exists()
+
+
+def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
+    check: Run, folder: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that is served is the export of another training; whether it stops is no matter here."""
+    monkeypatch.setattr(stops, "LEAST", 0.0)
+    words = ("--data", "data", "--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2)
+    sound = check(adapter, *words)
+    assert (sound.returncode, sound.stderr) == (0, "")
+    doctored = shutil.copytree(adapter, tmp_path / "doctored")
+    other = make_adapter(tmp_path / "other", folder / "tiny", seed=9)
+    write_gguf_lora(other, find_base(str(folder / "tiny")), doctored / "adapter.gguf")
+    done = check(doctored, *words)
+    assert done.returncode == 3
+    assert done.stderr.startswith(
+        "ape: embedded answers 2 of 2 prompts otherwise than transformers, and not by a near-tie: "
+    )
+    assert read_card(doctored).parity["embedded"]["other_differences"] == 2  # type: ignore[index,call-overload]
+
+
+@pytest.fixture
+def no_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interpreter that has none, whatever this one has."""
+    monkeypatch.setenv("APE_VLLM_PYTHON", str(shutil.which("false")))
+
+
+@pytest.mark.usefixtures("no_vllm")
+def test_engines_that_are_not_there_are_left_out_and_it_says_why(check: Run, adapter: Path) -> None:
+    words = (adapter, "--data", "data", "--base", "tiny", "--prompts", 1)
+    shown = check(*words)
+    assert "vllm is left out: " in shown.stdout
+    assert "false has no vllm. Set vllm_python (APE_VLLM_PYTHON)" in shown.stdout
+    assert "embedded is left out: the base is no GGUF file. Give one with --gguf FILE." in shown.stdout
+    told = json.loads(check(*words, "--json").stdout)
+    assert "has no vllm" in told["left_out"]["vllm"]
+    assert set(told["left_out"]) == {"embedded", "vllm"}
+
+
+@pytest.mark.usefixtures("no_vllm")
+def test_vllm_that_is_wanted_and_not_there_is_refused_before_any_work(check: Run, adapter: Path) -> None:
+    done = check(adapter, "--data", "data", "--base", "tiny", "--vllm")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no vllm" in done.stderr

@@ -68,6 +68,17 @@ def test_an_adapter_is_exported_and_asked_by_its_name(
     assert (told["model"], told["prompt"]) == ("mine", read_card(adapter).prompt)
 
 
+def test_a_merged_model_comes_with_how_it_is_asked(here: Run, adapter: Path, tmp_path: Path) -> None:
+    done = here("finetune", "export", "mine", "--to", "merged", "--base", "tiny", "-o", "merged")
+    assert (done.returncode, done.stdout) == (0, "merged\n"), done.stderr
+    told = " ".join(done.stderr.split())
+    assert told.startswith("It has to be asked in the format sep, as text and never in chat.")
+    assert r'the source, "\n\n###\n\n", the MT, "\n\n###\n\n"; with "\n\n###" as stop.' in told
+    readme = (tmp_path / "merged" / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith('---\nbase_model: "tiny"\nlibrary_name: "transformers"\n')
+    assert done.stderr.strip() in readme
+
+
 def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, tmp_path: Path) -> None:
     (adapter / "results.json").write_text(json.dumps(RESULTS))
     data = tmp_path / "data"
@@ -90,6 +101,7 @@ def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, 
         "## Limits",
     ):
         assert line in text.splitlines()
+    assert "by `ape finetune export --to merged`, it is a model for any server. It has to be asked in" in text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,226 @@
+"""`ape finetune gate` and `score` as typed, on drafts that were made before; one that is missing is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ape.adapters import BaseCard, read_base, read_card
+from ape.adapters.gguf import GGUF
+from ape.engines.open import open_engine
+from ape.models import default_cache
+from ape.settings import Settings
+from finetune.base import find_base
+from finetune.example import Example, evenly
+from finetune.export.gguf_lora import write_gguf_lora
+from finetune.served import Measured, Served, find_served
+from prompts import render
+from tests.ape.cli.conftest import Run
+from tests.finetune.data.tale import write_rows
+from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+
+SETTINGS = Settings(window=512, slots=1, cache=default_cache())
+NOUNS = "stone river lantern winter garden letter window harbour candle bridge".split()
+
+
+def passage(number: int) -> tuple[Example, str, float]:
+    """A passage, the draft of it, and how sure the model was: it mends surely, and spoils doubtfully."""
+    random = Random(number)
+    one, two, three = random.sample(NOUNS, 3)
+    human = f"The {one} stood near the old {two} and nobody had seen the {three} ."
+    mt = human.replace("stood", "stand", 1)
+    example = Example(f"p{number}", "tales", f"Pierre {number} près de la rivière .", mt, human, "fr", "en")
+    if number % 3:
+        return example, human, -0.02
+    return example, mt.replace("old", "bald", 1), -2.5
+
+
+PASSAGES = [passage(number) for number in range(90)]
+EXAMPLES = [example for example, _, _ in PASSAGES]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
+    """A random adapter on a random base, exported, with drafts beside it that neither of them made."""
+    place = tmp_path_factory.mktemp("gate")
+    base = make_tiny(place / "tiny")
+    model = make_gguf(base, place / "tiny.gguf")
+    told = BaseCard(model=str(model), fingerprint=read_base(str(base)).fingerprint)
+    adapter = make_adapter(place / "mine", base, told=told)
+    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF)
+    served = asyncio.run(find_served(adapter, SETTINGS))
+    tuned = [draft(served.tuned, *one) for one in PASSAGES]
+    untuned = [draft(served.untuned, one, one.mt, -0.1) for one in evenly(EXAMPLES, 9)]
+    write_rows(adapter / "drafts.jsonl", [*tuned, *untuned])
+    return adapter, served
+
+
+def draft(measured: Measured, example: Example, text: str, sure: float) -> dict[str, Any]:
+    """A line of the file of drafts."""
+    prompt = render(measured.model.format, example.question)
+    known = example.mt.split()
+    chances = [
+        [(" " if at else "") + word, -0.01 if word in known else sure, []]
+        for at, word in enumerate(text.split(" "))
+    ]
+    return {
+        "prompt": hashlib.sha256(prompt.text.encode()).hexdigest()[:20],
+        "id": example.id,
+        "key": measured.key,
+        "text": text,
+        "finish": "stop",
+        "usage": [20, 10],
+        "chances": chances,
+    }
+
+
+@pytest.fixture
+def adapter(made: tuple[Path, Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run) -> Path:
+    """A copy in the user's folder, beside the rows."""
+    monkeypatch.setenv("APE_WINDOW", "512")
+    monkeypatch.setenv("APE_SLOTS", "1")
+    write_rows(
+        tmp_path / "rows.jsonl",
+        (
+            {
+                "id": one.id,
+                "book": one.book,
+                "source": one.source,
+                "mt": one.mt,
+                "human": one.human,
+                "source_language": "fr",
+                "target_language": "en",
+            }
+            for one in EXAMPLES
+        ),
+    )
+    return shutil.copytree(made[0], tmp_path / "mine")
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("an engine was opened")
+
+    monkeypatch.setattr("ape.engines.open.open_engine", refuse)
+
+
+async def test_what_is_told_by_the_files_is_what_the_engine_serves(made: tuple[Path, Served]) -> None:
+    """Or drafts would be kept under another key than they are looked for."""
+    served = made[1]
+    async with open_engine(served.settings) as engine:
+        models = {model.name: replace(model, window=None) for model in await engine.models()}
+    assert models == {one.model.name: one.model for one in (served.tuned, served.untuned)}
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, adapter: Path) -> None:
+    done = here("finetune", "gate", "mine", "--rows", "rows.jsonl")
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.splitlines()
+    gate = read_card(adapter).gate
+    assert gate is not None
+    assert first == f"90 edits were found; the threshold is {gate.threshold:g}."
+    assert "with a threshold from the other folds each time, 60 were let through." in second
+    assert (
+        third == "  fr-en: +60 of 1,260 words"
+    )  # by hand: a word in each of the 60 that mend, 14 words in all 90
+    again = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--json")
+    assert json.loads(again.stdout) == {
+        "threshold": gate.threshold,
+        "kept": 60,
+        "edits": 90,
+        "won": {"fr-en": 60.0},
+        "words": {"fr-en": 1260},
+    }
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here: Run, adapter: Path) -> None:
+    assert here("finetune", "gate", "mine", "--rows", "rows.jsonl").returncode == 0
+    words = ("finetune", "score", "mine", "--rows", "rows.jsonl", "--untuned", 9)
+    done = here(*words)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("  ") for line in done.stdout.splitlines()]
+    shown = {tuple(cell.strip() for cell in line if cell.strip())[1:4] for line in lines[1:]}
+    assert shown >= {
+        ("do nothing", "90", "0.0%"),
+        ("tuned", "90", "66.7%"),
+        ("tuned, without the gate", "90", "100.0%"),
+        ("do nothing", "9 of 90", "0.0%"),
+        ("untuned", "9 of 90", "0.0%"),
+    }
+    assert "Δ and p are against doing nothing on the same passages." in done.stdout
+    told = json.loads(here(*words, "--json").stdout)
+    assert told == json.loads((adapter / "results.json").read_bytes())
+    rows = {(row["system"], row["passages"]): row for row in told["rows"]}
+    # By hand: each MT has one wrong word of 14, and the gate leaves that of every third.
+    before, after = (rows[name, 90]["cells"][0]["score"] for name in ("do nothing", "tuned"))
+    assert (before, after) == (pytest.approx(100 / 14), pytest.approx(100 / 14 / 3))
+    assert rows["untuned", 9]["of"] == 90
+    assert [cell["p_value"] for cell in rows["untuned", 9]["cells"]] == [1.0, 1.0, 1.0]
+
+
+def test_a_draft_that_is_missing_is_asked_for_and_kept(here: Run, adapter: Path) -> None:
+    drafts = adapter / "drafts.jsonl"
+    lines = drafts.read_text(encoding="utf-8").splitlines(keepends=True)
+    drafts.write_text("".join(lines[1:]), encoding="utf-8")
+    done = here("finetune", "score", "mine", "--rows", "rows.jsonl", "--threads", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    after = drafts.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert after[:-1] == lines[1:]
+    asked, was = json.loads(after[-1]), json.loads(lines[0])
+    assert {name: asked[name] for name in ("prompt", "id", "key")} == {
+        name: was[name] for name in ("prompt", "id", "key")
+    }
+
+
+def test_drafts_can_be_kept_elsewhere(here: Run, adapter: Path, tmp_path: Path) -> None:
+    (adapter / "drafts.jsonl").rename(tmp_path / "kept.jsonl")
+    done = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--drafts", "kept.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert not (adapter / "drafts.jsonl").exists()
+
+
+@pytest.mark.usefixtures("no_engine", "adapter")
+@pytest.mark.parametrize("verb", ["gate", "score"])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["mine"], "Give either --data, a training set, or --rows"),
+        (["mine", "--data", "data", "--rows", "rows.jsonl"], "Give either --data, a training set, or --rows"),
+        (["mine", "--rows", "gone.jsonl"], "gone.jsonl can't be read: No such file"),
+        (["mine", "--rows", "none.jsonl"], "none.jsonl is empty"),
+        (["bare", "--rows", "rows.jsonl"], "The adapter bare can't be asked. It has no ape.json"),
+        (["unexported", "--rows", "rows.jsonl"], "unexported has no adapter.gguf. `ape finetune export"),
+    ],
+)
+def test_what_can_not_be_is_one_sentence(
+    verb: str, words: Sequence[str], sentence: str, here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "none.jsonl").touch()
+    (tmp_path / "bare").mkdir()
+    shutil.copytree(tmp_path / "mine", tmp_path / "unexported", ignore=shutil.ignore_patterns(GGUF))
+    done = here("finetune", verb, *words)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_too_few_edits_leave_the_card_as_it_is(here: Run, adapter: Path, tmp_path: Path) -> None:
+    lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "few.jsonl").write_text("".join(lines[:10]), encoding="utf-8")
+    before = (adapter / "ape.json").read_bytes()
+    done = here("finetune", "gate", "mine", "--rows", "few.jsonl")
+    assert (done.returncode, "The drafts have 10 edits" in done.stderr) == (2, True), done.stderr
+    assert (adapter / "ape.json").read_bytes() == before
