@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.talk import error_console, passages_progress
-from ape.settings import Settings
-
 if TYPE_CHECKING:
+    from ape.settings import Settings
     from finetune.drafting import Drafts
     from finetune.example import Example
 
@@ -45,6 +43,7 @@ async def drafted(
     adapter: Path, examples: Sequence[Example], path: Path, settings: Settings, *, base: bool = False
 ) -> Drafts:
     """Have the adapter, or its base, draft them on the engine of the settings, unless the file has them already."""
+    from ape.cli.talk import error_console, passages_progress
     from ape.engines.open import open_engine
     from finetune.drafting import draft_all, kept_drafts
     from finetune.served import find_served

@@ -165,8 +165,8 @@ def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
 
 
 @pytest.fixture
-def no_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interpreter that has none, whatever this one has."""
+def no_vllm(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interpreter that has none, whatever this one has; after `here`, which forgets what was set."""
     monkeypatch.setenv("APE_VLLM_PYTHON", str(shutil.which("false")))
 
 
