@@ -34,7 +34,7 @@ class Document:
             raise InputError(f"The texts of document {self.id!r} differ in their number of segments: {told}.")
 
     def __len__(self) -> int:
-        return len(next(iter((self.sources, *self.references, *self.outputs.values())), ()))
+        return max(map(len, (self.sources, *self.references, *self.outputs.values())))
 
     def references_of(self, segment: int) -> tuple[str, ...]:
         """The translations there are of one segment."""

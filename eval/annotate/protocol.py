@@ -54,3 +54,9 @@ class Annotator(Protocol):
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """One annotation for each text, in order."""
+
+
+def without_possessive(entity: Entity) -> Entity:
+    """The same without a trailing ’s."""
+    bare = entity.text.removesuffix("’s").removesuffix("'s").rstrip()
+    return Entity(bare, entity.start, entity.start + len(bare), entity.label)
