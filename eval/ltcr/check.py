@@ -1,0 +1,130 @@
+"""How far LTCR can be trusted, measured: `python -m eval.ltcr.check --data DIR`.
+
+In the annotated test set (Lei et al. 2024) the references translate every chain in one way. So L-Anno of the references
+is 100 where the renderings are those that people gave, and what is missing from 100 with an aligner is the aligner's
+error. In a copy, one rendering in five is replaced by the rendering of another word: both must fall alike. The aligner
+itself is scored on sentences whose links people drew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from eval.corpus import Corpus, Document
+from eval.ltcr.chains import Annotated, read_annotated
+from eval.ltcr.metric import Ltcr
+from eval.metric import Counted, Unmeasured
+from eval.word_alignment import (
+    Bitext,
+    Cached,
+    Eflomal,
+    WordAligner,
+    alignment_error_rate,
+    read_bitext,
+    read_links,
+)
+
+FILE = "ltcr_zh_en.jsonl"
+REPLACED = 0.2
+
+
+class _Texts(BaseModel):
+    id: str
+    source: tuple[str, ...]
+    reference: tuple[str, ...]
+
+
+def read_test_set(path: Path) -> Corpus:
+    """The articles, with their references as a system's output too."""
+    with path.open(encoding="utf-8") as lines:
+        rows = [_Texts.model_validate_json(line) for line in lines]
+    documents = (
+        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
+        for row in rows
+    )
+    return Corpus(tuple(documents), "zh", "en", name="LTCR")
+
+
+def with_corrupted(
+    corpus: Corpus, annotated: Mapping[str, Annotated], *, rate: float = REPLACED, seed: int = 1
+) -> Corpus:
+    """The same with a system "corrupted": the reference with so many renderings replaced by those of other words."""
+    chance = random.Random(seed)  # noqa: S311  # a seeded sample, not a secret
+    renderings = sorted({chain.translation for one in annotated.values() for chain in one.chains})
+    texts = []
+    for document in corpus.documents:
+        lines = list(document.outputs["reference"])
+        for chain in annotated[document.id].chains:
+            for segment, _ in chain.places:
+                if chance.random() < rate:
+                    lines[segment] = _replaced(lines[segment], chain.translation, chance.choice(renderings))
+        texts.append(lines)
+    return corpus.with_system("corrupted", texts)
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    """All of that rendering in a sentence: which of two belongs to which occurrence nobody said."""
+    pattern = r"\s?".join(map(re.escape, old.split()))
+    return re.sub(rf"(?<!\w){pattern}(?!\w)", lambda _: new, text, flags=re.IGNORECASE)
+
+
+def error_rate(data: Path, aligner: WordAligner, extra: Bitext) -> float:
+    """AER on the Chinese-English sentences whose links people drew."""
+    folder = data / "word_alignment"
+    found = aligner.align(read_bitext(folder / "zhen.src-tgt"), extra=extra)
+    return alignment_error_rate(found, read_links(folder / "zhen.gold", first=1))
+
+
+def report(name: str, counted: Counted | Unmeasured) -> Iterable[str]:
+    """A line for the score and one for each of its parts."""
+    score = counted.scored() if isinstance(counted, Counted) else counted
+    if isinstance(score, Unmeasured):
+        return [f"{name:34} not applicable: {score.why}"]
+    parts = [f"    {part:30} {value:6.2f}" for part, value in score.parts.items() if value is not None]
+    return [f"{name:34} {score.value:6.2f}", *parts, f"    {score.signature}"]
+
+
+def main() -> None:
+    """Print it all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--samplers", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    annotated = read_annotated(options.data / FILE)
+    corpus = with_corrupted(read_test_set(options.data / FILE), annotated, seed=options.seed)
+    aligner = Cached(Eflomal("zh", "en", samplers=options.samplers))
+    linked = Ltcr(annotated=annotated, aligner=aligner)
+    for system in corpus.systems:
+        _say(
+            *report(
+                f"L-Anno, {system}, as annotated", replace(linked, read="annotation").count(corpus, system)
+            )
+        )
+        _say(*report(f"L-Anno, {system}, as linked", linked.count(corpus, system)))
+        _say(*report(f"L-All, {system}", Ltcr(aligner=aligner).count(corpus, system)))
+    texts = [
+        (words, re.findall(r"\w+|[^\w\s]", text))
+        for one in corpus.documents
+        for words, text in zip(annotated[one.id].words, one.outputs["reference"], strict=True)
+    ]
+    _say(
+        f"AER on 450 sentences with the test set to learn from: {error_rate(options.data, aligner, texts):.3f}"
+    )
+
+
+def _say(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The aligners, on sentences small enough to check by eye, and the cache before them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ape.errors import ModelError
+from eval.word_alignment import AwesomeAlign, Bitext, Cached, Eflomal, Links, WordAligner
+from eval.word_alignment.awesome import links_of
+from eval.word_alignment.stems import stem, stemmer_of
+
+NOUNS = {"猫": "cat", "狗": "dog", "马": "horse", "鱼": "fish", "鸟": "bird"}
+VERBS = {"睡": "sleeps", "跑": "runs", "吃": "eats", "看": "looks"}
+BITEXT: Bitext = [([noun, verb], [NOUNS[noun], VERBS[verb]]) for noun in NOUNS for verb in VERBS]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagonal:
+    """Links the n-th word to the n-th word, and counts how often it was asked."""
+
+    asked: list[int] = field(default_factory=list)
+    name: str = "diagonal"
+
+    def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[Links]:
+        self.asked.append(len(bitext) + len(extra))
+        return [frozenset((i, i) for i in range(min(map(len, pair)))) for pair in bitext]
+
+
+def test_eflomal_finds_who_belongs_to_whom() -> None:
+    found = Eflomal("zh", "en").align([*BITEXT, ([], ["nothing"])], extra=[*BITEXT, *BITEXT, *BITEXT])
+    right = sum(links == {(0, 0), (1, 1)} for links in found[:-1])
+    assert right >= 0.9 * len(BITEXT)
+    assert found[-1] == frozenset()
+
+
+def test_the_name_tells_all_settings() -> None:
+    name = Eflomal("zh", "en", samplers=2).name
+    assert name.startswith("eflomal-2")
+    assert name.endswith("/lower+snowball-english/samplers-2/iterations-1/gdfa")
+
+
+def test_nothing_to_align_is_no_error() -> None:
+    assert Eflomal().align([]) == []
+    assert Eflomal().align([([], []), (["a"], [])]) == [frozenset(), frozenset()]
+
+
+def test_the_same_texts_are_aligned_once(tmp_path: Path) -> None:
+    inner = Diagonal()
+    aligner: WordAligner = Cached(inner, tmp_path)
+    first = aligner.align(BITEXT)
+    assert aligner.align(BITEXT) == first
+    assert inner.asked == [len(BITEXT)]
+    aligner.align(BITEXT, extra=BITEXT[:1])
+    aligner.align(BITEXT[1:])
+    assert inner.asked == [len(BITEXT), len(BITEXT) + 1, len(BITEXT) - 1]
+
+
+def test_a_damaged_file_of_the_cache_is_written_anew(tmp_path: Path) -> None:
+    inner = Diagonal()
+    aligner = Cached(inner, tmp_path)
+    first = aligner.align(BITEXT)
+    (path,) = tmp_path.iterdir()
+    path.write_text("0-0\n", encoding="ascii")
+    assert aligner.align(BITEXT) == first == aligner.align(BITEXT)
+    assert len(inner.asked) == 2
+
+
+def test_a_folder_that_cant_be_written_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert Cached(Diagonal(), tmp_path / "file").align(BITEXT[:1]) == [frozenset({(0, 0), (1, 1)})]
+
+
+def test_awesome_align_links_what_is_likely_both_ways() -> None:
+    similarity = np.array([[20.0, 0.0, 0.0], [0.0, 20.0, 19.0]])
+    assert set(links_of(similarity)) == {(0, 0), (1, 1), (1, 2)}
+    # The third column is likely only in its own direction when the first two outweigh it in its row.
+    assert set(links_of(np.array([[20.0, 0.0], [20.0, 5.0]]))) == {(0, 0), (1, 0)}
+
+
+def test_an_encoder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="can't be loaded"):
+        AwesomeAlign(str(tmp_path)).align(BITEXT[:1])
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "expected"),
+    [("Laws", "en", "law"), ("LAW", "en-GB", "law"), ("诊所", "zh", "诊所"), ("PRROWESS", "zh", "prrowess")],
+)
+def test_words_are_compared_without_case_and_endings(word: str, language: str, expected: str) -> None:
+    assert stem(word, language) == expected
+
+
+def test_a_language_without_a_stemmer_is_only_lower_cased() -> None:
+    assert (stemmer_of("zh"), stemmer_of("English")) == ("lower", "snowball-english")
