@@ -1,0 +1,92 @@
+"""Scorers trained on pairs: what they learn, keep, and tell of themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ape.errors import InputError
+from eval.annotate import Annotator
+from eval.dip import Coherence, load_scorer, train_scorer
+from eval.dip.ranking import Pairs, accuracy, fit, load, train
+from eval.metric import Counted, Score, Unmeasured
+from tests.eval.dip.test_every_metric import ALL, library
+
+
+@given(st.integers(min_value=0, max_value=1000))
+def test_a_scorer_finds_the_feature_that_tells_better_from_worse(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    worse = chance.normal(size=(40, 3))
+    better = worse + np.array([1.0, 0.0, 0.0]) + chance.normal(scale=0.1, size=(40, 3))
+    ranker = fit(better, worse, kind="test", features="abc")
+    assert accuracy(ranker, better, worse) == 1
+    assert np.argmax(np.abs(ranker.weights)) == 0
+
+
+def test_no_difference_is_half_right() -> None:
+    same = np.ones((4, 2))
+    assert accuracy(fit(same, same, kind="test", features="ab"), same, same) == 0.5
+
+
+def test_held_out_accuracy_is_of_groups_that_were_not_trained_on() -> None:
+    # Each group has a feature of its own: nothing learned from the others helps, and every guess is a tie.
+    better, worse = np.eye(4), np.zeros((4, 4))
+    ranker = train(Pairs(better, worse, tuple("abcd")), kind="test", features="wxyz", seed=1, folds=4)
+    assert ranker.facts["held_out_accuracy"] == 0.5
+    assert accuracy(ranker, better, worse) == 1
+
+
+def test_without_a_pair_there_is_nothing_to_train_on() -> None:
+    with pytest.raises(InputError, match="pairs"):
+        fit(np.zeros((0, 2)), np.zeros((0, 2)), kind="test", features="ab")
+
+
+def test_a_scorer_comes_back_as_it_was_saved(english: Annotator, tmp_path: Path) -> None:
+    scorer = train_scorer(library(*ALL), against="mt", systems=["worse"], annotator=english)
+    scorer.save(tmp_path / "scorer.json")
+    again = load_scorer(tmp_path / "scorer.json")
+    assert again.fingerprint == scorer.fingerprint
+    ours, theirs = (
+        Coherence(one, annotator=english).count(library(*ALL), "worse") for one in (scorer, again)
+    )
+    assert isinstance(ours, Counted)
+    assert isinstance(theirs, Counted)
+    assert ours.scored() == theirs.scored()
+    assert f"|scorer:{scorer.fingerprint}|" in ours.signature
+
+
+def test_training_is_the_same_for_the_same_seed(english: Annotator) -> None:
+    prints = [
+        train_scorer(library(*ALL), against="shuffled", seed=seed, annotator=english).fingerprint
+        for seed in (1, 1, 2)
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_a_scorer_of_another_kind_or_a_broken_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scorer.json"
+    fit(np.ones((2, 1)), np.zeros((2, 1)), kind="length", features=["length"]).save(path)
+    with pytest.raises(InputError, match="scorer of length"):
+        load_scorer(path)
+    assert load(path, kind="length", features=["length"]).features == ("length",)
+    path.write_text('{"kind": "coherence"}', encoding="utf-8")
+    with pytest.raises(InputError, match="no scorer of ours"):
+        load_scorer(path)
+    with pytest.raises(InputError, match="can't be read"):
+        load_scorer(tmp_path / "nothing.json")
+
+
+def test_one_document_alone_needs_a_trained_scorer(english: Annotator) -> None:
+    found = Coherence(annotator=english).count(library("harbour"), "worse")
+    assert isinstance(found, Unmeasured)
+    assert "trained" in found.why
+    scorer = train_scorer(library("letter", "garden"), systems=["worse"], annotator=english)
+    counted = Coherence(scorer, annotator=english).count(library("harbour"), "worse")
+    assert isinstance(counted, Counted)
+    score = counted.scored()
+    assert isinstance(score, Score)
+    assert score.value == score.parts["mean"]
