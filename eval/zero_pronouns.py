@@ -1,0 +1,229 @@
+"""Pronouns that Chinese leaves out and English needs: of those marked in the source, how many does an output have?
+
+A mark is `<他>_S`: the pronoun and its part in the sentence (subject, object, possessive, reflexive, or unsure).
+In each segment and for each person, the pronouns in the output beyond those that the source says outright count as
+recovered, up to the number marked. English may do without one too ("before leaving"), so where there is a reference no
+more is asked than the reference has. The person counts and not the case, which follows the wording.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import regex
+
+from ape.errors import InputError
+from eval.bwb.slips import Slip
+from eval.corpus import Corpus, Document
+from eval.metric import Counted, Fold, Mark, Unmeasured, ratio
+
+ROLES: Mapping[str, str] = {
+    "S": "subject",
+    "O": "object",
+    "Pa": "possessive",
+    "R": "reflexive",
+    "UN": "unsure",
+}
+PERSONS: Mapping[str, frozenset[str]] = {
+    "he": frozenset("he him his himself".split()),
+    "she": frozenset("she her hers herself".split()),
+    "it": frozenset("it its itself".split()),
+    "they": frozenset("they them their theirs themselves themself".split()),
+    "I": frozenset("i me my mine myself".split()),
+    "we": frozenset("we us our ours ourselves".split()),
+    "you": frozenset("you your yours yourself yourselves".split()),
+    "this": frozenset("this that these those it".split()),
+}
+_CHINESE = {
+    "我们": "we", "咱们": "we", "你们": "you", "他们": "they", "她们": "they", "它们": "they",
+    "我": "I", "你": "you", "您": "you", "他": "he", "她": "she", "它": "it", "这": "this", "那": "this",
+}  # fmt: skip
+_MARK = regex.compile(r"<\s*(?P<pronoun>[^<>_]{1,6}?)\s*(?:>\s*_(?P<role>[A-Za-z]+)|>|_(?P<open>[A-Za-z]+))")
+# 其他 is "other", 吉他 a guitar, 他人 other people; 这 and 那 said outright are mostly no pronouns.
+_OUTRIGHT = regex.compile(r"我们|咱们|你们|他们|她们|它们|我|你|您|(?<![其吉])他(?!人)|她|(?<!其)它")
+_WORD = regex.compile(r"\p{Latin}+")
+DOCUMENT = "[doc]"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A pronoun that is not in the source: where its mark stands, and whom it is about (one of PERSONS)."""
+
+    start: int
+    end: int
+    pronoun: str
+    role: str
+    """One of ROLES' values; "unsure" where the mark doesn't say."""
+    person: str
+
+
+def dropped_in(source: str) -> list[Dropped]:
+    """The marks of a source segment."""
+    return list(_read(source))
+
+
+def without_marks(source: str) -> str:
+    """The source as its author wrote it."""
+    return _MARK.sub("", source)
+
+
+def share_dropped(sources: Sequence[str]) -> float | None:
+    """Of the pronouns of a text, said outright or not, those not said; None where there is neither."""
+    dropped = sum(len(dropped_in(source)) for source in sources)
+    outright = sum(len(_OUTRIGHT.findall(without_marks(source))) for source in sources)
+    return dropped / (dropped + outright) if dropped + outright else None
+
+
+def slips_in(sources: Sequence[str]) -> list[Slip]:
+    """Marks that are not as they should be; all of them are read nevertheless, but for the pronouns we don't know."""
+    slips = []
+    for number, source in enumerate(sources, 1):
+        for mark in _MARK.finditer(source):
+            what = _wrong(mark)
+            if what:
+                slips.append(Slip(number, mark.start() + 1, f"{mark.group()}: {what}"))
+        rest = _MARK.sub(lambda mark: " " * len(mark.group()), source)
+        slips += [
+            Slip(number, one.start() + 1, f"a {one.group()!r} of no mark")
+            for one in regex.finditer("[<>]", rest)
+        ]
+    return slips
+
+
+def _wrong(mark: regex.Match[str]) -> str:
+    role = mark["role"] or mark["open"]
+    if mark["open"]:
+        return "the closing > is missing"
+    if role is None:
+        return "it doesn't say which part of the sentence is left out"
+    if role not in ROLES:
+        return f"{role} is none of {', '.join(ROLES)}"
+    return "" if _person(mark["pronoun"]) else "not a pronoun we know"
+
+
+def _person(pronoun: str) -> str:
+    bare = pronoun.replace("們", "们").replace("自己", "").removesuffix("的").removesuffix("个")
+    return _CHINESE.get(bare.strip(), "")
+
+
+def _read(source: str) -> Iterator[Dropped]:
+    for mark in _MARK.finditer(source):
+        person = _person(mark["pronoun"])
+        if person:
+            role = ROLES.get(mark["role"] or mark["open"] or "", "unsure")
+            yield Dropped(mark.start(), mark.end(), mark["pronoun"], role, person)
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroPronouns:
+    """The share of dropped pronouns that an English output has; by person in its parts."""
+
+    name: str = "zero-pronouns"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
+        """Of each segment, by person: recovered, and how many could be."""
+        if why := _undefined(corpus):
+            return Unmeasured(why)
+        rows, documents = [], []
+        for number, document in enumerate(corpus.documents):
+            for segment in range(len(document.sources)):
+                recovered, wanted = _recovery(document, segment, document.outputs[system][segment])
+                rows.append([side[person] for person in PERSONS for side in (recovered, wanted)])
+                documents.append(number)
+        against = "reference" if any(document.references for document in corpus.documents) else "marks"
+        return Counted(
+            np.asarray(rows, dtype=float),
+            np.asarray(documents, dtype=np.intp),
+            _share(range(len(PERSONS))),
+            f"zero-pronouns|case:no|against:{against}|v:{version('ape-books')}",
+            parts={person: _share([place]) for place, person in enumerate(PERSONS)},
+        )
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """The marks in the source of persons that the output has too few pronouns of."""
+        for document in corpus.documents:
+            for segment, source in enumerate(document.sources):
+                recovered, wanted = _recovery(document, segment, document.outputs[system][segment])
+                for one in dropped_in(source):
+                    if recovered[one.person] < wanted[one.person]:
+                        yield Mark(document.id, segment, "source", one.start, one.end, "lost", one.pronoun)
+
+
+def _undefined(corpus: Corpus) -> str:
+    if corpus.target_language != "en":
+        return f"it is defined for English and not for {corpus.target_language}"
+    if not any(dropped_in(source) for document in corpus.documents for source in document.sources):
+        return "no dropped pronoun is marked in the source, as <他>_S"
+    return ""
+
+
+def _recovery(document: Document, segment: int, output: str) -> tuple[Counter[str], Counter[str]]:
+    source = document.sources[segment]
+    dropped = Counter(one.person for one in dropped_in(source))
+    outright = Counter(_CHINESE[match.group()] for match in _OUTRIGHT.finditer(without_marks(source)))
+    wanted, references = dropped, document.references_of(segment)
+    if references:
+        wanted = Counter()
+        for reference in references:
+            wanted |= _beyond(reference, outright) & dropped
+    return _beyond(output, outright) & wanted, wanted
+
+
+def _beyond(text: str, outright: Counter[str]) -> Counter[str]:
+    """By person, the pronouns of an English text beyond those that the source says."""
+    # In a text with small letters US is a country.
+    words = [word for word in _WORD.findall(text) if word != "US" or text.isupper()]
+    lowered = [word.lower() for word in words]
+    said = Counter({person: sum(word in forms for word in lowered) for person, forms in PERSONS.items()})
+    return said - outright
+
+
+def _share(places: Sequence[int]) -> Fold:
+    above, below = [2 * place for place in places], [2 * place + 1 for place in places]
+    return lambda sums: ratio(sums[..., above].sum(axis=-1), sums[..., below].sum(axis=-1))
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def read_chapters(source: Path, reference: Path) -> Corpus:
+    """Chapters parted by lines `[doc]` on both sides, the marks left in the source; an empty reference is none."""
+    ours, theirs = (
+        path.read_text(encoding="utf-8-sig").rstrip("\n").split("\n") for path in (source, reference)
+    )
+    if len(ours) != len(theirs):
+        raise InputError(f"{source} has {len(ours)} lines and {reference} {len(theirs)}.")
+    chapters: list[list[tuple[str, str]]] = []
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=True), 1):
+        if (one == DOCUMENT) != (other == DOCUMENT):
+            raise InputError(f"Line {number}: only one of {source} and {reference} has {DOCUMENT} there.")
+        if one == DOCUMENT:
+            chapters.append([])
+        elif not chapters:
+            raise InputError(
+                f"{source}, line {number}: the first chapter should begin with a line {DOCUMENT}."
+            )
+        else:
+            chapters[-1].append((one, other))
+    documents = tuple(
+        Document(
+            f"{source.stem}-{number}",
+            {},
+            (tuple(other.strip() or None for _, other in lines),),
+            tuple(one for one, _ in lines),
+        )
+        for number, lines in enumerate(filter(None, chapters), 1)
+    )
+    return Corpus(documents, "zh", "en", source.stem)
+
+
+def unmarked(corpus: Corpus) -> Corpus:
+    """The same without the marks, for metrics that read the source."""
+    plain = (replace(one, sources=tuple(map(without_marks, one.sources))) for one in corpus.documents)
+    return replace(corpus, documents=tuple(plain))
