@@ -1,0 +1,173 @@
+"""Is one system better than another, or was it luck? Paired bootstrap and approximate randomisation for every metric.
+
+Both fold resampled sums again and never look at a text. P-values are defined as in sacrebleu, so that they can be set
+beside others': for the bootstrap (Koehn 2004, as in Moses), how often the size of the resampled difference exceeds its
+own mean by the real one; for the randomisation (Noreen 1989, as in MultEval), how often swapping outputs at random
+makes a difference as large as the real one. Unlike sacrebleu, as large counts too: systems that never differ have
+p = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from eval.metric import Counted, Fold, Numbers, Unmeasured
+from eval.significance.resampling import By, resampled, swapped, units
+
+Method: TypeAlias = Literal["bootstrap", "randomisation"]
+
+SAMPLES = 1000
+LEVEL = 0.95
+# Sums of fractions differ in their last digits with the order of adding.
+_CLOSE = 1e-9
+_NOTHING = "nothing of what it measures occurs"
+_NEVER = "in none of the resamples was there anything to measure"
+_ONE_UNIT = "there is only one {by}, and chance can't be told from one"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where a score lies in 95% of the resamples of the corpus."""
+
+    value: float
+    low: float
+    high: float
+    samples: int
+    undefined: int
+    """So many of the resamples had nothing to measure; they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far a system is from the baseline, and how likely chance alone takes it there."""
+
+    difference: float
+    """The other's score less the baseline's."""
+    low: float
+    """Of the bootstrap interval of the difference, whatever the test."""
+    high: float
+    p_value: float
+    samples: int
+    undefined: int
+    """So many of the resamples had nothing to measure; they are left out."""
+    better: bool | None
+    """None where the scores are the same."""
+    method: Method = "bootstrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Resamples:
+    """Systems drawn together, once for every question that is asked of them."""
+
+    rows: Mapping[str, Numbers]
+    scores: Mapping[str, Numbers]
+    """In every resample, by system."""
+    fold: Fold
+    signature: str
+    by: By
+    seed: int
+
+    @classmethod
+    def of(cls, counted: Mapping[str, Counted], *, by: By, samples: int, seed: int) -> Resamples:
+        """Draw."""
+        first = next(iter(counted.values()))
+        rows = dict(zip(counted, units(list(counted.values()), by), strict=True))
+        found = resampled(list(rows.values()), first.fold, samples=samples, seed=seed)
+        return cls(rows, dict(zip(rows, found, strict=True)), first.fold, first.signature, by, seed)
+
+    def interval(self, system: str) -> Interval | Unmeasured:
+        """The percentile interval of a system's score."""
+        value = self._value(system)
+        if isinstance(value, Unmeasured):
+            return value
+        scores = self.scores[system]
+        known = scores[~np.isnan(scores)]
+        if not len(known):
+            return Unmeasured(_NEVER, self.signature)
+        return Interval(value, *_ends(known), len(scores), len(scores) - len(known))
+
+    def compare(
+        self, baseline: str, other: str, *, higher_is_better: bool, method: Method
+    ) -> Comparison | Unmeasured:
+        """Test whether two of the systems differ."""
+        values = self._value(baseline), self._value(other)
+        if isinstance(values[0], Unmeasured) or isinstance(values[1], Unmeasured):
+            return next(value for value in values if isinstance(value, Unmeasured))
+        difference = values[1] - values[0]
+        drawn = self.scores[other] - self.scores[baseline]
+        samples = len(drawn)
+        tried = drawn
+        if method == "randomisation":
+            pair = self.rows[baseline], self.rows[other]
+            tried = swapped(*pair, self.fold, samples=samples, seed=self.seed)
+        drawn, tried = drawn[~np.isnan(drawn)], np.abs(tried[~np.isnan(tried)])
+        if not len(drawn) or not len(tried):
+            return Unmeasured(_NEVER, self.signature)
+        p_value = _share(tried - tried.mean() if method == "bootstrap" else tried, abs(difference))
+        better = None if abs(difference) <= _CLOSE else (difference > 0) == higher_is_better
+        return Comparison(difference, *_ends(drawn), p_value, samples, samples - len(tried), better, method)
+
+    def _value(self, system: str) -> float | Unmeasured:
+        rows = self.rows[system]
+        value = float(self.fold(rows.sum(axis=0)))
+        if np.isnan(value):
+            return Unmeasured(_NOTHING, self.signature)
+        return value if len(rows) > 1 else Unmeasured(_ONE_UNIT.format(by=self.by), self.signature)
+
+
+def interval(counted: Counted, *, by: By, samples: int = SAMPLES, seed: int = 1) -> Interval | Unmeasured:
+    """The percentile bootstrap interval of a score."""
+    return Resamples.of({"": counted}, by=by, samples=samples, seed=seed).interval("")
+
+
+def compare(
+    baseline: Counted,
+    other: Counted,
+    *,
+    higher_is_better: bool,
+    by: By,
+    samples: int = SAMPLES,
+    seed: int = 1,
+    method: Method = "bootstrap",
+) -> Comparison | Unmeasured:
+    """Test whether two systems differ."""
+    drawn = Resamples.of({"baseline": baseline, "other": other}, by=by, samples=samples, seed=seed)
+    return drawn.compare("baseline", "other", higher_is_better=higher_is_better, method=method)
+
+
+def category(counted: Counted, name: str) -> Counted:
+    """One category of a metric, to be tested like a metric."""
+    return replace(counted, fold=counted.parts[name], parts={}, signature=f"{counted.signature}|part:{name}")
+
+
+def part_intervals(
+    counted: Counted, *, by: By, samples: int = SAMPLES, seed: int = 1
+) -> dict[str, Interval | Unmeasured]:
+    """The interval of every category, all from the same draws."""
+    if not counted.parts:
+        return {}
+    (rows,) = units([counted], by)
+    folds = counted.parts.values()
+    (scores,) = resampled(
+        [rows], lambda sums: np.stack([fold(sums) for fold in folds], axis=-1), samples=samples, seed=seed
+    )
+    found = {}
+    for place, name in enumerate(counted.parts):
+        part = category(counted, name)
+        own = Resamples({name: rows}, {name: scores[:, place]}, part.fold, part.signature, by, seed)
+        found[name] = own.interval(name)
+    return found
+
+
+def _ends(scores: Numbers) -> tuple[float, float]:
+    low, high = np.quantile(scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _share(tried: Numbers, real: float) -> float:
+    """With one more of both, so that chance is never said to be impossible."""
+    return float((np.sum(tried >= real - _CLOSE) + 1) / (len(tried) + 1))

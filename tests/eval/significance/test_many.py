@@ -1,0 +1,53 @@
+"""Many systems against one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ape.errors import InputError
+from eval.metric import Counted, mean_of
+from eval.significance import Comparison, holm, standings
+
+
+def counted(shift: float) -> Counted:
+    values = np.random.default_rng(1).random(80) + np.random.default_rng(int(shift * 100)).normal(
+        shift, 0.1, 80
+    )
+    return Counted(np.column_stack([values, np.ones(80)]), np.arange(80) // 8, mean_of(), "mean|v:1")
+
+
+def test_holm_by_hand() -> None:
+    # Sorted .01 .02 .03 .04: times 4, 3, 2, 1, never falling.
+    assert holm([0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_holm_keeps_the_order_and_never_makes_a_p_value_smaller(p_values: list[float]) -> None:
+    corrected = holm(p_values)
+    assert all(before <= after <= 1 for before, after in zip(p_values, corrected, strict=True))
+    order = np.argsort(p_values, kind="stable")
+    assert list(np.diff(np.array(corrected)[order]) >= 0) == [True] * (len(p_values) - 1)
+    assert max(corrected) <= min(1.0, len(p_values) * max(p_values)) + 1e-12
+
+
+def test_every_system_has_an_interval_and_all_but_the_baseline_a_corrected_p_value() -> None:
+    systems = {"base": counted(0.0), "alike": counted(0.01), "better": counted(0.3)}
+    found = standings(systems, baseline="base", higher_is_better=True, by="document", samples=400)
+    assert list(found) == list(systems)
+    assert (found["base"].comparison, found["base"].corrected) == (None, None)
+    better = found["better"].comparison
+    assert isinstance(better, Comparison)
+    assert found["better"].corrected == pytest.approx(2 * better.p_value)
+    assert found["better"].corrected is not None
+    assert found["better"].corrected < 0.05
+
+
+def test_an_unknown_baseline_is_named() -> None:
+    with pytest.raises(InputError, match="no system called 'mt'"):
+        standings({"base": counted(0)}, baseline="mt", higher_is_better=True, by="segment")
