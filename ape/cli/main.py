@@ -12,6 +12,7 @@ from typing import NoReturn
 import typer
 
 from ape.cli import book, demo, edit, finetune, models, serve, settings
+from ape.cli.eval import app as eval_app
 from ape.errors import ApeError
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app.command()(serve.serve)
 app.add_typer(
     finetune.app, name="finetune", help="From aligned books to a LoRA adapter that serves as it trained."
 )
+app.add_typer(eval_app, name="eval", help="Measure translations, and what of a text they keep together.")
 app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
 app.command()(settings.settings)
 app.command()(demo.demo)

@@ -1,0 +1,14 @@
+"""`ape eval …`: the commands that measure translations, and what of a text they keep together."""
+
+from __future__ import annotations
+
+import typer
+
+from ape.cli.eval.mine import mine
+from ape.cli.eval.score import score
+from ape.cli.eval.suite import suite
+
+app = typer.Typer(no_args_is_help=True)
+app.command()(score)
+app.command()(suite)
+app.command()(mine)

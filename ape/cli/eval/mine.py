@@ -1,0 +1,125 @@
+"""`ape eval mine`: a test set of what systems fail at, from their outputs and a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from eval.dip.mined import MinedSet, Phenomenon
+
+_Files = list[Path] | None
+
+
+def mine(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, as .jsonl.")],
+    tables: Annotated[
+        _Files, typer.Argument(help="Documents with source, references and outputs, as .jsonl or .tsv.")
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="A text file: a line for each segment.")] = None,
+    reference: Annotated[_Files, typer.Option(help="Its reference, line by line; may be repeated.")] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=FILE]",
+            help="A system to mine from: one of the tables by its name, or a text file. All, if left out.",
+        ),
+    ] = None,
+    phenomenon: Annotated[
+        list[str] | None,
+        typer.Option(help="consistency, connectives or pronouns; commas, or repeated. All, if left out."),
+    ] = None,
+    at_least: Annotated[int, typer.Option(help="How many of the systems must fail at a passage.")] = 1,
+    limit: Annotated[int | None, typer.Option(help="Most passages of each phenomenon, by chance.")] = None,
+    seed: Annotated[int, typer.Option(help="What chance decides, it decides again.")] = 1,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take outputs without any text.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a set that is there.")] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Make a test set of what systems fail at: words that don't come again, lost connectives, wrong pronouns."""
+    from ape.cli.talk import say
+
+    with needs("eval"):
+        import simplemma  # noqa: F401
+        import textblob  # noqa: F401
+    from eval.annotate import caching, default_folder
+    from eval.dip.mined import write_mined
+    from eval.dip.mining import mine as mine_from
+    from eval.reading import Rules, read_corpus
+
+    if out.exists() and not replace:
+        raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
+    names, files = _systems(system or ())
+    corpus = read_corpus(
+        *(tables or ()),
+        systems=files,
+        references=reference or (),
+        source=source,
+        rules=Rules(
+            source_language=source_language or "",
+            target_language=target_language or "",
+            allow_empty=allow_empty,
+            note=say,
+        ),
+    )
+    with caching(default_folder()):
+        mined = mine_from(
+            corpus,
+            phenomena=_phenomena(phenomenon or ()),
+            systems=names,
+            at_least=at_least,
+            limit=limit,
+            seed=seed,
+        )
+    write_mined(out, mined)
+    _show(mined, out, json_output=json_output)
+
+
+def _systems(given: list[str] | tuple[()]) -> tuple[list[str], dict[str, Path]]:
+    """The names of all, and the files of those that have one."""
+    names, files = [], {}
+    for one in given:
+        name, parted, path = one.partition("=")
+        if not name or (parted and not path):
+            raise InputError(f"--system {one!r} is neither NAME nor NAME=FILE.", field="system")
+        if name in names:
+            raise InputError(f"Two systems are called {name!r}.", field="system")
+        names.append(name)
+        if path:
+            files[name] = Path(path)
+    return names, files
+
+
+def _phenomena(given: list[str] | tuple[()]) -> tuple[Phenomenon, ...]:
+    from eval.dip.mined import PHENOMENA
+
+    named = [name.strip() for names in given for name in names.split(",")]
+    if odd := [name for name in named if name not in PHENOMENA]:
+        raise InputError(
+            f"--phenomenon {odd[0]!r} can't be mined; what can is {', '.join(PHENOMENA)}.", field="phenomenon"
+        )
+    return tuple(known for known in PHENOMENA if known in named) or PHENOMENA
+
+
+def _show(mined: MinedSet, out: Path, *, json_output: bool) -> None:
+    import json
+
+    from eval.dip.mined import PHENOMENA
+
+    counts = {name: len(mined.of(name)) for name in PHENOMENA if name in mined.manifest["found"]}
+    if json_output:
+        typer.echo(json.dumps({"file": str(out), "items": counts, **mined.manifest}, ensure_ascii=False))
+        return
+    for name, count in counts.items():
+        typer.echo(f"{name}: {count:,} of {mined.manifest['found'][name]:,} passages that systems failed at")
+    typer.echo(f"Written to {out}.")

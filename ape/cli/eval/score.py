@@ -1,0 +1,256 @@
+"""`ape eval score`: systems by metrics, with intervals, p-values against a baseline, and the recipe of every number."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from eval.corpus import Corpus
+    from eval.metric import Metric
+    from eval.reading import Rules
+    from eval.reading.parallel import Parting
+    from eval.scoring import Resampling, Results
+
+
+class Unit(StrEnum):
+    """Of what a score is shown."""
+
+    CORPUS = "corpus"
+    DOCUMENT = "document"
+
+
+class Drawn(StrEnum):
+    """What a resample draws."""
+
+    SEGMENT = "segment"
+    DOCUMENT = "document"
+
+
+def score(
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(help="JSON lines or TSV with sources, references and outputs; none with text files."),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A system and its outputs, line by line; may be repeated."),
+    ] = None,
+    reference: Annotated[
+        list[Path] | None, typer.Option(help="A human translation, line by line; may be repeated.")
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="The source, line by line.")] = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(help="A finished job of `ape book edit`: its MT and its post-edit; may be repeated."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A metric, or discourse for all about that; may be repeated. `list` names them all."
+        ),
+    ] = None,
+    documents: Annotated[
+        str,
+        typer.Option(
+            help="How text files part documents: marks ([doc] lines), blank, none, or a file with an id for each line."
+        ),
+    ] = "auto",
+    by: Annotated[
+        Unit, typer.Option(help="Show scores of the corpus, or of each document too.")
+    ] = Unit.CORPUS,
+    baseline: Annotated[
+        str | None, typer.Option(help="Test every system against this one (paired bootstrap, Holm).")
+    ] = None,
+    resample: Annotated[
+        Drawn | None, typer.Option(help="Draw documents or segments; documents if there are five or more.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    leave_one_out: Annotated[
+        bool,
+        typer.Option(
+            "--leave-one-out",
+            help="As PAR3: hold each reference, and the systems, against the other references.",
+        ),
+    ] = False,
+    encoder: Annotated[
+        str | None, typer.Option(help="For bertscore: a directory or hub name; else a small English one.")
+    ] = None,
+    segments: Annotated[
+        Path | None, typer.Option(help="Write the scores of segments, as JSON lines.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report: one page with tables and plots.")] = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take outputs without a word as they are.")
+    ] = False,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of text files that don't show what they are in.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Score one system or many by one metric or many; the signature under the table says how each number was got."""
+    with needs("eval"):
+        import sacrebleu  # noqa: F401
+    from ape.cli.talk import say
+    from eval.metrics import METRICS, STANDARD
+    from eval.reading import Rules
+    from eval.scoring import FEW, Resampling
+
+    if metric == ["list"]:
+        typer.echo("\n".join(METRICS))
+        return
+    if leave_one_out and (segments or html or baseline or by is Unit.DOCUMENT):
+        raise InputError(
+            "--leave-one-out has a table of its own: leave --segments, --html, --baseline and --by out.",
+            field="leave_one_out",
+        )
+    chosen = _metrics(metric or list(STANDARD), encoder)
+    rules = Rules(source_language or "", target_language or "", allow_empty, say)
+    if job:
+        corpus = _of_jobs(job, reference or [], rules, others=bool(tables or system or source))
+    else:
+        corpus = _of_files(tables or [], system or [], reference or [], source, documents, rules, encoding)
+    unit = resample or ("document" if len(corpus.documents) >= FEW else "segment")
+    if leave_one_out:
+        _leave_one_out(corpus, chosen, json_output=json_output)
+        return
+    how = Resampling("document" if unit == "document" else "segment", baseline or "", samples, seed)
+    with needs("eval"):
+        results = _measured(corpus, chosen, how)
+    if segments:
+        rows = (json.dumps(row, ensure_ascii=False) for row in results.segments())
+        segments.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    if html:
+        _report(results, html)
+    if json_output:
+        typer.echo(json.dumps(results.to_dict(documents=by is Unit.DOCUMENT), ensure_ascii=False, indent=1))
+        return
+    from ape.cli.eval.score_show import show
+
+    show(results, documents=by is Unit.DOCUMENT)
+
+
+def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
+    from dataclasses import replace
+
+    from eval.metrics import metrics_named
+    from eval.standard.bertscore import BertScore, Transformer
+
+    chosen = metrics_named(names)
+    if encoder and not any(isinstance(one, BertScore) for one in chosen):
+        raise InputError("--encoder is for --metric bertscore, which is not asked for.", field="encoder")
+    return [
+        replace(one, encoder=Transformer(encoder)) if encoder and isinstance(one, BertScore) else one
+        for one in chosen
+    ]
+
+
+def _of_jobs(ids: list[str], references: list[Path], rules: Rules, *, others: bool) -> Corpus:
+    from ape.jobs.store import Store
+    from ape.settings import load_settings
+    from eval.reading.jobs import read_jobs
+
+    if others:
+        raise InputError(
+            "--job has its own source and outputs: leave tables, --system and --source out.", field="job"
+        )
+    with Store(load_settings().jobs_url) as store:
+        return read_jobs(store, ids, references=references, rules=rules)
+
+
+def _of_files(
+    tables: list[Path],
+    systems: list[str],
+    references: list[Path],
+    source: Path | None,
+    documents: str,
+    rules: Rules,
+    encoding: str | None,
+) -> Corpus:
+    from eval.reading import read_corpus
+
+    named: dict[str, Path] = {}
+    for one in systems:
+        name, sign, path = one.partition("=")
+        if not (name and sign and path):
+            raise InputError(f"--system {one!r} is not NAME=FILE.", field="system")
+        if name in named:
+            raise InputError(f"Two systems are called {name!r}.", field="system")
+        named[name] = Path(path)
+    return read_corpus(
+        *tables,
+        systems=named,
+        references=references,
+        source=source,
+        documents=_parting(documents),
+        rules=rules,
+        encoding=encoding,
+    )
+
+
+def _parting(documents: str) -> Parting:
+    if documents in ("auto", "marks", "blank", "none"):
+        return documents  # type: ignore[return-value]  # it is one of the literals
+    if not Path(documents).is_file():
+        raise InputError(
+            f"--documents is auto, marks, blank, none or a file: there is no {documents}.", field="documents"
+        )
+    return Path(documents)
+
+
+def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results:
+    """With a bar on a terminal."""
+    from ape.cli.talk import error_console, passages_progress
+    from eval.scoring import measure
+
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("counting", total=len(metrics) * len(corpus.systems), so_far="")
+
+        def told(metric: str, system: str) -> None:
+            bar.update(task, description=f"{metric} of {system}")
+            bar.advance(task)
+
+        return measure(corpus, metrics, resampling=how, told=told)
+
+
+def _report(results: Results, path: Path) -> None:
+    from ape.cli.talk import say
+
+    try:
+        from eval.report import write_report
+    except ImportError as error:
+        raise InputError(
+            f"A report needs {error.name}. Type: pip install 'ape-books[eval]'", field="html"
+        ) from error
+    write_report(results, path)
+    say(f"The report is in {path}.")
+
+
+def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:
+    from dataclasses import asdict
+
+    from ape.cli.eval.score_show import show_aggregated
+    from eval.multi_reference import leave_one_out
+
+    found = {metric.name: leave_one_out(corpus, metric) for metric in metrics}
+    if not json_output:
+        show_aggregated(found)
+        return
+    told = {
+        name: asdict(one) | {"win_share": {who: wins.share for who, wins in one.wins.items()}}
+        if hasattr(one, "wins")
+        else {"not_applicable": one.why}
+        for name, one in found.items()
+    }
+    typer.echo(json.dumps(told, ensure_ascii=False, indent=1))

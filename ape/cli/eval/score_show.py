@@ -1,0 +1,132 @@
+"""How scores are shown on a terminal: a table of systems by metrics, with intervals, and the signatures under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from eval.metric import Metric, Unmeasured
+    from eval.multi_reference import Aggregated
+    from eval.scoring import Results
+
+_WIDTH = 150  # of the table, where no terminal says its own
+_NONE = "n/a"
+_CLEAR = 0.05
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
+
+
+def show(results: Results, *, documents: bool = False) -> None:
+    """The table, the tables by document where they are wanted, and how it all was got."""
+    console = _console()
+    console.print(_scores(results))
+    _tell_missing(console, results)
+    if documents:
+        for metric in results.metrics:
+            _show_documents(console, results, metric)
+    how = results.resampling
+    console.print(
+        f"[low, high]: 95% of {how.samples:,} resamples of {how.by}s, seed {how.seed}.", markup=False
+    )
+    if how.baseline:
+        console.print(
+            f"* differs from {how.baseline} (p < .05, paired bootstrap, Holm's correction).", markup=False
+        )
+    for name, signature in results.signatures().items():
+        console.print(f"{name}: {signature}", markup=False, soft_wrap=True)
+
+
+def _heading(metric: Metric) -> str:
+    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+
+
+def _scores(results: Results) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("system")
+    for metric in results.metrics:
+        table.add_column(_heading(metric), justify="right")
+    for system in results.corpus.systems:
+        table.add_row(Text(system), *(_cell(results, metric, system) for metric in results.metrics))
+    return table
+
+
+def _cell(results: Results, metric: Metric, system: str) -> Text:
+    from eval.metric import Unmeasured
+    from eval.significance import Interval
+
+    score = results.score(metric.name, system)
+    if isinstance(score, Unmeasured):
+        return Text(_NONE, "dim")
+    standing = results.standings[metric.name].get(system)
+    told = _number(score.value)
+    if standing and standing.corrected is not None and standing.corrected < _CLEAR:
+        told += "*"
+    if standing and isinstance(standing.interval, Interval):
+        told += f" [{_number(standing.interval.low)}, {_number(standing.interval.high)}]"
+    return Text(told)
+
+
+def _number(value: float) -> str:
+    """Two digits of what goes to 100, four of what goes to 1."""
+    return f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def _tell_missing(console: Console, results: Results) -> None:
+    """Why a score is not there, once for each reason."""
+    from eval.metric import Unmeasured
+
+    told: dict[tuple[str, str], list[str]] = {}
+    for metric in results.metrics:
+        for system in results.corpus.systems:
+            score = results.score(metric.name, system)
+            if isinstance(score, Unmeasured):
+                told.setdefault((metric.name, score.why), []).append(system)
+    for (name, why), systems in told.items():
+        whom = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
+        console.print(f"{name}{whom} is not applicable: {why}.", markup=False)
+
+
+def _show_documents(console: Console, results: Results, metric: Metric) -> None:
+    table = Table(box=None, pad_edge=False, title=_heading(metric), title_justify="left")
+    table.add_column("document")
+    for system in results.corpus.systems:
+        table.add_column(Text(system), justify="right")
+    for document, scores in results.by_document()[metric.name].items():
+        cells = (scores[system] for system in results.corpus.systems)
+        table.add_row(Text(document), *(_NONE if cell is None else _number(cell) for cell in cells))
+    console.print(table)
+
+
+def show_aggregated(found: Mapping[str, Aggregated | Unmeasured]) -> None:
+    """PAR3's table: humans and systems against the same references, and who wins how often."""
+    from eval.metric import Unmeasured
+
+    console = _console()
+    for name, one in found.items():
+        if isinstance(one, Unmeasured):
+            console.print(f"{name} is not applicable: {one.why}.", markup=False)
+            continue
+        table = Table(box=None, pad_edge=False)
+        for heading in (name, "score", "wins", "of", "ties"):
+            table.add_column(Text(heading), justify="left" if heading == name else "right")
+        table.add_row("human", _number(one.human))
+        for system, value in one.systems.items():
+            wins = one.wins[system]
+            share = _NONE if wins.share is None else f"{wins.share:.1%}"
+            table.add_row(
+                Text(system), _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}"
+            )
+        console.print(table)
+        if one.left_out:
+            console.print(f"{one.left_out:,} left out: somebody has no score there.", markup=False)
+        console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)

@@ -1,0 +1,108 @@
+"""`ape eval suite`: a paper's test suite on systems' outputs, with the paper's own rows beside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+
+if TYPE_CHECKING:
+    from eval.suites.suite import Outcome, Row, Table
+
+_WIDTH = 150  # of the table, where no terminal says its own
+
+
+def suite(
+    name: Annotated[str, typer.Argument(help="Which suite; `list` names them all.")],
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A system and the file of its outputs; may be given again."),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The suite's data, as downloaded.")] = None,
+    cases: Annotated[Path | None, typer.Option(help="Write every verdict to this JSONL file.")] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Run a published test suite; without a system, only its references are scored."""
+    import json
+
+    from ape.errors import InputError
+
+    with needs("eval"):
+        import sacrebleu  # noqa: F401
+    from eval.suites import SUITES
+
+    if name == "list":
+        for known in SUITES.values():
+            typer.echo(f"{known().name}: {known().paper}")
+        return
+    if name not in SUITES:
+        raise InputError(f"There is no suite called {name!r}. There are: {', '.join(SUITES)}.")
+    chosen = SUITES[name]()
+    if data is None:
+        raise InputError(f"Give the data of the suite with --data PATH. {chosen.where}", field="data")
+    outcome = chosen.run(data, _systems(system or []))
+    if cases is not None:
+        lines = (json.dumps(case, ensure_ascii=False) for case in outcome.cases)
+        cases.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    if json_output:
+        typer.echo(json.dumps(outcome.to_dict(), ensure_ascii=False, indent=1))
+    else:
+        _show(outcome)
+
+
+def _systems(given: list[str]) -> dict[str, Path]:
+    from ape.errors import InputError
+
+    systems: dict[str, Path] = {}
+    for one in given:
+        name, parted, path = one.partition("=")
+        if not (name and parted and path):
+            raise InputError(f"--system {one!r} is not NAME=FILE.", field="system")
+        if name in systems:
+            raise InputError(f"Two systems are called {name!r}.", field="system")
+        systems[name] = Path(path)
+    return systems
+
+
+def _show(outcome: Outcome) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    for table in outcome.tables:
+        console.print(table.title, style="bold", markup=False)
+        console.print(_drawn(table))
+        if table.note:
+            console.print(table.note, markup=False)
+        console.print()
+    for metric, signature in outcome.signatures.items():
+        if signature:
+            console.print(f"{metric}: {signature}", markup=False)
+    console.print(f"Published rows, marked with *, are from {outcome.paper}.", markup=False)
+
+
+def _drawn(table: Table) -> object:
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(box=None, pad_edge=False)
+    drawn.add_column("system")
+    for column in table.columns:
+        drawn.add_column(column, justify="right")
+    for row in table.rows:
+        name = Text(f"{row.name} *" if row.published else row.name)
+        drawn.add_row(name, *_cells(table, row), style="dim" if row.published else "")
+        if any(row.undecided.values()):
+            counts = (row.undecided.get(column, 0) for column in table.columns)
+            drawn.add_row("  undecided", *(str(count) if count else "" for count in counts), style="dim")
+    return drawn
+
+
+def _cells(table: Table, row: Row) -> list[str]:
+    values = (row.cells.get(column) for column in table.columns)
+    return ["n/a" if value is None else f"{value:.2f}" for value in values]

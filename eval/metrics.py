@@ -1,0 +1,104 @@
+"""All metrics by the name that is typed after --metric. A metric is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ape.errors import InputError
+from eval.metric import Metric
+from eval.standard.bertscore import BertScore
+from eval.standard.learned import Bleurt, Comet
+from eval.standard.meteor import Meteor
+from eval.standard.sacre import Bleu, Chrf, Ter
+
+STANDARD = ("bleu", "chrf", "ter")
+"""What is measured where nobody says."""
+
+
+def _blonde() -> Metric:
+    from eval.blonde import Blonde
+
+    return Blonde()
+
+
+def _discourse_blonde() -> Metric:
+    from eval.blonde import DiscourseBlonde
+
+    return DiscourseBlonde()
+
+
+def _ltcr() -> Metric:
+    from eval.ltcr import Ltcr
+
+    return Ltcr()
+
+
+def _consistency() -> Metric:
+    from eval.dip import Consistency
+
+    return Consistency()
+
+
+def _connectives() -> Metric:
+    from eval.dip import Connectives
+
+    return Connectives()
+
+
+def _pronouns() -> Metric:
+    from eval.dip import Pronouns
+
+    return Pronouns()
+
+
+def _coherence() -> Metric:
+    from eval.dip import Coherence
+
+    return Coherence()
+
+
+METRICS: Mapping[str, Callable[[], Metric]] = {
+    "bleu": Bleu,
+    # For scores of single segments, which may be shorter than four words.
+    "sentence-bleu": lambda: Bleu(effective_order=True, name="sentence-bleu"),
+    "chrf": Chrf,
+    "chrf++": lambda: Chrf(word_order=2, name="chrf++"),
+    "ter": Ter,
+    "meteor": Meteor,
+    "bertscore": BertScore,
+    "comet": Comet,
+    "cometkiwi": lambda: Comet("Unbabel/wmt22-cometkiwi-da", with_references=False, name="cometkiwi"),
+    "doc-comet": lambda: Comet(context=2, name="doc-comet"),
+    "bleurt": Bleurt,
+    "blonde": _blonde,
+    "dblonde": _discourse_blonde,
+    "ltcr": _ltcr,
+    "dip-consistency": _consistency,
+    "dip-connectives": _connectives,
+    "dip-pronouns": _pronouns,
+    "dip-coherence": _coherence,
+}
+
+DISCOURSE = (
+    "blonde",
+    "dblonde",
+    "ltcr",
+    "dip-consistency",
+    "dip-connectives",
+    "dip-pronouns",
+    "dip-coherence",
+)
+"""What BLEU does not see, all at once as --metric discourse."""
+
+
+def metrics_named(names: list[str]) -> list[Metric]:
+    """The metrics of these names, each once; "discourse" stands for all of DISCOURSE."""
+    wanted = [one for name in names for one in (DISCOURSE if name == "discourse" else (name,))]
+    for name in wanted:
+        if name not in METRICS:
+            raise InputError(
+                f"There is no metric called {name!r}. There are: {', '.join(METRICS)}; and discourse for all that are "
+                "about it.",
+                field="metric",
+            )
+    return [METRICS[name]() for name in dict.fromkeys(wanted)]

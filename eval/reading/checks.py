@@ -1,0 +1,178 @@
+"""From given texts to a corpus: what is unequal, empty, missing or in the wrong language is told by file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ape.errors import InputError
+from ape.languages import NAMES, code_of, detect, name_of, script_counts
+from eval.corpus import Corpus, Document
+from eval.reading.given import Given, Lines, Note, quiet
+
+# Of a text with fewer letters the language is taken on trust: names and exclamations look like any.
+_ENOUGH_LETTERS = 200
+_SAMPLE = 20_000
+# Told apart by letter statistics no better than by chance.
+_ALIKE = (
+    {"hr", "sr", "sl"},
+    {"da", "no"},
+    {"id", "ms"},
+    {"cs", "sk"},
+    {"bg", "sr", "ru", "uk"},
+    {"hi", "ne"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is taken as it comes: languages that nobody need tell, and outputs that say nothing."""
+
+    source_language: str = ""
+    target_language: str = ""
+    allow_empty: bool = False
+    note: Note = quiet
+
+
+def corpus_of(given: Sequence[Given], rules: Rules, *, name: str = "") -> Corpus:
+    """The corpus, if nothing is wrong with it."""
+    if not given:
+        raise InputError(f"There is no document in {name or 'what was given'}.", field="path")
+    systems = tuple(given[0].outputs)
+    if not systems:
+        raise InputError(
+            f"{given[0].place}: there is no output of any system. Name one with --system NAME=FILE.",
+            field="system",
+        )
+    for document in given:
+        _check_systems(document, systems)
+        _check_lengths(document)
+        _check_empty(document, rules)
+    _tell_missing(given, rules)
+    source, target = _languages(given, rules)
+    documents = tuple(_document(one, systems) for one in given)
+    return Corpus(documents, source, target, name)
+
+
+def _document(given: Given, systems: Sequence[str]) -> Document:
+    return Document(
+        given.id,
+        {name: tuple(text or "" for text in given.outputs[name].texts) for name in systems},
+        tuple(
+            tuple(text if text and text.strip() else None for text in one.texts) for one in given.references
+        ),
+        tuple(text or "" for text in given.sources.texts) if given.sources else (),
+        given.book,
+    )
+
+
+def _check_systems(document: Given, systems: Sequence[str]) -> None:
+    if odd := sorted(document.outputs.keys() ^ set(systems)):
+        lacking = "lacks" if odd[0] in systems else "is the first with"
+        raise InputError(
+            f"{document.place}: document {document.id!r} {lacking} an output of system {odd[0]!r}. "
+            "Every document needs an output of every system.",
+            field="system",
+        )
+
+
+def _check_lengths(document: Given) -> None:
+    lengths = {what: len(texts) for what, texts in document.every().items()}
+    if not any(lengths.values()):
+        raise InputError(f"{document.place}: document {document.id!r} is empty.", field="document")
+    if len(set(lengths.values())) == 1:
+        return
+    told = ", ".join(f"{what} has {len(texts)} ({_span(texts)})" for what, texts in document.every().items())
+    raise InputError(
+        f"The texts of document {document.id!r} differ in their number of segments: {told}.",
+        field="document",
+    )
+
+
+def _span(texts: Lines) -> str:
+    if not texts.numbers:
+        return texts.file
+    first, last = texts.numbers[0], texts.numbers[-1]
+    return f"line {first} of {texts.file}" if first == last else f"lines {first} to {last} of {texts.file}"
+
+
+def _blank(texts: Lines) -> Iterator[int]:
+    return (place for place, text in enumerate(texts.texts) if text is None or not text.strip())
+
+
+def _check_empty(document: Given, rules: Rules) -> None:
+    if document.sources and (place := next(_blank(document.sources), None)) is not None:
+        raise InputError(
+            f"{document.sources.place(place)}: the source is empty. Take the segment out of every text.",
+            field="source",
+        )
+    for name, texts in document.outputs.items():
+        place = next(_blank(texts), None)
+        if place is not None and not (rules.allow_empty or texts.parted):
+            raise InputError(
+                f"{texts.place(place)}: the output of system {name!r} is empty. If it left that segment out, say "
+                "--allow-empty, and it is scored as a text without words.",
+                field="system",
+            )
+    for place in range(len(document.references[0]) if document.references else 0):
+        said = [one.texts[place] for one in document.references]
+        if any(text and text.strip() for text in said) or None in said or rules.allow_empty:
+            continue
+        raise InputError(
+            f"{document.references[0].place(place)}: the reference is empty, and there is no other. If nobody "
+            "translated that segment, say --allow-empty, and it is left out of what needs a reference.",
+            field="reference",
+        )
+
+
+def _tell_missing(given: Sequence[Given], rules: Rules) -> None:
+    """A note for each reference that lacks some segments."""
+    for number in range(max(len(one.references) for one in given)):
+        texts = [one.references[number] for one in given if number < len(one.references)]
+        places = [one.place(place) for one in texts for place in _blank(one)]
+        if places:
+            rules.note(
+                f"Reference {number + 1} lacks {len(places):,} of {sum(map(len, texts)):,} segments; the first is "
+                f"{places[0][0].lower()}{places[0][1:]}. These are held against the other references only."
+            )
+
+
+# --- languages -----------------------------------------------------------------------------------------------------
+
+
+def _languages(given: Sequence[Given], rules: Rules) -> tuple[str, str]:
+    """The languages as told or else found, where no text is in another."""
+    sources = [one.sources for one in given if one.sources]
+    outputs = [texts for one in given for texts in one.outputs.values()]
+    targets = [texts for one in given for texts in one.references] or outputs
+    source = code_of(rules.source_language) if rules.source_language else _found(sources)
+    target = code_of(rules.target_language) if rules.target_language else _found(targets)
+    for texts in sources:
+        _check_language(texts, source, "the source", "--source-language")
+    for one in given:
+        for what, texts in one.every().items():
+            if what != "the source":
+                _check_language(texts, target, what, "--target-language")
+    return source, target
+
+
+def _found(texts: Sequence[Lines]) -> str:
+    return detect(" ".join(_sample(one) for one in texts[:50])[:_SAMPLE], default="und")
+
+
+def _sample(texts: Lines) -> str:
+    return " ".join(text for text in texts.texts if text)[:_SAMPLE]
+
+
+def _check_language(texts: Lines, expected: str, what: str, flag: str) -> None:
+    sample = _sample(texts)
+    if expected not in NAMES or script_counts(sample).total() < _ENOUGH_LETTERS:
+        return
+    found = detect(sample, default=expected)
+    if found == expected or any({found, expected} <= alike for alike in _ALIKE):
+        return
+    raise InputError(
+        f"{texts.place(0)}: {what} seems to be {name_of(found)} from there on, and {name_of(expected)} is expected. "
+        f"If that is wrong, say the language with {flag}.",
+        field="language",
+    )

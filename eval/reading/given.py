@@ -1,0 +1,68 @@
+"""Texts as they were given, each line with its place, before they are a corpus: what a sentence about a fault needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ape.books.encoding import find_encoding, lines
+from ape.errors import InputError
+
+Note = Callable[[str], None]
+"""Takes a sentence that the user should read, though nothing failed."""
+
+
+def quiet(_: str) -> None:
+    """A note that nobody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The segments of a document in one text of it: what they say, and where. None: there is no such text."""
+
+    file: str
+    texts: tuple[str | None, ...]
+    numbers: tuple[int, ...]
+    parted: bool = False
+    """It was one text, and which words are whose segment's is our guess: some may have none."""
+    unit: str = "Line"
+
+    def place(self, segment: int) -> str:
+        """As a sentence begins: "Line 7 of mine.txt", and for a line with a whole document "…, segment 3"."""
+        several = self.numbers.count(self.numbers[segment]) > 1
+        told = f"{self.unit} {self.numbers[segment]} of {self.file}"
+        return f"{told}, segment {segment + 1}" if several else told
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A document as it was given, and where it begins."""
+
+    id: str
+    place: str
+    outputs: Mapping[str, Lines] = field(default_factory=dict)
+    references: tuple[Lines, ...] = ()
+    sources: Lines | None = None
+    book: str = ""
+
+    def every(self) -> dict[str, Lines]:
+        """All its texts by what they are called."""
+        told = {"the source": self.sources} if self.sources else {}
+        told |= {_ordinal(number): texts for number, texts in enumerate(self.references, 1)}
+        return told | {f"system {name!r}": texts for name, texts in self.outputs.items()}
+
+
+def _ordinal(number: int) -> str:
+    return f"reference {number}"
+
+
+def numbered_lines(path: Path, *, encoding: str | None = None) -> list[tuple[int, str]]:
+    """The lines of a text file, without what ends them, counted from 1."""
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.", field="path")
+    found = find_encoding(path, encoding=encoding)
+    return [(number, line.text) for number, line in enumerate(lines(path, found), start=1)]

@@ -1,0 +1,129 @@
+"""One corpus from whatever was given: tables, parallel texts, or tables and the outputs of more systems by file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ape.errors import InputError
+from eval.corpus import Corpus
+from eval.reading.checks import Rules, corpus_of
+from eval.reading.given import Given, Lines, numbered_lines
+from eval.reading.parallel import MARK, Parting, read_parallel
+from eval.reading.parting import part
+from eval.reading.rows import Row, documents_of
+from eval.reading.tables import jsonl_rows, tsv_rows
+
+_TABLES = {".jsonl": jsonl_rows, ".ndjson": jsonl_rows, ".tsv": tsv_rows}
+
+
+def read_corpus(
+    *tables: Path,
+    systems: Mapping[str, Path] | None = None,
+    references: Sequence[Path] = (),
+    source: Path | None = None,
+    documents: Parting = "auto",
+    rules: Rules | None = None,
+    encoding: str | None = None,
+) -> Corpus:
+    """The documents of all tables (JSON lines, TSV), or of parallel text files.
+
+    With tables, `systems` and `references` are text files with a line for each segment of them. Raises InputError
+    with the file and the line of whatever does not fit.
+    """
+    rules = rules or Rules()
+    if not tables:
+        given = read_parallel(
+            systems=systems or {},
+            references=references,
+            source=source,
+            documents=documents,
+            encoding=encoding,
+        )
+        names = [path.name for path in (systems or {}).values()]
+        return corpus_of(given, rules, name=", ".join(names))
+    if source:
+        raise InputError("The source is in the table already: leave --source out.", field="source")
+    given = [document for path in tables for document in _table(path, rules, len(tables) > 1, encoding)]
+    for path in references:
+        given = with_reference(given, path, encoding=encoding)
+    for name, path in (systems or {}).items():
+        if any(name in one.outputs for one in given):
+            raise InputError(
+                f"There is a system {name!r} in the table already: choose another name.", field="system"
+            )
+        added = _cut(path, given, encoding)
+        given = [
+            replace(one, outputs={**one.outputs, name: lines})
+            for one, lines in zip(given, added, strict=True)
+        ]
+    return corpus_of(given, rules, name=", ".join(path.name for path in tables))
+
+
+def with_reference(given: Sequence[Given], path: Path, *, encoding: str | None = None) -> list[Given]:
+    """The documents with one reference more: a text file with a line for each segment."""
+    added = zip(given, _cut(path, given, encoding), strict=True)
+    return [replace(one, references=(*one.references, lines)) for one, lines in added]
+
+
+def _table(path: Path, rules: Rules, many: bool, encoding: str | None) -> Iterator[Given]:
+    reader = _TABLES.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{path.name} is no table: .jsonl and .tsv are. Plain texts are given by --source FILE, --reference FILE "
+            "and --system NAME=FILE.",
+            field="path",
+        )
+    rows = list(reader(path, encoding=encoding))
+    if not rows:
+        raise InputError(f"{path.name} is empty.", field="path")
+    if names := sorted({name for row in rows for name in row.unparted}):
+        rules.note(
+            f"{path.name} has whole documents of {', '.join(names)}: they are parted into segments by likeness to the "
+            "other texts, which is right for most and not for all."
+        )
+    whole = {f"Line {row.number} of {path.name}": row for row in rows if row.unparted}
+    for document in documents_of(rows, path.name):
+        parted = _with_whole(document, whole[document.place], rules) if document.place in whole else document
+        yield replace(parted, id=f"{path.stem}/{parted.id}") if many else parted
+
+
+def _with_whole(document: Given, row: Row, rules: Rules) -> Given:
+    """With its outputs of whole documents, parted by what is in the same language line by line."""
+    guides = [
+        [text or "" for text in lines.texts] for lines in (*document.references, *document.outputs.values())
+    ]
+    if not guides:
+        names = ", ".join(row.unparted)
+        rules.note(
+            f"{document.place}: {names} left out, as there is no reference by which to part them into segments."
+        )
+        return document
+    numbers = (row.number,) * len(guides[0])
+    file = document.place.partition(" of ")[2]
+    outputs = {
+        name: Lines(file, tuple(part(text, guides)), numbers, parted=True)
+        for name, text in row.unparted.items()
+    }
+    return replace(document, outputs={**document.outputs, **outputs})
+
+
+def _cut(path: Path, given: Sequence[Given], encoding: str | None) -> list[Lines]:
+    """The lines of a text, as many for each document as it has segments; blank lines and marks are none."""
+    text = numbered_lines(path, encoding=encoding)
+    lengths = [len(next(iter(one.every().values()))) for one in given]
+    if len(text) != sum(lengths):
+        text = [(number, line) for number, line in text if line.strip() and not MARK.fullmatch(line)]
+    if len(text) != sum(lengths):
+        raise InputError(
+            f"{path.name} has {len(text):,} lines of text, and the table has {sum(lengths):,} segments. Each segment "
+            "needs its line.",
+            field="system",
+        )
+    found, at = [], 0
+    for length in lengths:
+        numbers, lines = zip(*text[at : at + length], strict=True) if length else ((), ())
+        found.append(Lines(path.name, tuple(lines), tuple(numbers)))
+        at += length
+    return found

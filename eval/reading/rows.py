@@ -1,0 +1,156 @@
+"""Rows of named texts, from JSON lines or from a table: one for each segment, or one for each document.
+
+A row has `source`, `reference` (or `references`, several), `systems` by name, and `document`; a row without one goes on
+with the document of the row before. Where a text is a list, the row is a whole document and every text of it is one.
+ PAR3's own names (`src`, `gt`, `human`) are understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ape.errors import InputError
+from eval.reading.given import Given, Lines
+
+DOCUMENTS = ("document", "doc", "document_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a row has, and its line."""
+
+    number: int
+    source: Any
+    references: tuple[Any, ...]
+    systems: Mapping[str, Any]
+    document: str = ""
+    book: str = ""
+    is_document: bool = False
+    unparted: Mapping[str, str] = field(default_factory=dict)
+    """Texts of a document that are not parted into its segments."""
+
+
+def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
+    """A row as it was written, by the names we know."""
+    place = f"Line {number} of {file}"
+    systems = values.get("systems", {"gt": values["gt"]} if "gt" in values else {})
+    if not isinstance(systems, dict):
+        raise InputError(
+            f"{place}: systems is not an object of texts by the names of systems.", field="systems"
+        )
+    source = values.get("source", values.get("src"))
+    whole = any(isinstance(text, list) for text in (source, values.get("reference"), *systems.values()))
+    named = (*DOCUMENTS, "id", "chapter") if whole else DOCUMENTS
+    return Row(
+        number,
+        source,
+        _references(values, place, whole=whole),
+        systems,
+        next((str(values[name]) for name in named if values.get(name) is not None), ""),
+        str(values.get("book", "")),
+        whole,
+        values.get("document_systems") or {},
+    )
+
+
+def _references(values: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Any, ...]:
+    if "reference" in values and "references" in values:
+        raise InputError(f"{place} has reference and references: one of them is meant.", field="reference")
+    if "reference" in values:
+        return (values["reference"],)
+    several = values.get("references", values.get("human", []))
+    if isinstance(several, dict):
+        several = list(several.values())
+    if not isinstance(several, list) or (whole and not all(isinstance(one, list) for one in several)):
+        what = "a list of lists, one for each translation" if whole else "a list of texts"
+        raise InputError(f"{place}: references is not {what}.", field="references")
+    return tuple(several)
+
+
+def documents_of(rows: Iterable[Row], file: str) -> Iterator[Given]:
+    """The documents of a file, from rows of either kind."""
+    run: list[Row] = []
+    ended: dict[str, int] = {}
+    for row in rows:
+        if row.is_document:
+            yield _whole(row, file)
+            continue
+        if run and row.document not in ("", run[0].document):
+            yield _joined(run, file)
+            ended[run[0].document] = run[-1].number
+            run = []
+        if row.document in ended:
+            raise InputError(
+                f"Line {row.number} of {file} returns to document {row.document!r}, whose rows ended at line "
+                f"{ended[row.document]}. Keep the rows of a document together, in reading order.",
+                field="document",
+            )
+        run.append(row)
+    if run:
+        yield _joined(run, file)
+
+
+def _whole(row: Row, file: str) -> Given:
+    """A row that is a document."""
+    place = f"Line {row.number} of {file}"
+
+    def lines(texts: Any, what: str) -> Lines:
+        if not isinstance(texts, list):
+            raise InputError(
+                f"{place}: {what} is not a list, and other texts of this document are.", field="row"
+            )
+        checked = tuple(_text(text, f"{place}: {what}, segment {at}") for at, text in enumerate(texts, 1))
+        return Lines(file, checked, (row.number,) * len(texts))
+
+    return Given(
+        row.document or f"line {row.number}",
+        place,
+        {name: lines(texts, f"system {name!r}") for name, texts in row.systems.items()},
+        tuple(lines(texts, f"reference {number}") for number, texts in enumerate(row.references, 1)),
+        lines(row.source, "the source") if row.source is not None else None,
+        row.book,
+    )
+
+
+def _joined(rows: Sequence[Row], file: str) -> Given:
+    """Rows that are the segments of one document."""
+    first = rows[0]
+    numbers = tuple(row.number for row in rows)
+    for row in rows:
+        if odd := sorted(row.systems.keys() ^ first.systems.keys()):
+            raise InputError(
+                f"Line {row.number} of {file}: an output of system {odd[0]!r} is here or in line {first.number}, and "
+                "not in both. Every row needs an output of every system.",
+                field="systems",
+            )
+        if (row.source is None) != (first.source is None):
+            raise InputError(
+                f"Line {row.number} of {file}: there is a source in line {first.number} or in this one, and not in "
+                "both.",
+                field="source",
+            )
+
+    def lines(texts: Iterable[Any], what: str) -> Lines:
+        placed = zip(texts, numbers, strict=True)
+        return Lines(file, tuple(_text(one, f"Line {at} of {file}: {what}") for one, at in placed), numbers)
+
+    most = max(len(row.references) for row in rows)
+    return Given(
+        first.document or "1",
+        f"Line {first.number} of {file}",
+        {name: lines((row.systems[name] for row in rows), f"system {name!r}") for name in first.systems},
+        tuple(
+            lines((row.references[at] if at < len(row.references) else None for row in rows), "the reference")
+            for at in range(most)
+        ),
+        lines((row.source for row in rows), "the source") if first.source is not None else None,
+        first.book,
+    )
+
+
+def _text(value: object, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{what} is not a text but {str(value)[:40]!r}.", field="text")
+    return value

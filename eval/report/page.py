@@ -1,0 +1,124 @@
+"""Writing the report: what was measured is put in order, and a template makes one page of it.
+
+The page needs no script and loads nothing. Text is never HTML here: the template escapes whatever comes from a corpus,
+a system or a metric; should it ever fail to, the page's content security policy runs and loads nothing but its style.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ape.languages import name_of
+from ape.report.page import direction
+from eval.report.sections import Section, section
+from eval.scoring import Results
+
+# A p-value below this is called significant, after correction.
+LEVEL = 0.05
+
+
+def write_report(results: Results, path: Path, *, title: str = "") -> None:
+    """Write the report to `path`, replacing what was there only once the page is whole."""
+    corpus = results.corpus
+    sections = [section(results, metric) for metric in results.metrics]
+    page = _templates().get_template("report.html")
+    part = path.with_name(f"{path.name}.part")
+    try:
+        # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
+        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.writelines(
+                page.generate(
+                    title=title or corpus.name or "Scores",
+                    facts=_facts(results),
+                    systems=corpus.systems,
+                    baseline=results.resampling.baseline,
+                    sections=sections,
+                    languages={"source": corpus.source_language, "target": corpus.target_language},
+                    tested=bool(results.resampling.baseline),
+                    kinds=_kinds(sections),
+                    level=LEVEL,
+                    style=_style(),
+                )
+            )
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _facts(results: Results) -> Mapping[str, str]:
+    corpus, how = results.corpus, results.resampling
+    facts = {
+        "Texts": f"{len(corpus):,} segments in {len(corpus.documents):,} documents",
+        "Languages": f"{name_of(corpus.source_language)} to {name_of(corpus.target_language)}",
+        "Systems": f"{len(corpus.systems)}",
+        "Intervals": f"95%, bootstrap over {how.by}s, {how.samples:,} resamples, seed {how.seed}",
+    }
+    if how.baseline:
+        facts["Baseline"] = f"{how.baseline}; paired bootstrap, Holm’s correction over systems"
+    return facts
+
+
+def _kinds(sections: list[Section]) -> list[str]:
+    """What words are marked for, of all passages."""
+    kinds = {
+        piece.kind
+        for part in sections
+        for moves in part.moves
+        for passage in (*moves.up, *moves.down)
+        for text in passage.texts
+        for piece in text.pieces
+        if piece.kind
+    }
+    return sorted(kinds)
+
+
+def number(value: float) -> str:
+    """Two digits of what goes to 100, four of what goes to 1."""
+    return f"{value:.4f}" if 0 < abs(value) < 1 else f"{value:,.2f}"
+
+
+def signed(value: float) -> str:
+    """With its sign, the minus as printers set it."""
+    return ("+" if value >= 0 else "−") + number(abs(value))
+
+
+def p_value(value: float) -> str:
+    """As papers write it."""
+    return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
+
+
+def _policy_hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+@lru_cache
+def _style() -> Markup:
+    return Markup(resources.files("eval.report").joinpath("style.css").read_text(encoding="utf-8"))  # noqa: S704
+
+
+@lru_cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("eval.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "direction": direction,
+        "number": number,
+        "p_value": p_value,
+        "policy_hash": _policy_hash,
+        "signed": signed,
+    }
+    return environment

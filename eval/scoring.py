@@ -1,0 +1,203 @@
+"""Every metric on every system, with intervals and tests: what a table, a report and a file are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus import Corpus
+from eval.metric import Counted, Metric, Score, Unmeasured
+from eval.significance import Comparison, Interval, Standing, interval, standings
+from eval.significance.resampling import By
+
+SAMPLES = 1000
+# With fewer documents than this, resampling them says nothing.
+FEW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How intervals and p-values are got; without a baseline there are no p-values."""
+
+    by: By
+    baseline: str = ""
+    samples: int = SAMPLES
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What was counted, by metric and system, and how the systems stand."""
+
+    corpus: Corpus
+    metrics: tuple[Metric, ...]
+    counted: Mapping[str, Mapping[str, Counted | Unmeasured]]
+    standings: Mapping[str, Mapping[str, Standing]]
+    resampling: Resampling
+
+    def score(self, metric: str, system: str) -> Score | Unmeasured:
+        """The score of a system by a metric, or why there is none."""
+        found = self.counted[metric][system]
+        return found if isinstance(found, Unmeasured) else found.scored()
+
+    def signatures(self) -> dict[str, str]:
+        """By metric, of those that measured anything."""
+        told = {}
+        for metric, systems in self.counted.items():
+            if signature := next((one.signature for one in systems.values() if one.signature), ""):
+                told[metric] = signature
+        return told
+
+    def by_document(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """Scores by metric, document and system; None where there is nothing to measure."""
+        return {
+            metric: {
+                document.id: {
+                    system: values[place] if place < len(values) else None
+                    for system, values in _documents(systems).items()
+                }
+                for place, document in enumerate(self.corpus.documents)
+            }
+            for metric, systems in self.counted.items()
+        }
+
+    def segments(self) -> Iterator[dict[str, Any]]:
+        """A row for each segment and system, with its text and its scores by the metrics that are of segments."""
+        scores = {
+            (metric, system): segment_scores(self.corpus, system, found)
+            for metric, systems in self.counted.items()
+            for system, found in systems.items()
+            if isinstance(found, Counted)
+        }
+        for number, document in enumerate(self.corpus.documents):
+            for system in self.corpus.systems:
+                for place, output in enumerate(document.outputs[system]):
+                    told = {
+                        metric: scores[metric, system].get((number, place))
+                        for metric in self.counted
+                        if scores.get((metric, system))
+                    }
+                    yield {
+                        "document": document.id,
+                        "segment": place + 1,
+                        "system": system,
+                        "output": output,
+                        "references": list(document.references_of(place)),
+                        "scores": told,
+                    }
+
+    def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
+        """For JSON."""
+        corpus = self.corpus
+        told: dict[str, Any] = {
+            "corpus": {
+                "name": corpus.name,
+                "documents": len(corpus.documents),
+                "segments": sum(len(next(iter(one.outputs.values()))) for one in corpus.documents),
+                "source_language": corpus.source_language,
+                "target_language": corpus.target_language,
+            },
+            "resampling": {
+                "by": self.resampling.by,
+                "baseline": self.resampling.baseline or None,
+                "samples": self.resampling.samples,
+                "seed": self.resampling.seed,
+            },
+            "signatures": self.signatures(),
+            "scores": [self._told(metric, system) for metric in self.metrics for system in corpus.systems],
+        }
+        return told | ({"by_document": self.by_document()} if documents else {})
+
+    def _told(self, metric: Metric, system: str) -> dict[str, Any]:
+        score = self.score(metric.name, system)
+        told: dict[str, Any] = {"metric": metric.name, "system": system, "better": _direction(metric)}
+        if isinstance(score, Unmeasured):
+            return told | {"score": None, "not_applicable": score.why}
+        told |= {"score": score.value, "parts": dict(score.parts)}
+        standing = self.standings[metric.name].get(system)
+        if standing and isinstance(standing.interval, Interval):
+            told["interval"] = [standing.interval.low, standing.interval.high]
+        if standing and isinstance(standing.comparison, Comparison):
+            told["difference"] = standing.comparison.difference
+            told["p_value"] = standing.comparison.p_value
+            told["p_value_corrected"] = standing.corrected
+        return told
+
+
+def _direction(metric: Metric) -> str:
+    return "higher" if metric.higher_is_better else "lower"
+
+
+def measure(
+    corpus: Corpus,
+    metrics: Sequence[Metric],
+    *,
+    resampling: Resampling | None = None,
+    told: Callable[[str, str], None] = lambda metric, system: None,
+) -> Results:
+    """Count every system by every metric; `told` hears of each before it begins."""
+    names = [metric.name for metric in metrics]
+    if len(set(names)) < len(names):
+        raise InputError("A metric is asked for twice.", field="metric")
+    resampling = resampling or Resampling("document" if len(corpus.documents) >= FEW else "segment")
+    if resampling.baseline and resampling.baseline not in corpus.systems:
+        raise InputError(
+            f"There is no system called {resampling.baseline!r} to compare with: {', '.join(corpus.systems)}.",
+            field="baseline",
+        )
+    counted: dict[str, dict[str, Counted | Unmeasured]] = {}
+    for metric in metrics:
+        counted[metric.name] = {}
+        for system in corpus.systems:
+            told(metric.name, system)
+            counted[metric.name][system] = metric.count(corpus, system)
+    standing = {metric.name: _standings(metric, counted[metric.name], resampling) for metric in metrics}
+    return Results(corpus, tuple(metrics), counted, standing, resampling)
+
+
+def _standings(
+    metric: Metric, systems: Mapping[str, Counted | Unmeasured], how: Resampling
+) -> dict[str, Standing]:
+    known = {name: one for name, one in systems.items() if isinstance(one, Counted)}
+    if how.baseline in known:
+        return standings(
+            known,
+            baseline=how.baseline,
+            higher_is_better=metric.higher_is_better,
+            by=how.by,
+            samples=how.samples,
+            seed=how.seed,
+        )
+    return {
+        name: Standing(interval(one, by=how.by, samples=how.samples, seed=how.seed))
+        for name, one in known.items()
+    }
+
+
+def _documents(systems: Mapping[str, Counted | Unmeasured]) -> dict[str, list[float | None]]:
+    found: dict[str, list[float | None]] = {}
+    for name, one in systems.items():
+        values = one.by_document() if isinstance(one, Counted) else np.zeros(0)
+        found[name] = [None if np.isnan(value) else float(value) for value in values]
+    return found
+
+
+def segment_scores(corpus: Corpus, system: str, counted: Counted) -> dict[tuple[int, int], float | None]:
+    """Scores by document and segment; none at all where the rows are not those of segments."""
+    if counted.unit != "segment":
+        return {}
+    every = [
+        (number, place)
+        for number, document in enumerate(corpus.documents)
+        for place in range(len(document.outputs[system]))
+    ]
+    if len(every) != len(counted.rows):
+        every = [at for at in every if corpus.documents[at[0]].references_of(at[1])]
+    if len(every) != len(counted.rows):
+        return {}
+    values = (None if np.isnan(value) else float(value) for value in counted.each())
+    return dict(zip(every, values, strict=True))

@@ -1,0 +1,13 @@
+"""The test suites of the papers, to be run on any system's outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from eval.suites.cai_xiong.suite import CaiXiong
+from eval.suites.ltcr import LtcrSuite
+from eval.suites.suite import Suite
+
+__all__ = ["SUITES"]
+
+SUITES: Mapping[str, Callable[[], Suite]] = {"cai-xiong": CaiXiong, "ltcr": LtcrSuite}

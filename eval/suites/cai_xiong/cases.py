@@ -1,0 +1,134 @@
+"""The 1,200 cases of the suite, and systems' translations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ape.errors import InputError
+
+Phenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
+Verdict: TypeAlias = Literal["right", "wrong", "undecided"]
+
+# What the paper's Table 3 calls each of its pronouns.
+_PRONOUNS = {
+    "你们": "you (pl.)",
+    "你": "you (sing.)",
+    "它们": "it (pl.)",
+    "她们": "she (pl.)",
+    "他们": "he (pl.)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Two sentences of a film, and what is looked for in the Chinese of the second."""
+
+    id: str
+    phenomenon: Phenomenon
+    word: str
+    """Of the source: "they", "while"; none for ellipsis."""
+    expected: str
+    """In Chinese; none for ellipsis."""
+    source: str
+    reference: str
+    reference_context: str
+
+    @property
+    def label(self) -> str:
+        """Its class, as the paper calls it."""
+        return _PRONOUNS.get(self.expected) or self.word or self.phenomenon
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    id: str
+    phenomenon: Phenomenon
+    word: str | None = None
+    expected: str | None = None
+    source: str
+    reference: str
+    reference_context: str = ""
+
+
+class _Output(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    id: str
+    output: str
+
+
+def read_cases(path: Path) -> list[Case]:
+    """One JSON object a line."""
+    cases = []
+    for number, text in _lines(path):
+        line = _parsed(_Line, text, path, number)
+        cases.append(
+            Case(
+                line.id,
+                line.phenomenon,
+                line.word or "",
+                line.expected or "",
+                line.source,
+                line.reference,
+                line.reference_context,
+            )
+        )
+    if not cases:
+        raise InputError(f"{path} has no cases.", field="data")
+    return cases
+
+
+def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
+    """A system's translations in the order of the cases.
+
+    A file that ends in .jsonl has objects with "id" and "output", in any order; any other has one translation a line,
+    of the second sentence of each case.
+    """
+    if path.suffix == ".jsonl":
+        found = {line.id: line.output for line in _outputs(path)}
+        return [_output(found, case, path) for case in cases]
+    texts = [text for _, text in _lines(path, blank=True)]
+    if len(texts) != len(cases):
+        raise InputError(
+            f"{path} has {len(texts):,} lines, and the suite has {len(cases):,} cases. Give one line for each, "
+            "in the order of the data.",
+            field="system",
+        )
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            raise InputError(f"Line {number} of {path} is empty.", field="system")
+    return texts
+
+
+def _outputs(path: Path) -> Iterator[_Output]:
+    for number, text in _lines(path):
+        yield _parsed(_Output, text, path, number)
+
+
+def _output(found: Mapping[str, str], case: Case, path: Path) -> str:
+    if not found.get(case.id, "").strip():
+        raise InputError(f"{path} has no translation of {case.id}.", field="system")
+    return found[case.id]
+
+
+def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+    try:
+        texts = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8.") from error
+    return ((number, text.rstrip("\r")) for number, text in enumerate(texts, 1) if blank or text.strip())
+
+
+def _parsed(model: type[Any], text: str, path: Path, number: int) -> Any:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the line"
+        raise InputError(f"Line {number} of {path}: {where}: {first['msg']}.") from error

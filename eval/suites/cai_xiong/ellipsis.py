@@ -1,0 +1,70 @@
+"""Whether a verb that English leaves out ("So do I.") is there in Chinese, which can't do without.
+
+The reference shows what was to be brought back: the characters it shares with the sentence before it, function words
+left aside; where it says the same in other words, its own. An output with any of them is right. It is wrong if it took
+"do" at its word (做), or has nothing but function words; with other words of its own, or with a pro-form such as 这样
+where the reference has none, it may still be right, and is undecided.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from eval.suites.cai_xiong.cases import Case, Verdict
+
+# Never what was left out: pronouns, particles, negation, copula, adverbs, conjunctions, question words, fillers.
+_FUNCTION = frozenset(
+    "我你您妳他她它們们咱自己这這那哪谁誰什么麼怎为為的得地了着著过過吗嗎呢吧啊呀哦噢喔嗯哈唉欸是不没沒别別也都就才还還很真太"
+    "当當然确確实實或许許可但而且和跟与與于於从從对對把被让讓以所因如果只已经經一二两兩个個些再又更最每"
+)
+# Verbs of their own and helpers of others: taken only if there is nothing stronger.
+_WEAK = frozenset("在给給有会會能想要敢应應该該需必须須用得愿願意肯行")
+_PRO_FORM = re.compile(
+    r"如此|[这這那][样樣么麼]|一[样樣]|同[样樣]|真的|[确確][实實]|的[确確]|是[吗嗎]|是的|也是|[对對](?=[，。？！]|$)"
+)
+_LITERAL_DO = re.compile(r"做|[干幹](?![净淨吗嗎嘛])|作")
+# "…, Brad." and its Chinese: a name called out is shared by any translation.
+_CALLED = re.compile(
+    r",\s*(?:[A-Z][\w.'-]*\s?){1,3}[.!?]*$|,\s*(?:sir|madam|ma'am|darling|honey|dear)[.!?]*$"
+)
+_CALLED_ZH = re.compile(r"[，,][^，,。！？!?]{1,6}[。！？!?]*$")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What brings the verb back: any of these characters, or a pro-form."""
+
+    characters: frozenset[str]
+    pro_form: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.characters or self.pro_form)
+
+
+def restored(case: Case) -> Restored:
+    """What the reference brought back from the sentence before it; nothing, if it does without."""
+    reference = _CALLED_ZH.sub("", case.reference) if _CALLED.search(case.source) else case.reference
+    here, before = _content(reference), _content(case.reference_context)
+    shared = here & before
+    own = next(filter(None, (shared - _WEAK, shared, here - _WEAK, here)), frozenset[str]())
+    return Restored(own, not shared - _WEAK and bool(_PRO_FORM.search(reference)))
+
+
+def judge(case: Case, output: str) -> Verdict:
+    """Whether the output has what was left out."""
+    wanted = restored(case)
+    if not wanted:
+        return "undecided"
+    said = _content(output)
+    pro_form = bool(_PRO_FORM.search(output))
+    if said & wanted.characters or (pro_form and wanted.pro_form):
+        return "right"
+    if _LITERAL_DO.search(output):
+        return "wrong"
+    return "undecided" if said or pro_form else "wrong"
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(_HAN.findall(_PRO_FORM.sub("", text))) - _FUNCTION

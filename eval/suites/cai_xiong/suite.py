@@ -1,0 +1,145 @@
+"""Running the suite: BLEU on its three sets and accuracy by class, as in Tables 2 and 3 of the paper.
+
+The paper's accuracies are of human judges; ours are of an automatic check that leaves undecided what it can't tell. The
+references are scored too: what they lose is the check's error and the suite's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ape.errors import InputError
+from eval.corpus import Corpus, Document
+from eval.metric import Counted, Score
+from eval.suites.cai_xiong import ellipsis, renderings
+from eval.suites.cai_xiong.cases import Case, Verdict, read_cases, read_outputs
+from eval.suites.suite import Outcome, Row, Table, published, share
+
+REFERENCES = "the references"
+SETS = ("pronoun", "connective", "ellipsis")
+_CLASSES = (
+    "you (pl.)", "you (sing.)", "it (pl.)", "she (pl.)", "he (pl.)",
+    "while", "as", "since", "though", "or",
+)  # fmt: skip
+COLUMNS = (*_CLASSES, *SETS)
+# Tables 2 and 3 of the paper.
+_BLEU = {"thumt": (12.4, 9.8, 18.2), "CADec": (19.1, 15.3, 25.5), "bert-nmt": (13.9, 12.7, 19.1)}
+_ACCURACY = {
+    "thumt": (8.75, 97.5, 11.25, 7.5, 91.25, 57.5, 30, 41.25, 48.75, 67.5, 49, 43.25, 10.75),
+    "CADec": (22.5, 96.25, 33.75, 20, 92.5, 48.75, 53.75, 56.25, 57.5, 83.75, 53, 60, 2.25),
+    "bert-nmt": (18.75, 93.75, 38.75, 0, 90, 53.75, 31.25, 41.25, 46.25, 75, 48.25, 49.5, 5.75),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CaiXiong:
+    """The suite of Cai & Xiong (2020), English to Chinese."""
+
+    name: str = "cai-xiong"
+    paper: str = "Cai & Xiong 2020, A Test Suite for Evaluating Discourse Phenomena in Document-level NMT"
+    where: str = (
+        "Its authors give it away under CC BY 4.0. We read one JSON object a line, with id, phenomenon, word, "
+        "expected, source, reference and reference_context."
+    )
+
+    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+        """Score the outputs: one line a case, or JSONL with "id" and "output"."""
+        cases = read_cases(data)
+        if REFERENCES in systems:
+            raise InputError(f"A system can't be called {REFERENCES!r}: that row is the suite's own.")
+        outputs = {name: read_outputs(path, cases) for name, path in systems.items()}
+        return score(cases, outputs, suite=self.name, paper=self.paper)
+
+
+def score(
+    cases: Sequence[Case],
+    systems: Mapping[str, Sequence[str]],
+    *,
+    suite: str = "cai-xiong",
+    paper: str = "",
+) -> Outcome:
+    """Both tables, of outputs that are here already."""
+    outputs = {**systems, REFERENCES: [case.reference for case in cases]}
+    verdicts = {
+        name: [judge(case, text) for case, text in zip(cases, texts, strict=True)]
+        for name, texts in outputs.items()
+    }
+    bleu, signature = _bleu_rows(cases, systems)
+    rows = [_accuracy(name, cases, found) for name, found in verdicts.items()]
+    tables = (
+        Table("BLEU (as in Table 2)", SETS, (*bleu, *published(_BLEU, SETS))),
+        Table(
+            "Accuracy in % (as in Table 3)",
+            COLUMNS,
+            (*rows, *published(_ACCURACY, COLUMNS)),
+            "Ours is of the decided cases, by accepted renderings; the published figures are of human judges.",
+        ),
+    )
+    signatures = {"BLEU": signature, "accuracy": f"cai-xiong|check:renderings|v:{version('ape-books')}"}
+    return Outcome(suite, tables, signatures, paper, tuple(_told(cases, outputs, verdicts)))
+
+
+def judge(case: Case, output: str) -> Verdict:
+    """Whether the output has what the case is about."""
+    if case.phenomenon == "ellipsis":
+        return ellipsis.judge(case, output)
+    return renderings.judge(case, output)
+
+
+def _accuracy(name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Row:
+    counts: dict[str, Counter[Verdict]] = {column: Counter() for column in COLUMNS}
+    for case, verdict in zip(cases, verdicts, strict=True):
+        for column in {case.label, case.phenomenon}:
+            counts[column][verdict] += 1
+    return Row(
+        name,
+        {column: share(count["right"], count["right"] + count["wrong"]) for column, count in counts.items()},
+        undecided={column: count["undecided"] for column, count in counts.items()},
+    )
+
+
+def _bleu_rows(cases: Sequence[Case], systems: Mapping[str, Sequence[str]]) -> tuple[list[Row], str]:
+    from eval.standard.sacre import Bleu
+
+    cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}
+    signature = ""
+    for kind in SETS:
+        places = [place for place, case in enumerate(cases) if case.phenomenon == kind]
+        if not places:
+            continue
+        corpus = _corpus(kind, cases, systems, places)
+        for name in systems:
+            counted = Bleu().count(corpus, name)
+            found = counted.scored() if isinstance(counted, Counted) else counted
+            cells[name][kind] = found.value if isinstance(found, Score) else None
+            signature = found.signature
+    return [Row(name, found) for name, found in cells.items()], signature
+
+
+def _corpus(
+    kind: str, cases: Sequence[Case], systems: Mapping[str, Sequence[str]], places: Sequence[int]
+) -> Corpus:
+    outputs = {name: tuple(texts[place] for place in places) for name, texts in systems.items()}
+    references = (tuple(cases[place].reference for place in places),)
+    return Corpus((Document(kind, outputs, references),), "en", "zh")
+
+
+def _told(
+    cases: Sequence[Case], outputs: Mapping[str, Sequence[str]], verdicts: Mapping[str, Sequence[Verdict]]
+) -> Iterator[Mapping[str, Any]]:
+    for name, texts in outputs.items():
+        for case, text, verdict in zip(cases, texts, verdicts[name], strict=True):
+            yield {
+                "system": name,
+                "id": case.id,
+                "class": case.label,
+                "expected": case.expected,
+                "source": case.source,
+                "output": text,
+                "verdict": verdict,
+            }

@@ -1,0 +1,120 @@
+"""`ape eval score` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import Run
+
+HUMAN = "The fog lifted.\nHe counted the coins twice.\n\nThe bridge was finished in spring.\n"
+MINE = "The fog lifted.\nHe counted coins two times.\n\nIn spring the bridge was finished.\n"
+THEIRS = "Fog lifts.\nShe counts coin.\n\nSpring bridge done.\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, ...]:
+    """The words that name two systems and a reference, with two documents in each."""
+    for name, text in (("human.txt", HUMAN), ("mine.txt", MINE), ("theirs.txt", THEIRS)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return ("--system", "mine=mine.txt", "--system", "theirs=theirs.txt", "--reference", "human.txt")
+
+
+def test_a_table_has_systems_metrics_intervals_and_signatures(here: Run, files: tuple[str, ...]) -> None:
+    done = here("eval", "score", *files, "--metric", "chrf", "--metric", "ter", "--baseline", "theirs")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["system", "chrf", "↑", "ter", "↓"]
+    assert lines[1].startswith("mine ")
+    assert "[" in lines[1]
+    assert any(line.startswith("chrf: chrf|nrefs:1|") for line in lines)
+
+
+def test_json_is_for_machines(here: Run, files: tuple[str, ...]) -> None:
+    done = here("eval", "score", *files, "--metric", "bleu", "--json", "--by", "document")
+    told = json.loads(done.stdout)
+    assert told["corpus"]["documents"] == 2
+    assert told["corpus"]["segments"] == 3
+    mine, theirs = told["scores"]
+    assert mine["score"] > theirs["score"]
+    assert told["signatures"]["bleu"].startswith("bleu|")
+    assert set(told["by_document"]["bleu"]) == {"1", "2"}
+
+
+def test_documents_and_segments_are_told_apart(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+    done = here("eval", "score", *files, "--metric", "ter", "--by", "document", "--segments", "out.jsonl")
+    assert "document" in done.stdout
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 6
+    assert rows[0]["scores"] == {"ter": 0.0}
+
+
+def test_a_report_is_one_page(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+    pytest.importorskip("eval.report")
+    done = here("eval", "score", *files, "--metric", "chrf", "--html", "out.html")
+    assert done.returncode == 0
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert "chrf|nrefs:1|" in page
+
+
+def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> None:
+    done = here("eval", "score", *files[:4], "--metric", "ter")
+    assert done.returncode == 0
+    assert "n/a" in done.stdout
+    assert "ter is not applicable: there is no reference." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--metric", "blue"), "no metric called 'blue'"),
+        (("--system", "mine.txt"), "is not NAME=FILE"),
+        (("--system", "mine=mine.txt"), "Two systems are called 'mine'"),
+        (("--documents", "nowhere.txt"), "--documents is auto, marks, blank, none or a file"),
+        (("--baseline", "best"), "no system called 'best'"),
+        (("--encoder", "x"), "--encoder is for --metric bertscore"),
+        (("--leave-one-out", "--html", "x.html"), "--leave-one-out has a table of its own"),
+        (("--job", "7"), "--job has its own source and outputs"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence_and_exit_code_2(
+    here: Run, files: tuple[str, ...], words: tuple[str, ...], told: str
+) -> None:
+    done = here("eval", "score", *files, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_lines_that_don_t_fit_are_named(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("The fog lifted.\n\nHe counted.\n\nIn spring.\n", encoding="utf-8")
+    done = here("eval", "score", *files)
+    assert done.returncode == 2
+    assert "Line 2 of mine.txt is blank, and line 2 of human.txt is not" in done.stderr
+
+
+def test_humans_are_held_against_each_other(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text(MINE, encoding="utf-8")
+    words = (
+        "eval",
+        "score",
+        *files,
+        "--reference",
+        "other.txt",
+        "--leave-one-out",
+        "--metric",
+        "sentence-bleu",
+    )
+    done = here(*words)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].split()[0] == "human"
+    told = json.loads(here(*words, "--json").stdout)["sentence-bleu"]
+    assert told["win_share"]["mine"] == 1.0
+    assert "agg:leave-one-out|v:" in told["signature"]
+
+
+def test_metrics_are_listed(here: Run) -> None:
+    done = here("eval", "score", "--metric", "list")
+    assert {"bleu", "blonde", "ltcr"} <= set(done.stdout.split())

@@ -1,0 +1,56 @@
+"""`ape eval suite` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import Run
+from tests.eval.suites.cai_xiong.test_suite import CASES, write
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, ...]:
+    write(tmp_path / "suite.jsonl")
+    outputs = ["你们准备好了吗？", "你听见了吗？", "姐妹在唱歌。", "否则我们会淹死。", "我也做。"]
+    (tmp_path / "ours.txt").write_text("\n".join(outputs) + "\n", encoding="utf-8")
+    return ("--data", "suite.jsonl", "--system", "ours=ours.txt")
+
+
+def test_the_tables_have_our_rows_and_the_published_ones_marked(here: Run, files: tuple[str, ...]) -> None:
+    done = here("eval", "suite", "cai-xiong", *files)
+    assert done.returncode == 0
+    assert "CADec *" in done.stdout
+    assert "undecided" in done.stdout
+    assert "tok:zh" in done.stdout
+
+
+def test_verdicts_and_json_are_for_machines(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+    done = here("eval", "suite", "cai-xiong", *files, "--json", "--cases", "cases.jsonl")
+    table = json.loads(done.stdout)["tables"][1]
+    assert table["rows"][0]["undecided"]["she (pl.)"] == 1
+    rows = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 2 * len(CASES)
+    assert [row["verdict"] for row in rows[:3]] == ["right", "wrong", "undecided"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nonesuch",), "There is no suite called 'nonesuch'. There are: cai-xiong, ltcr."),
+        (("cai-xiong",), "Give the data of the suite with --data PATH."),
+        (("cai-xiong", "--data", "suite.jsonl", "--system", "ours"), "--system 'ours' is not NAME=FILE."),
+    ],
+)
+def test_what_is_missing_is_said(
+    here: Run, files: tuple[str, ...], words: tuple[str, ...], told: str
+) -> None:
+    done = here("eval", "suite", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_the_suites_are_listed(here: Run) -> None:
+    assert "cai-xiong: Cai & Xiong 2020" in here("eval", "suite", "list").stdout

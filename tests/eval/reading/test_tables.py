@@ -1,0 +1,162 @@
+"""JSON lines and TSV: rows of segments, rows of documents, and what is wrong with a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ape.errors import InputError
+from eval.reading import Rules, read_corpus
+
+Put = Callable[..., Path]
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Put:
+    """Write rows to a file of JSON lines."""
+
+    def write(*rows: Any, name: str = "t.jsonl") -> Path:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    return write
+
+
+def row(document: str, text: str, **others: Any) -> dict[str, Any]:
+    return {"document": document, "source": f"s {text}", "reference": text, "systems": {"m": text}} | others
+
+
+def test_rows_of_segments_make_documents_in_their_order(put: Put) -> None:
+    corpus = read_corpus(put(row("a", "one"), row("a", "two"), row("b", "three", book="B")))
+    assert [one.id for one in corpus.documents] == ["a", "b"]
+    assert corpus.documents[0].outputs == {"m": ("one", "two")}
+    assert corpus.documents[0].sources == ("s one", "s two")
+    assert corpus.documents[1].book == "B"
+
+
+def test_several_references_and_one_that_is_missing(put: Put) -> None:
+    first = {"references": ["x", "y"], "systems": {"m": "z"}}
+    second = {"references": ["x", None], "systems": {"m": "z"}}
+    document = read_corpus(put(first, second)).documents[0]
+    assert document.references == (("x", "x"), ("y", None))
+    assert document.sources == ()
+
+
+def test_a_row_may_be_a_whole_document(put: Put) -> None:
+    whole = {"chapter": 3, "source": ["a", "b"], "reference": ["c", "d"], "systems": {"m": ["e", "f"]}}
+    document = read_corpus(put(whole)).documents[0]
+    assert (document.id, document.references, document.outputs["m"]) == ("3", (("c", "d"),), ("e", "f"))
+
+
+def test_par3s_own_names_are_understood(put: Put) -> None:
+    par3 = {"book": "b", "src": "a", "gt": "x", "human": {"one": "y", "two": "z"}}
+    document = read_corpus(put(par3)).documents[0]
+    assert document.outputs == {"gt": ("x",)}
+    assert document.references == (("y",), ("z",))
+
+
+def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> None:
+    lines = tmp_path / "mine.txt"
+    lines.write_text("[doc]\n1\n2\n[doc]\n3\n", encoding="utf-8")
+    table = put(row("a", "one"), row("a", "two"), row("b", "three"))
+    corpus = read_corpus(table, systems={"mine": lines})
+    assert [one.outputs["mine"] for one in corpus.documents] == [("1", "2"), ("3",)]
+    lines.write_text("1\n2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"mine\.txt has 2 lines of text, and the table has 3 segments"):
+        read_corpus(table, systems={"mine": lines})
+
+
+def test_several_tables_keep_their_documents_apart(put: Put) -> None:
+    first, second = put(row("a", "one"), name="x.jsonl"), put(row("a", "two"), name="y.jsonl")
+    assert [one.id for one in read_corpus(first, second).documents] == ["x/a", "y/a"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([row("a", "1"), row("b", "2"), row("a", "3")], r"Line 3 of t\.jsonl returns to document 'a'"),
+        ([row("a", "1"), row("a", "2", systems={})], r"Line 2 of t\.jsonl: an output of system 'm'"),
+        ([row("a", "1"), row("b", "2", systems={"n": "x"})], r"Line 2 of t\.jsonl: document 'b'"),
+        ([row("a", "1", systems={"m": 7})], r"Line 1 of t\.jsonl: system 'm' is not a text but '7'"),
+        ([row("a", "1", systems=["x"])], r"Line 1 of t\.jsonl: systems is not an object"),
+        ([row("a", "1", systems={})], "no output of any system"),
+        ([row("a", "1", references=["x"])], "has reference and references"),
+        ([row("a", "1"), row("a", " ")], r"Line 2 of t\.jsonl: the output of system 'm' is empty"),
+        ([["no object"]], r"Line 1 of t\.jsonl is not a JSON object"),
+        ([], r"t\.jsonl is empty"),
+        (
+            [{"source": ["a", "b"], "reference": ["c"], "systems": {"m": ["d", "e"]}}],
+            r"document 'line 1' differ.*reference 1 has 1 \(line 1 of t\.jsonl\)",
+        ),
+        ([{"source": ["a"], "reference": ["c"], "systems": {"m": "d"}}], "system 'm' is not a list"),
+        ([{"source": [], "reference": [], "systems": {"m": []}}], "document 'line 1' is empty"),
+        (
+            [{"source": ["a", "b"], "reference": ["c", "d"], "systems": {"m": ["e", ""]}}],
+            r"Line 1 of t\.jsonl, segment 2: the output of system 'm' is empty",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line(put: Put, rows: list[Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read_corpus(put(*rows))
+
+
+def test_broken_json_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"source": "a"}\n{"source"', encoding="utf-8")
+    with pytest.raises(InputError, match=r"Line 2 of t\.jsonl is not JSON"):
+        read_corpus(path)
+
+
+def test_a_table_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"x\.csv is no table"):
+        read_corpus(tmp_path / "x.csv")
+
+
+def test_tsv_has_a_column_for_each_system(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(
+        'document\tsource\treference\treference_2\tmine\ta b\nd\ts\tr\t\t"x\ty\nd\ts\tr\tq\tz\tw\n',
+        encoding="utf-8",
+    )
+    document = read_corpus(path).documents[0]
+    assert document.outputs == {"mine": ('"x', "z"), "a b": ("y", "w")}
+    assert document.references == (("r", "r"), (None, "q"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("source\tmine\na\tb\tc\n", r"Line 2 of t\.tsv has 3 columns, and the first line names 2"),
+        ("one\ttwo\na\tb\n", r"Line 1 of t\.tsv does not name its columns"),
+        ("source\tmine\tmine\na\tb\tc\n", "names two columns alike"),
+    ],
+)
+def test_a_table_that_does_not_fit_its_heading_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read_corpus(path)
+
+
+def test_whole_documents_are_parted_and_that_is_said(put: Put) -> None:
+    said: list[str] = []
+    lines = ["The ferryman waited for the fog to lift.", "He counted the coins.", "The widow went aboard."]
+    whole = {"source": ["a", "b", "c"], "reference": lines, "systems": {}} | {
+        "document_systems": {
+            "web": "The ferryman waits for fog to lift. He counts coins. The widow is aboard."
+        }
+    }
+    corpus = read_corpus(put(whole), rules=Rules(note=said.append))
+    assert corpus.documents[0].outputs["web"] == (
+        "The ferryman waits for fog to lift.",
+        "He counts coins.",
+        "The widow is aboard.",
+    )
+    assert len(said) == 1
+    assert "parted" in said[0]

@@ -1,0 +1,123 @@
+"""The suite as a whole: its tables, its files, its own references."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from eval.suites.cai_xiong.cases import Case
+from eval.suites.cai_xiong.suite import COLUMNS, REFERENCES, SETS, CaiXiong, score
+
+CASES = [
+    Case("pronoun.0", "pronoun", "you", "你们", "Are you ready?", "你们准备好了吗？", "孩子们，"),
+    Case("pronoun.1", "pronoun", "you", "你们", "Do you hear?", "你们听见了吗？", "孩子们，"),
+    Case("pronoun.2", "pronoun", "they", "她们", "They sing.", "她们在唱歌。", "姐妹俩来了。"),
+    Case("connective.0", "connective", "or", "否则", "Or we drown.", "否则我们会淹死。", "快游！"),
+    Case("ellipsis.0", "ellipsis", "", "", "So do I.", "我也唱歌。", "她喜欢唱歌。"),
+]
+
+
+def write(path: Path) -> Path:
+    rows = [
+        {
+            "id": one.id,
+            "phenomenon": one.phenomenon,
+            "word": one.word or None,
+            "expected": one.expected or None,
+            "source_context": "",
+            "source": one.source,
+            "reference_context": one.reference_context,
+            "reference": one.reference,
+        }
+        for one in CASES
+    ]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_accuracy_is_of_the_decided_cases_and_the_undecided_stand_apart() -> None:
+    outputs = ["你们准备好了吗？", "你听见了吗？", "姐妹在唱歌。", "否则我们会淹死。", "我也做。"]
+    bleu, accuracy = score(CASES, {"ours": outputs}).tables
+    ours = accuracy.rows[0]
+    assert ours.cells["you (pl.)"] == 50
+    assert ours.cells["she (pl.)"] is None
+    assert (ours.undecided["she (pl.)"], ours.undecided["pronoun"], ours.undecided["or"]) == (1, 1, 0)
+    assert (ours.cells["pronoun"], ours.cells["or"], ours.cells["ellipsis"]) == (50, 100, 0)
+    assert bleu.rows[0].cells.keys() == set(SETS)
+
+
+def test_the_references_have_a_row_of_their_own_and_the_papers_rows_are_marked() -> None:
+    bleu, accuracy = score(CASES, {}).tables
+    own = next(row for row in accuracy.rows if row.name == REFERENCES)
+    assert own.cells["pronoun"] == 100
+    assert [row.name for row in accuracy.rows if row.published] == ["thumt", "CADec", "bert-nmt"]
+    assert all(row.published for row in bleu.rows)
+
+
+def test_the_published_rows_are_the_papers() -> None:
+    # Table 3: CADec has pronoun 53, connective 60, ellipsis 2.25; Table 2: BLEU 19.1, 15.3, 25.5.
+    bleu, accuracy = score(CASES, {}).tables
+    human = next(row for row in accuracy.rows if row.name == "CADec")
+    assert [human.cells[column] for column in SETS] == [53, 60, 2.25]
+    assert [bleu.rows[1].cells[column] for column in SETS] == [19.1, 15.3, 25.5]
+    assert human.cells.keys() == set(COLUMNS)
+
+
+def test_outputs_come_by_line_or_by_id(tmp_path: Path) -> None:
+    data = write(tmp_path / "cases.jsonl")
+    lines = tmp_path / "ours.txt"
+    lines.write_text("".join(f"{one.reference}\n" for one in CASES), encoding="utf-8")
+    objects = tmp_path / "ours.jsonl"
+    rows = [{"id": one.id, "output": one.reference} for one in reversed(CASES)]
+    objects.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    outcome = CaiXiong().run(data, {"lines": lines, "objects": objects})
+    bleu, accuracy = outcome.tables
+    assert bleu.rows[0].cells["pronoun"] == pytest.approx(100)
+    assert bleu.rows[0].cells == bleu.rows[1].cells
+    assert accuracy.rows[0].cells == accuracy.rows[1].cells
+    assert "tok:zh" in outcome.signatures["BLEU"]
+    assert json.loads(json.dumps(outcome.to_dict()))["tables"][1]["rows"][0]["cells"]["pronoun"] == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("一\n二\n", "has 2 lines, and the suite has 5 cases"),
+        ("一\n二\n\n四\n五\n", "Line 3 of .* is empty"),
+    ],
+)
+def test_outputs_that_do_not_fit_are_refused_by_line(tmp_path: Path, text: str, told: str) -> None:
+    data = write(tmp_path / "cases.jsonl")
+    path = tmp_path / "ours.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        CaiXiong().run(data, {"ours": path})
+
+
+def test_a_missing_translation_is_named(tmp_path: Path) -> None:
+    data = write(tmp_path / "cases.jsonl")
+    path = tmp_path / "ours.jsonl"
+    path.write_text('{"id": "pronoun.0", "output": "你们"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"no translation of pronoun\.1"):
+        CaiXiong().run(data, {"ours": path})
+
+
+def test_data_that_is_not_the_suite_is_refused_by_line(tmp_path: Path) -> None:
+    data = tmp_path / "cases.jsonl"
+    data.write_text(write(data).read_text(encoding="utf-8") + '{"id": "x"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"Line 6 of .*: phenomenon: Field required"):
+        CaiXiong().run(data, {})
+    with pytest.raises(InputError, match="can't be read"):
+        CaiXiong().run(tmp_path / "none.jsonl", {})
+
+
+def test_every_class_of_the_references_is_right(shared_data: Path) -> None:
+    _, accuracy = CaiXiong().run(shared_data / "cai_xiong_en_zh.jsonl", {}).tables
+    own = accuracy.rows[0]
+    sizes = dict.fromkeys(COLUMNS, 80) | dict.fromkeys(SETS, 400)
+    for column in COLUMNS:
+        assert (own.cells[column] or 0) >= 97, column
+        assert own.undecided[column] <= 0.05 * sizes[column], column

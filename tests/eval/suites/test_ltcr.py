@@ -1,0 +1,55 @@
+"""The LTCR suite, on two articles of a tiny language."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from eval.suites.ltcr import REFERENCES, LtcrSuite
+from tests.eval.ltcr.conftest import LookedUp, Spaced
+
+SUITE = LtcrSuite(aligner=LookedUp(), annotator=Spaced())
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    rows = [
+        {
+            "id": "a",
+            "source": ["诊所 红", "诊所 睡"],
+            "reference": ["the clinic is red today", "the clinic sleeps all day"],
+            "source_tokens": [["诊所", "红"], ["诊所", "睡"]],
+            "chains": [{"word": "诊所", "translation": "clinic", "positions": [[0, 0], [1, 0]]}],
+        }
+    ]
+    path = tmp_path / "ltcr.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_word_translated_in_two_ways_costs_consistency(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ours.txt"
+    path.write_text("the clinic is red today\nthe surgery sleeps all day\n", encoding="utf-8")
+    (table,) = SUITE.run(data, {"ours": path}).tables
+    ours, references = table.rows[:2]
+    assert (ours.cells["L-Anno"], references.cells["L-Anno"]) == (0, 100)
+    assert references.name == REFERENCES
+    assert references.cells["BLEU"] == pytest.approx(100)
+
+
+def test_the_published_rows_are_the_papers(data: Path) -> None:
+    (table,) = SUITE.run(data, {}).tables
+    rows = {row.name: row.cells for row in table.rows if row.published}
+    assert rows["CVAE-Transformer"] == {"BLEU": 18.33, "L-All": 67.20, "L-Anno": 72.18}  # Table 6
+
+
+def test_outputs_of_another_length_are_refused(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ours.txt"
+    path.write_text("one\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has 1 lines, and the suite has 2 sentences"):
+        SUITE.run(data, {"ours": path})
+    with pytest.raises(InputError, match="can't be read"):
+        SUITE.run(tmp_path / "none.jsonl", {})
