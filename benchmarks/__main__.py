@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import align, books, guards, service, startup, store, train, vllm
+from benchmarks import align, blonde, books, guards, service, significance, startup, store, train, vllm
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
@@ -19,7 +19,9 @@ BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "b": guards.measure,
     "c": startup.measure,
     "align": align.measure,
+    "blonde": blonde.measure,
     "books": books.measure,
+    "significance": significance.measure,
     "store": store.measure,
     "train": train.measure,
     "v": vllm.measure,
@@ -38,7 +40,7 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=BENCHMARKS,
-        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; align; books; store; train",
+        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; the others by their names",
     )
     parser.add_argument(
         "--quick", action="store_true", help="train, v: see that it runs, in rounds too short to mean much"

@@ -57,6 +57,24 @@ def _coherence() -> Metric:
     return Coherence()
 
 
+def _entities() -> Metric:
+    from eval.bwb.entities import Entities
+
+    return Entities()
+
+
+def _kp() -> Metric:
+    from eval.centering import Kp
+
+    return Kp()
+
+
+def _zero_pronouns() -> Metric:
+    from eval.zero_pronouns import ZeroPronouns
+
+    return ZeroPronouns()
+
+
 METRICS: Mapping[str, Callable[[], Metric]] = {
     "bleu": Bleu,
     # For scores of single segments, which may be shorter than four words.
@@ -77,6 +95,9 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "dip-connectives": _connectives,
     "dip-pronouns": _pronouns,
     "dip-coherence": _coherence,
+    "entities": _entities,
+    "kp": _kp,
+    "zero-pronouns": _zero_pronouns,
 }
 
 DISCOURSE = (
@@ -87,6 +108,9 @@ DISCOURSE = (
     "dip-connectives",
     "dip-pronouns",
     "dip-coherence",
+    "entities",
+    "kp",
+    "zero-pronouns",
 )
 """What BLEU does not see, all at once as --metric discourse."""
 
