@@ -40,7 +40,7 @@ def demo(
     from ape.report import write_report
     from ape.sample import SAMPLES, load_sample
 
-    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
+    settings = _for_show(engine_settings(engine=engine, url=url, model=model, adapter=adapter))
     page.parent.mkdir(parents=True, exist_ok=True)
     fetch_with_progress(settings)
     began = time.monotonic()
@@ -61,6 +61,15 @@ def demo(
         facts={"Time": f"{seconds:.0f} s"},
     )
     out.print(f"The page with source, MT and post-edit side by side: {page}")
+
+
+def _for_show(settings: Settings) -> Settings:
+    """The base of the default model where none was chosen: the tuned one is so careful that there is little to see."""
+    from ape.models import DEFAULT_MODEL
+
+    if settings.model or settings.adapters or settings.engine != "embedded":
+        return settings
+    return settings.model_copy(update={"model": DEFAULT_MODEL})
 
 
 async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:

@@ -15,7 +15,7 @@ import torch
 
 from ape.engines import Engine, Sampling
 from ape.events import ignore
-from finetune.checking.differences import BROKEN, Difference, first_difference
+from finetune.checking.differences import BROKEN, NEAR_TIE, Difference, first_difference
 from finetune.encoding import prompt_tokens
 from finetune.example import Example
 from finetune.task import Answer, answer, most_tokens
@@ -122,11 +122,12 @@ async def compare(
     model: Any,
     tokenizer: Any,
     called: str,
+    near: float = NEAR_TIE,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Parity:
     """Ask the engine's model of that name the same, and explain every answer that is another one.
 
-    `called` is the engine in words, for the card.
+    `called` is the engine in words, for the card; `near` the margin below which its arithmetic explains another token.
     """
 
     async def ask(one: Asked) -> tuple[Parting | None, bool]:
@@ -141,7 +142,14 @@ async def compare(
         if reply.draft.text.rstrip(BROKEN) == one.text.rstrip(BROKEN):
             return None, stopped
         why = await asyncio.to_thread(
-            _explain, model, tokenizer, one, reply.draft.text, stopped=stopped, read=reply.usage.prompt_tokens
+            _explain,
+            model,
+            tokenizer,
+            one,
+            reply.draft.text,
+            stopped=stopped,
+            read=reply.usage.prompt_tokens,
+            near=near,
         )
         return Parting(one.example.id, one.text, reply.draft.text, why), stopped
 
@@ -150,7 +158,9 @@ async def compare(
     return Parity(called, len(asked), sum(stopped for _, stopped in answers), partings)
 
 
-def _explain(model: Any, tokenizer: Any, one: Asked, served: str, *, stopped: bool, read: int) -> Difference:
+def _explain(
+    model: Any, tokenizer: Any, one: Asked, served: str, *, stopped: bool, read: int, near: float
+) -> Difference:
     """`read` is how many tokens the engine says the prompt has, where it says so."""
     why = first_difference(
         tokenizer,
@@ -158,6 +168,7 @@ def _explain(model: Any, tokenizer: Any, one: Asked, served: str, *, stopped: bo
         served,
         stopped=stopped,
         after=lambda place: chances(model, [*one.asked, *one.tokens[:place]]),
+        near=near,
     )
     return replace(why, kind="prompt") if read and read != len(one.asked) else why
 

@@ -21,6 +21,7 @@ from ape.errors import InputError
 from ape.models import CATALOGUE, Progress, quiet, resolve
 from ape.models.gguf_header import read_header
 from finetune.base import FoundBase, load_base
+from finetune.checking.differences import NEAR_TIE, ROUNDED_NEAR_TIE
 from finetune.export.gguf_lora import write_gguf_lora
 
 SERVED = "tuned"
@@ -96,6 +97,11 @@ def quantisation(base: Path) -> str:
     for tensor in read_header(base).tensors.values():
         kinds[tensor.kind] += prod(tensor.shape)
     return str(GGMLQuantizationType(kinds.most_common(1)[0][0]).name)
+
+
+def near_tie_of(base: Path) -> float:
+    """The margin below which the engine's arithmetic with these weights may choose another token."""
+    return NEAR_TIE if quantisation(base) in ("F32", "F16", "BF16") else ROUNDED_NEAR_TIE
 
 
 @contextmanager

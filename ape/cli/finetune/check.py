@@ -196,25 +196,27 @@ def _ask_all(
     import asyncio
 
     from ape.cli.talk import error_console, passages_progress
+    from finetune.checking.differences import NEAR_TIE
     from finetune.checking.parity import reference
-    from finetune.checking.tuned import embedded_called, on_embedded
+    from finetune.checking.tuned import embedded_called, near_tie_of, on_embedded
 
-    opened: dict[str, tuple[str, AbstractAsyncContextManager[Engine]]] = {}
+    opened: dict[str, tuple[str, float, AbstractAsyncContextManager[Engine]]] = {}
     if gguf is not None:
-        opened["embedded"] = embedded_called(gguf), on_embedded(tuned, gguf, threads=settings.threads)
+        served = on_embedded(tuned, gguf, threads=settings.threads)
+        opened["embedded"] = embedded_called(gguf), near_tie_of(gguf), served
     if vllm:
         flags = settings.vllm_flags or VLLM_FLAGS
-        opened["vllm"] = f"vLLM {' '.join(flags)}", _on_vllm(tuned, settings, flags)
+        opened["vllm"] = f"vLLM {' '.join(flags)}", NEAR_TIE, _on_vllm(tuned, settings, flags)
     with passages_progress(error_console()) as bar:
         task = bar.add_task("transformers + peft", total=len(examples), so_far="")
         asked = reference(
             tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
         )
         compared = {}
-        for name, (called, engine) in opened.items():
+        for name, (called, near, engine) in opened.items():
             task = bar.add_task(name, total=len(asked), so_far="")
             advance = partial(bar.advance, task)
-            compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance))
+            compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance, near=near))
     return asked, compared
 
 
@@ -224,6 +226,8 @@ async def _compare(
     asked: list[Asked],
     called: str,
     progress: Callable[[int], None],
+    *,
+    near: float,
 ) -> Parity:
     from finetune.checking.parity import compare
     from finetune.checking.tuned import SERVED
@@ -236,6 +240,7 @@ async def _compare(
             model=tuned.model,
             tokenizer=tuned.tokenizer,
             called=called,
+            near=near,
             progress=progress,
         )
 

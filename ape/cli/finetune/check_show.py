@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from finetune.checking.audit import Audit, Shown
-from finetune.checking.differences import NEAR_TIE
 from finetune.checking.marks import Run, runs, shown
 from finetune.checking.parity import Parity
 from finetune.checking.stops import LEAST, Stops
@@ -160,7 +159,7 @@ def _explained(why: Any) -> str:
         return f"the prompt was read as other tokens; {here}"
     if why.margin is None:
         return f"{here}, which transformers has not among its best"
-    near = f"a near-tie (below {NEAR_TIE:g})" if why.kind == "near_tie" else "a real difference"
+    near = f"a near-tie (below {why.near:g})" if why.kind == "near_tie" else "a real difference"
     return f"{here}, choice {why.rank} of transformers, {why.margin:.3f} below its first: {near}"
 
 

@@ -77,6 +77,26 @@ def test_a_text_that_is_no_choice_at_all_is_a_real_difference() -> None:
     assert (found.kind, found.token, found.margin, found.served) == ("real", 0, None, "?")
 
 
+class Words(Letters):
+    """A tokenizer with two words that begin alike."""
+
+    vocabulary = ("", "fleet", "fleets", " sails", " sail", *"efgh")
+
+    def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        return "".join(self.vocabulary[token] for token in tokens)
+
+
+def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> None:
+    chances = [-9.0, -0.4, -0.45, -9.0, -9.0, -9.0, -9.0, -9.0, -9.0]
+
+    def after(place: int) -> list[float]:
+        return chances if place == 0 else [-9.0] * 9
+
+    found = first_difference(Words(), [1, 3, END], "fleets sails", stopped=True, after=after)
+    assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
+    assert found.margin == pytest.approx(0.05)
+
+
 def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokenizer: Any) -> None:
     """é and è are two bytes each, of which the first is the same."""
     tokens = tokenizer("é", add_special_tokens=False).input_ids
