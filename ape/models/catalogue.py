@@ -138,7 +138,7 @@ _MODELS = (
 _TUNED = replace(
     _MODELS[0],
     name=TUNED_MODEL,
-    good_for="The default: smollm2-135m as it was tuned for post-editing into English.",
+    good_for="The default: smollm2-135m tuned to mend only what it is sure of, which is little.",
 )
 CATALOGUE: Mapping[str, Model] = MappingProxyType({model.name: model for model in (*_MODELS, _TUNED)})
 

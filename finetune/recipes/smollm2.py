@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def walk(corpus: Path, out: Path, size: Size) -> None:
     """Build, train, export, check, gate, score, and write the model card."""
     out.mkdir(parents=True, exist_ok=True)
-    data, adapter = out / "data", out / "adapter"
+    data, adapter = out / "data", out / f"{BASE}-ape"
     if not data.exists():
         _ape("build", "-o", data, *_sources(corpus, out / "rows", size))
     if not (adapter / "ape.json").exists():

@@ -61,7 +61,7 @@ def score(
     documents: Annotated[
         str,
         typer.Option(
-            help="How text files part documents: marks ([doc] lines), blank, none, or a file with an id for each line."
+            help="How text files part documents: marks (<doc>), blank, none, or a file with an id for each line."
         ),
     ] = "auto",
     by: Annotated[

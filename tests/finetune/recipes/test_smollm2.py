@@ -38,7 +38,7 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     shared_data: Path, smollm2: Path, tmp_path: Path
 ) -> None:
     walk(shared_data / "mlqe_pe", tmp_path / "out", SMALL)
-    adapter = tmp_path / "out" / "adapter"
+    adapter = tmp_path / "out" / "smollm2-135m-ape"
     card = read_card(adapter)
     assert card.gate is not None
     assert card.parity is not None
@@ -46,7 +46,7 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     rows = json.loads((adapter / "results.json").read_text())["rows"]
     assert {row["system"] for row in rows} >= {"do nothing", "tuned", "untuned"}
     assert {row["pair"] for row in rows} == {*PAIRS, "all"}
-    assert "# adapter" in (adapter / "README.md").read_text()
+    assert "# smollm2-135m-ape" in (adapter / "README.md").read_text()
     example, text = scored(adapter, tmp_path / "out" / "rows" / "et-en.test.jsonl")
     (tmp_path / "src.txt").write_text(example.source, encoding="utf-8")
     (tmp_path / "mt.txt").write_text(example.mt, encoding="utf-8")
