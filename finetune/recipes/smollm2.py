@@ -46,7 +46,7 @@ WHOLE = Size(
 SMALL = Size(
     {"et-en": 24, "ro-en": 24},
     dev=6,
-    gated=6,
+    gated=10,
     test=3,
     untuned=2,
     prompts=4,
