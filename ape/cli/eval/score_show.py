@@ -32,8 +32,9 @@ def show(results: Results, *, documents: bool = False) -> None:
     console.print(_scores(results))
     _tell_missing(console, results)
     if documents:
+        found = results.by_document()
         for metric in results.metrics:
-            _show_documents(console, results, metric)
+            _show_documents(console, metric, found[metric.name])
     how = results.resampling
     console.print(
         f"[low, high]: 95% of {how.samples:,} resamples of {how.by}s, seed {how.seed}.", markup=False
@@ -96,14 +97,19 @@ def _tell_missing(console: Console, results: Results) -> None:
         console.print(f"{name}{whom} is not applicable: {why}.", markup=False)
 
 
-def _show_documents(console: Console, results: Results, metric: Metric) -> None:
+def _show_documents(
+    console: Console, metric: Metric, found: Mapping[str, Mapping[str, float | None]]
+) -> None:
+    """Its scores by document and system, unless there is none at all, which has been told."""
+    if all(score is None for scores in found.values() for score in scores.values()):
+        return
     table = Table(box=None, pad_edge=False, title=_heading(metric), title_justify="left")
     table.add_column("document")
-    for system in results.corpus.systems:
+    for system in next(iter(found.values())):
         table.add_column(Text(system), justify="right")
-    for document, scores in results.by_document()[metric.name].items():
-        cells = (scores[system] for system in results.corpus.systems)
-        table.add_row(Text(document), *(_NONE if cell is None else _number(cell) for cell in cells))
+    for document, scores in found.items():
+        cells = (_NONE if score is None else _number(score) for score in scores.values())
+        table.add_row(Text(document), *cells)
     console.print(table)
 
 
