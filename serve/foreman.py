@@ -302,6 +302,7 @@ class Foreman:
         return False
 
     def _begin_some(self, jobs: list[Job]) -> None:
+        now = time.monotonic()  # before any begins: those that do have their turn
         ids = {job.id for job in jobs}
         self._planned &= ids
         self._line.forget_all_but(ids)
@@ -311,11 +312,10 @@ class Foreman:
             waiting.remove(job)
             self._begin(job)
         if waiting:
-            self._make_room(len(waiting))
+            self._make_room(len(waiting), now)
 
-    def _make_room(self, count: int) -> None:
+    def _make_room(self, count: int, now: float) -> None:
         """Let those whose turn has lasted long enough go to the end of the line."""
-        now = time.monotonic()
         hands = [hand for hand in self._at_work.values() if not hand.leaving]
         for hand in sorted(hands, key=lambda hand: hand.began)[:count]:
             if now - hand.began >= TURN_SECONDS:
