@@ -12,18 +12,15 @@ the page's content security policy runs no script and no style but its own, and 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryFile
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
 from ape.books.marks import without_marks
@@ -31,9 +28,8 @@ from ape.jobs.row import Row
 from ape.languages import name_of
 from ape.report import plots
 from ape.report.pieces import pieces, runs
+from ape.report.standalone import asset, templates
 from ape.report.tally import Tally, anchor_of, status_of
-
-_RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr", "ug", "ur", "yi"})
 
 # One language for the whole book, or one for each chapter by its number.
 Language = str | Mapping[int, str]
@@ -92,18 +88,13 @@ def write_report(
                     facts={"Languages": str(languages)} | tally.facts() | dict(facts or {}),
                     tally=tally,
                     rows=map(Markup, body),  # safe: the template escaped them as it wrote them
-                    style=_asset("style.css"),
-                    script=_asset("script.js"),
+                    style=asset("ape.report", "style.css"),
+                    script=asset("ape.report", "script.js"),
                 )
             )
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def direction(language: str) -> str:
-    """Which way a language is written, as HTML says it."""
-    return "rtl" if language.partition("-")[0] in _RIGHT_TO_LEFT else "ltr"
 
 
 def _chips(text: str) -> Markup:
@@ -118,40 +109,13 @@ def _fragment(anchor: str) -> str:
     return "#" + quote(anchor, safe="/:@!$&'()*+,;=?-._~", errors="replace")
 
 
-def _policy_hash(content: str) -> str:
-    digest = hashlib.sha256(content.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-@lru_cache
-def _asset(name: str) -> Markup:
-    """Our own style or script, as it stands in the page."""
-    return Markup(resources.files("ape.report").joinpath(name).read_text(encoding="utf-8"))  # noqa: S704
-
-
 @lru_cache
 def _templates() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("ape.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return templates(
+        "ape.report",
+        filters={"chips": _chips, "fragment": _fragment, "without_marks": without_marks},
+        names={"anchor_of": anchor_of, "pieces": pieces, "plots": plots, "status_of": status_of},
     )
-    environment.filters |= {
-        "chips": _chips,
-        "direction": direction,
-        "fragment": _fragment,
-        "policy_hash": _policy_hash,
-        "without_marks": without_marks,
-    }
-    environment.globals |= {
-        "anchor_of": anchor_of,
-        "pieces": pieces,
-        "plots": plots,
-        "status_of": status_of,
-    }
-    return environment
 
 
 def _template(name: str) -> Template:

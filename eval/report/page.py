@@ -6,18 +6,14 @@ a system or a metric; should it ever fail to, the page's content security policy
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from ape.languages import name_of
-from ape.report.page import direction
+from ape.report.standalone import asset, templates
 from eval.report.sections import Section, section
 from eval.scoring import Results
 
@@ -45,7 +41,7 @@ def write_report(results: Results, path: Path, *, title: str = "") -> None:
                     tested=bool(results.resampling.baseline),
                     kinds=_kinds(sections),
                     level=LEVEL,
-                    style=_style(),
+                    style=asset("eval.report", "style.css"),
                 )
             )
         part.replace(path)
@@ -95,30 +91,6 @@ def p_value(value: float) -> str:
     return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
 
 
-def _policy_hash(content: str) -> str:
-    digest = hashlib.sha256(content.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-@lru_cache
-def _style() -> Markup:
-    return Markup(resources.files("eval.report").joinpath("style.css").read_text(encoding="utf-8"))  # noqa: S704
-
-
 @lru_cache
 def _templates() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("eval.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "direction": direction,
-        "number": number,
-        "p_value": p_value,
-        "policy_hash": _policy_hash,
-        "signed": signed,
-    }
-    return environment
+    return templates("eval.report", filters={"number": number, "p_value": p_value, "signed": signed})

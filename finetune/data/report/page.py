@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from ape.edits import edit_rate, find_edits
 from ape.languages import name_of
-from ape.report.page import direction
 from ape.report.pieces import pieces
+from ape.report.standalone import asset, templates
 from ape.words import words
 from finetune.data.build import Built
 from finetune.data.choose import sample
@@ -38,7 +34,7 @@ _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
     """Write the page of a training set."""
     examples = _shown(built, str(manifest["settings"]["seed"]))
-    style = _asset("ape.report", "style.css") + _asset("finetune.data.report", "report.css")
+    style = asset("ape.report", "style.css") + asset("finetune.data.report", "report.css")
     page = (
         _templates()
         .get_template("report.html")
@@ -151,24 +147,5 @@ def _shown(built: Built, seed: str) -> list[dict[str, Any]]:
 
 
 @lru_cache
-def _asset(package: str, name: str) -> Markup:
-    """Our own style, as it stands in the page."""
-    return Markup(resources.files(package).joinpath(name).read_text(encoding="utf-8"))  # noqa: S704
-
-
-def _policy_hash(content: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
-
-
-@lru_cache
 def _templates() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("finetune.data.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"direction": direction, "policy_hash": _policy_hash}
-    environment.globals |= {"pieces": pieces}
-    return environment
+    return templates("finetune.data.report", names={"pieces": pieces})

@@ -13,7 +13,7 @@ import pytest
 from ape.edits import Edit, Kind
 from ape.jobs.row import Row, State
 from ape.report import write_report
-from ape.report.page import direction
+from ape.report.standalone import direction
 from ape.sample import load_sample
 from ape.verdict import Decision, Finding, Severity
 from tests.ape.report.parsed import Element
