@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import islice, permutations
 from math import factorial
 from typing import Literal, TypeAlias
@@ -20,11 +19,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.annotate import Annotator, NoAnnotator, annotator_for
+from eval.annotate import Annotator, fitting
 from eval.annotate.protocol import Annotation
 from eval.coreference.resolver import Mention, Resolver, RuleResolver
 from eval.corpus import Corpus
-from eval.metric import Counted, Numbers, Unmeasured, mean_of
+from eval.metric import Counted, Numbers, Unmeasured, mean_of, signed
 
 Role: TypeAlias = Literal["subject", "object", "other"]
 _RANK: dict[Role, int] = {"subject": 3, "object": 2, "other": 1}
@@ -205,14 +204,16 @@ class Kp:
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
         """Of each document: KP, its three shares, the share of reorderings beaten; and that it is one."""
-        try:
-            annotator = self.annotator or annotator_for(corpus.target_language)
-        except NoAnnotator as error:
-            return Unmeasured(str(error))
+        annotator = fitting(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return annotator
         rows = [self._row(annotator.annotate(one.outputs[system])) for one in corpus.documents]
-        signature = (
-            f"kp|reorderings:{self.reorderings}|seed:{self.seed}|resolver:{self.resolver.name}"
-            f"|annotator:{annotator.name}|v:{version('ape-books')}"
+        signature = signed(
+            self.name,
+            reorderings=self.reorderings,
+            seed=self.seed,
+            resolver=self.resolver.name,
+            annotator=annotator.name,
         )
         names = ("nocb", "salience", "coherence", "reorderings beaten")
         return Counted(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -107,6 +108,16 @@ class Marking(Protocol):
 
     def marks(self, corpus: Corpus, system: str) -> Iterable[Mark]:
         """The words that cost or saved the system something."""
+
+
+def signed(name: str, **recipe: object) -> str:
+    """A signature: the name, whatever changes the number, and our version last."""
+    told = [f"{key}:{_told(value)}" for key, value in recipe.items()]
+    return "|".join([name, *told, f"v:{version('ape-books')}"])
+
+
+def _told(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def ratio(above: Numbers, below: Numbers) -> Numbers:

@@ -93,7 +93,7 @@ def _without(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int
     """The corpus with one translator among the systems; the segments it has, and how many there are in all."""
     documents, places, size = [], [], 0
     for document in corpus.documents:
-        length = len(next(iter(document.outputs.values())))
+        length = len(document)
         if number < len(document.references):
             kept = [
                 at for at in range(length)

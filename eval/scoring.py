@@ -97,7 +97,7 @@ class Results:
             "corpus": {
                 "name": corpus.name,
                 "documents": len(corpus.documents),
-                "segments": sum(len(next(iter(one.outputs.values()))) for one in corpus.documents),
+                "segments": len(corpus),
                 "source_language": corpus.source_language,
                 "target_language": corpus.target_language,
             },

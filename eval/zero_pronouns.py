@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ import regex
 from ape.errors import InputError
 from eval.bwb.slips import Slip
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Fold, Mark, Unmeasured, ratio
+from eval.metric import Counted, Fold, Mark, Unmeasured, ratio, signed
 
 ROLES: Mapping[str, str] = {
     "S": "subject",
@@ -141,7 +140,7 @@ class ZeroPronouns:
             np.asarray(rows, dtype=float),
             np.asarray(documents, dtype=np.intp),
             _share(range(len(PERSONS))),
-            f"zero-pronouns|case:no|against:{against}|v:{version('ape-books')}",
+            signed(self.name, case="no", against=against),
             parts={person: _share([place]) for place, person in enumerate(PERSONS)},
         )
 

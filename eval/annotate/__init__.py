@@ -2,6 +2,7 @@
 
 from eval.annotate.cache import Cached, caching, default_folder
 from eval.annotate.choose import NoAnnotator, annotator_for
+from eval.annotate.fitting import fitting
 from eval.annotate.protocol import Annotation, Annotator, Entity, Token
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "annotator_for",
     "caching",
     "default_folder",
+    "fitting",
 ]

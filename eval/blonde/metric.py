@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import ClassVar
 
 import numpy as np
 
-from eval.annotate import Annotation, Annotator, NoAnnotator, annotator_for
+from eval.annotate import Annotation, Annotator, fitting
 from eval.blonde import folding
 from eval.blonde.annotated import Names, Wordings, count_wordings, with_names
 from eval.blonde.counting import Counts, count
 from eval.blonde.marking import differences
 from eval.blonde.types import PLUS, TYPES
 from eval.corpus import Corpus
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, signed
 
 # Segments that are annotated and counted at a time: enough to be quick, and the same memory for any book.
 CHUNK = 2048
@@ -98,10 +97,7 @@ class Blonde:
             )
         if not any(text is not None for one in corpus.documents for side in one.references for text in side):
             return Unmeasured(f"{self.name} compares with a reference, and there is none")
-        try:
-            return self.annotator or annotator_for(corpus.target_language)
-        except NoAnnotator as error:
-            return Unmeasured(str(error))
+        return fitting(corpus.target_language, self.annotator)
 
     def _rows(
         self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator
@@ -148,16 +144,13 @@ class Blonde:
     def _signature(self, corpus: Corpus, annotator: Annotator) -> str:
         most = max(len(one.references) for one in corpus.documents)
         case = "lc" if self.lowercase else "mixed"
-        weights = "".join(
-            f"|{key}:{'/'.join(f'{weight:g}' for weight in self.weights.of(key))}"
-            for key in ("pronoun", "entity")
-        )
+        weights = {
+            key: "/".join(f"{weight:g}" for weight in self.weights.of(key)) for key in ("pronoun", "entity")
+        }
         names = "annotated" if self.names else "found"
         smooth = "exp" if set(folding.N_GRAMS) <= set(self.keys) else "none"
-        return (
-            f"{self.name}|refs:{most}|case:{case}|smooth:{smooth}{weights}|names:{names}"
-            f"|annotator:{annotator.name}|v:{version('ape-books')}"
-        )
+        told = {"refs": most, "case": case, "smooth": smooth, **weights, "names": names}
+        return signed(self.name, **told, annotator=annotator.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TypeAlias
 
 import numpy as np
 
 from ape.errors import InputError
-from eval.annotate import Annotator, NoAnnotator, annotator_for
+from eval.annotate import Annotator, fitting
 from eval.annotate.protocol import Annotation
 from eval.bwb.markup import Marked
 from eval.bwb.tags import TYPES
 from eval.bwb.wordings import occurrences, outermost
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 
 KINDS = (*TYPES, "other")
 _FROM_ONTONOTES = {"PERSON": "PER", **{label: label for label in TYPES}}
@@ -53,10 +52,9 @@ class Entities:
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
         """Of each segment, by type: found, in the output, in the reference; then terms and common phrases."""
-        try:
-            annotator = self.annotator or annotator_for(corpus.target_language)
-        except NoAnnotator as error:
-            return Unmeasured(str(error))
+        annotator = fitting(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return annotator
         if not any(document.references for document in corpus.documents):
             return Unmeasured("there is no reference")
         rows, documents = [], []
@@ -68,9 +66,7 @@ class Entities:
                 rows.append(_row(text, annotation, entities, document.references_of(segment)))
                 documents.append(number)
         source = "annotation" if self.marked else "annotator"
-        signature = (
-            f"entities|case:first|reference:{source}|annotator:{annotator.name}|v:{version('ape-books')}"
-        )
+        signature = signed(self.name, case="first", reference=source, annotator=annotator.name)
         columns = 3 * len(KINDS) + 4
         return Counted(
             np.asarray(rows, dtype=float).reshape(-1, columns),
@@ -82,7 +78,9 @@ class Entities:
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
         """The entities of the reference that the output has not, or not as often."""
-        annotator = self.annotator or annotator_for(corpus.target_language)
+        annotator = fitting(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return
         for document in corpus.documents:
             wanted = self._wanted(document, system, annotator)
             for segment, entities in enumerate(wanted):

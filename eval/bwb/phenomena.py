@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TypeVar
 
 import numpy as np
 
 from ape.errors import InputError
-from eval.annotate import Annotator, NoAnnotator, annotator_for
+from eval.annotate import Annotator, fitting
 from eval.annotate.protocol import Annotation
 from eval.bwb.errors import ErrorLine
 from eval.bwb.names import Names
 from eval.bwb.pronouns import gender_of
 from eval.bwb.wordings import occurrences
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Fold, Numbers, Unmeasured, ratio
+from eval.metric import Counted, Fold, Numbers, Unmeasured, ratio, signed
 
 _Line = TypeVar("_Line")
 PHENOMENA = ("ambiguity", "entity", "tense", "pronoun", "ellipsis")
@@ -53,19 +52,20 @@ class Phenomena:
             )
         if not any(document.references for document in corpus.documents):
             return Unmeasured("there is no reference")
-        try:
-            annotator = self.annotator or annotator_for(corpus.target_language)
-        except NoAnnotator as error:
-            return Unmeasured(str(error))
+        annotator = fitting(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return annotator
         rows, documents = [], []
         for number, document in enumerate(corpus.documents):
             for row in self._rows(document, system, annotator):
                 rows.append(row)
                 documents.append(number)
-        signature = (
-            f"phenomena|case:first|errors:{'annotation' if self.errors else 'none'}"
-            f"|names:{'annotation' if self.names else 'annotator'}"
-            f"|annotator:{annotator.name}|v:{version('ape-books')}"
+        signature = signed(
+            self.name,
+            case="first",
+            errors="annotation" if self.errors else "none",
+            names="annotation" if self.names else "annotator",
+            annotator=annotator.name,
         )
         return Counted(
             np.asarray(rows, dtype=float).reshape(-1, _COLUMNS * len(PHENOMENA)),

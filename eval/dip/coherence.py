@@ -21,8 +21,8 @@ from eval.corpus import Corpus
 from eval.dip import ranking
 from eval.dip.cohesion import FEATURES, Sentence, features, sentences
 from eval.dip.ranking import Pairs, Ranker
-from eval.dip.sides import fitting, read_sides, signature
-from eval.metric import Counted, Numbers, Unmeasured, mean_of
+from eval.dip.sides import asking, read_sides
+from eval.metric import Counted, Numbers, Unmeasured, mean_of, signed
 
 LANGUAGES = ("en",)
 KIND = "coherence"
@@ -48,7 +48,7 @@ def train_scorer(
     annotator: Annotator | None = None,
 ) -> Ranker:
     """A scorer from the references of a corpus, with its accuracy on documents held out of the training."""
-    found = fitting(corpus, LANGUAGES, what="Coherence", annotator=annotator)
+    found = asking(corpus, LANGUAGES, what="Coherence", annotator=annotator)
     if isinstance(found, Unmeasured):
         raise InputError(f"No scorer of coherence can be trained: {found.why}.")
     named = tuple(systems) or corpus.systems
@@ -73,7 +73,7 @@ class Coherence:
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
         """A row for each document in each reference: the difference, and a one to count it."""
-        annotator = fitting(corpus, LANGUAGES, what="Coherence", annotator=self.annotator)
+        annotator = asking(corpus, LANGUAGES, what="Coherence", annotator=self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
         scorers = self._scorers(corpus, annotator)
@@ -92,7 +92,7 @@ class Coherence:
             np.array(rows),
             np.array(documents, dtype=np.intp),
             _sum,
-            signature(self.name, annotator, **told, passage=PASSAGE, refs="each"),
+            signed(self.name, **told, passage=PASSAGE, refs="each", annotator=annotator.name),
             unit="document",
             parts={"mean": mean_of()},
         )

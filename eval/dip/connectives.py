@@ -17,8 +17,8 @@ from eval.annotate.protocol import Annotation, Annotator
 from eval.corpus import Corpus
 from eval.dip.clauses import Words, words_of
 from eval.dip.connective_rules import CLASSES, CONNECTIVES
-from eval.dip.sides import Sides, documents_of_rows, fitting, read_sides, signature
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio
+from eval.dip.sides import Sides, asking, documents_of_rows, read_sides
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 
 LANGUAGES = ("en",)
 _COLUMNS = 3
@@ -110,7 +110,7 @@ class Connectives:
             row[column : column + _COLUMNS] += (1, answer.same, answer.given is not None)
         parts = {"acc": _share(1), "any": _share(2), "lost": _lost}
         parts |= {f"acc of {label}": _share(1, kind) for kind, label in enumerate(CLASSES)}
-        told = signature(self.name, annotator, list=len(CONNECTIVES), refs="each")
+        told = signed(self.name, list=len(CONNECTIVES), refs="each", annotator=annotator.name)
         return Counted(rows, documents, _share(1), told, parts=parts)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
@@ -143,7 +143,7 @@ class Connectives:
         }
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return fitting(corpus, LANGUAGES, what="The metric of connectives", annotator=self.annotator)
+        return asking(corpus, LANGUAGES, what="The metric of connectives", annotator=self.annotator)
 
 
 def answered(corpus: Corpus, system: str, annotator: Annotator) -> Iterator[tuple[Sides, int, Answer]]:

@@ -17,8 +17,8 @@ import numpy as np
 from ape.languages import code_of
 from eval.annotate.protocol import Annotation, Annotator, Token
 from eval.corpus import Corpus
-from eval.dip.sides import Sides, documents_of_rows, fitting, read_sides, signature
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio
+from eval.dip.sides import Sides, asking, documents_of_rows, read_sides
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 
 Verdict: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 VERDICTS: tuple[Verdict, ...] = ("consistent", "inconsistent", "undecided")
@@ -120,7 +120,7 @@ class Consistency:
         rows = np.zeros((len(documents), len(CLASSES) * len(VERDICTS)))
         for side, block, chain, verdict in judged(corpus, system, annotator):
             rows[side.first + block.start, chain.kind * len(VERDICTS) + VERDICTS.index(verdict)] += 1
-        told = signature(self.name, annotator, block=f"{FEWEST}-{MOST}", refs="each")
+        told = signed(self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name)
         parts = {"con": _share(), "full": _share(full=True), "undecided": _undecided}
         for kind, label in enumerate(CLASSES):
             parts[f"con of {label}"] = _share(kind)
@@ -145,7 +145,7 @@ class Consistency:
                 yield Mark(side.id, segment, "reference", token.start, token.end, "inconsistent", note)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return fitting(corpus, LANGUAGES, what="Lexical consistency", annotator=self.annotator)
+        return asking(corpus, LANGUAGES, what="Lexical consistency", annotator=self.annotator)
 
 
 def judged(

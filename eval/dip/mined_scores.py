@@ -13,8 +13,7 @@ from eval.dip.connectives import answers, candidates, connectives
 from eval.dip.consistency import VERDICTS, Chain, judge
 from eval.dip.mined import PHENOMENA, Item, MinedSet, Phenomenon
 from eval.dip.pronouns import FATES, compare
-from eval.dip.sides import signature
-from eval.metric import Counted, Fold, Numbers, Unmeasured, ratio
+from eval.metric import Counted, Fold, Numbers, Unmeasured, ratio, signed
 
 
 def score_mined(
@@ -35,7 +34,7 @@ def score_mined(
     scored: dict[Phenomenon, Counted | Unmeasured] = {}
     for phenomenon in PHENOMENA:
         items = mined.of(phenomenon)
-        told = signature(f"dip-mined-{phenomenon}", annotator, set=mined.fingerprint[:8])
+        told = signed(f"dip-mined-{phenomenon}", set=mined.fingerprint[:8], annotator=annotator.name)
         if not items:
             scored[phenomenon] = Unmeasured(f"the set has no item of {phenomenon}", told)
             continue

@@ -20,7 +20,7 @@ from eval.dip.connectives import answered
 from eval.dip.consistency import judged, occurrences
 from eval.dip.mined import PHENOMENA, Item, MinedSet, Phenomenon
 from eval.dip.pronouns import compared
-from eval.dip.sides import fitting
+from eval.dip.sides import asking
 from eval.metric import Unmeasured
 
 CONTEXT = 2
@@ -53,7 +53,7 @@ def mine(
     """The passages that at least so many of the systems fail at; of each phenomenon, by chance, at most `limit`."""
     named = tuple(systems) or corpus.systems
     _check(corpus, phenomena, named, at_least, limit)
-    found = fitting(corpus, ("en",), what="Mining", annotator=annotator)
+    found = asking(corpus, ("en",), what="Mining", annotator=annotator)
     if isinstance(found, Unmeasured):
         raise InputError(f"Nothing can be mined: {found.why}.")
     items: list[Item] = []

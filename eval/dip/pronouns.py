@@ -17,8 +17,8 @@ from rapidfuzz.distance import LCSseq
 
 from eval.annotate.protocol import Annotation, Annotator
 from eval.corpus import Corpus
-from eval.dip.sides import Sides, documents_of_rows, fitting, read_sides, signature
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio
+from eval.dip.sides import Sides, asking, documents_of_rows, read_sides
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 
 LANGUAGES = ("en",)
 _FORMS = {
@@ -130,7 +130,7 @@ class Pronouns:
         right, wrong, lost = (0, 1), (2,), (3,)
         parts = {"mismatch": _share(wrong), "lost": _share(lost), "of paired": _share(right, below=(0, 1, 2))}
         parts |= {label: _share(right, kind=kind) for kind, label in enumerate(CLASSES)}
-        told = signature(self.name, annotator, case="any", refs="each")
+        told = signed(self.name, case="any", refs="each", annotator=annotator.name)
         return Counted(rows, documents, _share(right), told, parts=parts)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
@@ -148,7 +148,7 @@ class Pronouns:
                 yield Mark(side.id, segment, "output", given.start, given.end, "wrong", note)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return fitting(corpus, LANGUAGES, what="The metric of pronouns", annotator=self.annotator)
+        return asking(corpus, LANGUAGES, what="The metric of pronouns", annotator=self.annotator)
 
 
 def compared(corpus: Corpus, system: str, annotator: Annotator) -> Iterator[tuple[Sides, int, Compared]]:

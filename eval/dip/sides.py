@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from importlib import metadata
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ape.errors import InputError
 from ape.languages import code_of, name_of
-from eval.annotate.protocol import Annotation, Annotator
-from eval.corpus import Corpus, Document
+from eval.annotate import Annotation, Annotator, fitting
+from eval.corpus import Corpus
 from eval.metric import Unmeasured
 
 
@@ -40,13 +39,7 @@ class Sides:
                 yield segment, reference, output
 
 
-def signature(name: str, annotator: Annotator, **settings: object) -> str:
-    """Whatever changes the number, as "dip-pronouns|refs:each|annotator:…|v:0.1.0"."""
-    told = [f"{key}:{value}" for key, value in settings.items()]
-    return "|".join((name, *told, f"annotator:{annotator.name}", f"v:{metadata.version('ape-books')}"))
-
-
-def fitting(
+def asking(
     corpus: Corpus, languages: Collection[str], *, what: str, annotator: Annotator | None
 ) -> Annotator | Unmeasured:
     """The annotator that is given or that the language gets, or why a metric for such languages can't measure."""
@@ -57,14 +50,7 @@ def fitting(
         return Unmeasured(f"{what} is defined for {known}, and the systems write {told}")
     if not any(text is not None for one in corpus.documents for texts in one.references for text in texts):
         return Unmeasured(f"{what} asks for what the reference has, and there is no reference")
-    if annotator is not None:
-        return annotator
-    from eval.annotate import NoAnnotator, annotator_for
-
-    try:
-        return annotator_for(language)
-    except NoAnnotator as error:
-        return Unmeasured(str(error))
+    return fitting(language, annotator)
 
 
 def read_sides(corpus: Corpus, system: str, annotator: Annotator) -> list[Sides]:
@@ -82,15 +68,10 @@ def read_sides(corpus: Corpus, system: str, annotator: Annotator) -> list[Sides]
         for number, column in enumerate(one.references):
             references = tuple(None if text is None else known[text] for text in column)
             sides.append(Sides(one.id, references, outputs, number, first))
-        first += _length(one)
+        first += len(one)
     return sides
 
 
 def documents_of_rows(corpus: Corpus) -> NDArray[np.intp]:
     """Of each segment of the corpus, which is a row, the index of its document."""
-    lengths = [_length(one) for one in corpus.documents]
-    return np.repeat(np.arange(len(lengths)), lengths)
-
-
-def _length(document: Document) -> int:
-    return len(next(iter(document.outputs.values())))
+    return np.repeat(np.arange(len(corpus.documents)), [len(one) for one in corpus.documents])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from eval.ltcr.inconsistent import Inconsistency, shown
 from eval.ltcr.reading import Linked, read_linked
 from eval.ltcr.renderings import Renderer, Rendering, associate, holds
 from eval.ltcr.words import words_of
-from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio
+from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 from eval.word_alignment.aligner import Bitext, WordAligner
 from eval.word_alignment.cache import digest
 from eval.word_alignment.stems import stemmer_of
@@ -111,14 +110,9 @@ class Ltcr:
         why = _why_not(corpus, self.annotated)
         if why:
             return Unmeasured(why)
-        if self.annotator is not None:
-            return self.annotator
-        from eval.annotate import NoAnnotator, annotator_for
+        from eval.annotate import fitting
 
-        try:
-            return annotator_for(corpus.source_language)
-        except NoAnnotator as error:
-            return Unmeasured(str(error))
+        return fitting(corpus.source_language, self.annotator)
 
     def _aligner(self, corpus: Corpus) -> WordAligner:
         if self.aligner is not None:
@@ -136,9 +130,8 @@ class Ltcr:
             "learnt": "outputs+references" + (f"+{digest('', self.extra, ())[:8]}" if self.extra else ""),
             "stems": stemmer_of(corpus.target_language),
             "annotator": annotator.name,
-            "v": version("ape-books"),
         }
-        return "|".join((self.name, *(f"{key}:{value}" for key, value in told.items())))
+        return signed(self.name, **told)
 
 
 def _why_not(corpus: Corpus, annotated: Mapping[str, Annotated] | None) -> str:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ape.errors import InputError
 from eval.corpus import Corpus
-from eval.metric import Counted, Numbers, Unmeasured, mean_of
-from eval.standard.segments import Segments, referenced, signed
+from eval.metric import Counted, Numbers, Unmeasured, mean_of, signed
+from eval.standard.segments import Segments, referenced
 
 _BATCH = 32
 PACKAGED = "all-MiniLM-L6-v2"

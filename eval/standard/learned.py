@@ -15,8 +15,8 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.corpus import Corpus
-from eval.metric import Counted, Unmeasured, mean_of
-from eval.standard.segments import Segments, referenced, signed, sourced
+from eval.metric import Counted, Unmeasured, mean_of, signed
+from eval.standard.segments import Segments, referenced, sourced
 
 _COMET = "unbabel-comet>=2.2"
 _BLEURT = "git+https://github.com/google-research/bleurt.git"

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from eval.corpus import Corpus
-from eval.metric import Counted, Unmeasured, mean_of
-from eval.standard.segments import UNSPACED, no_words, referenced, signed
+from eval.metric import Counted, Unmeasured, mean_of, signed
+from eval.standard.segments import UNSPACED, no_words, referenced
 
 
 class _Stemmer(Protocol):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from eval.corpus import Corpus
-from eval.metric import Counted, Fold, Unmeasured
+from eval.metric import Counted, Fold, Unmeasured, signed
 from eval.standard import folds
-from eval.standard.segments import UNSPACED, Segments, no_words, referenced, signed
+from eval.standard.segments import UNSPACED, Segments, no_words, referenced
 
 _TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _ORDER = 4

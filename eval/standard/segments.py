@@ -1,9 +1,8 @@
-"""The segments of one system that can be held against something, in the order of the corpus, and their signatures."""
+"""The segments of one system that can be held against something, in the order of the corpus."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,16 +59,6 @@ def sourced(corpus: Corpus, system: str) -> Segments | Unmeasured:
 
 def _whole(corpus: Corpus, sources: tuple[str, ...]) -> tuple[str, ...]:
     return sources if all(document.sources for document in corpus.documents) else ()
-
-
-def signed(name: str, **recipe: object) -> str:
-    """A signature: the name, whatever changes the number, and our version last."""
-    told = [f"{key}:{_told(value)}" for key, value in recipe.items()]
-    return "|".join([name, *told, f"v:{version('ape-books')}"])
-
-
-def _told(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def no_words(metric: str, language: str, instead: str) -> Unmeasured:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Score
+from eval.metric import Counted, Score, signed
 from eval.suites.cai_xiong import ellipsis, renderings
 from eval.suites.cai_xiong.cases import Case, Verdict, read_cases, read_outputs
 from eval.suites.suite import Outcome, Row, Table, published, share
@@ -80,7 +79,7 @@ def score(
             "Ours is of the decided cases, by accepted renderings; the published figures are of human judges.",
         ),
     )
-    signatures = {"BLEU": signature, "accuracy": f"cai-xiong|check:renderings|v:{version('ape-books')}"}
+    signatures = {"BLEU": signature, "accuracy": signed("cai-xiong", check="renderings")}
     return Outcome(suite, tables, signatures, paper, tuple(_told(cases, outputs, verdicts)))
 
 

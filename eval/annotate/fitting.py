@@ -1,0 +1,15 @@
+"""The annotator that a metric was given or that the language gets, or why it can't measure."""
+
+from __future__ import annotations
+
+from eval.annotate.choose import NoAnnotator, annotator_for
+from eval.annotate.protocol import Annotator
+from eval.metric import Unmeasured
+
+
+def fitting(language: str, given: Annotator | None) -> Annotator | Unmeasured:
+    """As told above."""
+    try:
+        return given or annotator_for(language)
+    except NoAnnotator as error:
+        return Unmeasured(str(error))
