@@ -1,0 +1,85 @@
+"""A blind test: which passages of which systems are shown, and to each rater in which order.
+
+The trial knows everything; a rater is only given a sheet, where the two texts are A and B and their systems are not told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from eval.preference.vote import Kind
+
+Condition: TypeAlias = Literal["paragraph", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A place in the set: one paragraph, or several that follow each other."""
+
+    id: str
+    paragraphs: int
+    sources: tuple[str, ...] = ()
+    """None in a monolingual test."""
+    book: str = ""
+    language: str = ""
+    """Of the source, as "zh"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Two texts of one passage. Which of them is A is decided for each rater."""
+
+    id: str
+    passage: str
+    systems: tuple[str, str]
+    texts: tuple[tuple[str, ...], tuple[str, ...]]
+    """In the order of the systems, paragraph by paragraph."""
+    kind: Kind = "pair"
+    repeats: str = ""
+    """The item that it shows again, the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """All that was decided when the test was made; the same seed makes the same trial."""
+
+    id: str
+    name: str
+    seed: int
+    systems: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    items: tuple[Item, ...]
+    condition: Condition = "paragraph"
+    bilingual: bool = True
+    ties: bool = True
+    marks: bool = True
+    """Whether a rater may have the differences marked."""
+    target_language: str = "und"
+    design: tuple[tuple[str, Any], ...] = ()
+    """How it was sampled, as given: length window, strata, share of repeats and spam."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item as one rater meets it: `swapped` where the second system is A."""
+
+    item: Item
+    passage: Passage
+    swapped: bool
+
+    @property
+    def first(self) -> str:
+        """The system shown as A."""
+        return self.item.systems[1 if self.swapped else 0]
+
+    @property
+    def second(self) -> str:
+        """The system shown as B."""
+        return self.item.systems[0 if self.swapped else 1]
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """As A and B."""
+        one, other = self.item.texts
+        return (other, one) if self.swapped else (one, other)

@@ -1,0 +1,1 @@
+"""Preference: what votes between two texts say, each result with its interval."""
