@@ -21,11 +21,12 @@ from ape.jobs.job import Job
 from ape.settings import Settings
 from serve.door import door, let_in
 from serve.exchange import key_hash
-from serve.foreman import PART, Foreman
+from serve.foreman import Foreman
 from serve.job_schema import BookRequest, JobOut
 from serve.log import note
 from serve.openapi import problems
 from serve.upload import MEDIA_TYPE, Limits, Upload, boundary_of, receive, refused, too_large
+from serve.uploads import PART
 from serve.work import ClientGone
 
 FILES = ("source", "mt", "bilingual")

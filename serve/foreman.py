@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,17 +21,20 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ape.engines import Engine
-from ape.errors import ApeError, Conflict, EngineError, InputError, StoreError, UnknownJob
+from ape.errors import ApeError, Conflict, EngineError, StoreError, UnknownJob
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import Output, write_output
 from ape.jobs.store import Store
 from ape.jobs.work import Step, work_on
 from ape.settings import Settings
 from serve.line import Line
+from serve.lookout import Lookout
 from serve.metrics import Metrics
 from serve.places import BookEngine, Places, places_for
 from serve.progress import Board, Pace
-from serve.words import for_http
+from serve.to_the_end import to_the_end
+from serve.uploads import PART, prepare
+from serve.words import without_places
 
 log = logging.getLogger("ape.serve")
 T = TypeVar("T")
@@ -44,17 +47,10 @@ AT_ONCE = 8
 TURN_SECONDS = 120.0
 # Others may begin, pause and resume jobs in the same store.
 LOOK_SECONDS = 5.0
-# Nobody takes so long to plan a book.
-PLANNING_SECONDS = 3600.0
 # Threads for what takes long: pairing a book, writing it, making a report.
 THREADS = 2
 # When the service stops: for those who were sending a book to clear it away.
 CLEARING_SECONDS = 10.0
-AWAY = "The uploaded file is not on this machine. The job goes on where it is, or once it is back."
-# What a service that was killed left half uploaded, or half written.
-PART = ".part"
-RESULT = ".result-"
-STALE_SECONDS = 24 * 3600.0
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +74,6 @@ class Foreman:
     ) -> None:
         self.store = store
         self.folder = settings.uploads_folder.absolute()
-        self.states: Counter[str] = Counter()
         self.board = Board(store, self.pace_of)
         self._engine = engine
         self._metrics = metrics
@@ -88,9 +83,8 @@ class Foreman:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="books")
         self._at_work: dict[str, _Hand] = {}
         self._line = Line()
-        self._planned: set[str] = set()
-        self._away: set[str] = set()
         self._arriving: dict[str, asyncio.Task[object] | None] = {}
+        self._lookout = Lookout(store, self.folder, arriving=self._arriving)
         self._errands: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         # Between a look at a job's state and a change of it nobody else changes it.
@@ -109,7 +103,12 @@ class Foreman:
 
     def is_ours(self, job: Job) -> bool:
         """Whether it came to this service: the command line keeps its jobs in the same store."""
-        return Path(job.output).is_relative_to(self.folder)
+        return self._lookout.is_ours(job)
+
+    @property
+    def states(self) -> Counter[str]:
+        """How many jobs there were in each state at the last look."""
+        return self._lookout.states
 
     def pace_of(self, id: str) -> Pace | None:
         """How fast the job is, while it is worked on here."""
@@ -136,7 +135,7 @@ class Foreman:
         except BaseException:
             # Not in our own threads, which may be closed by now.
             try:
-                await _to_the_end(asyncio.to_thread(self.forget, id))
+                await to_the_end(asyncio.to_thread(self.forget, id))
             except ApeError as error:
                 log.warning("the upload %s can't be cleared away: %s", id, error)
             raise
@@ -159,7 +158,7 @@ class Foreman:
     async def resume(self, job: Job) -> Job:
         """Go on with a job that is paused or failed, or at once with one that rests."""
         self._line.wake(job.id)
-        self._away.discard(job.id)
+        self._lookout.look_again(job.id)
         return await self._change(job, JobState.RUNNING, {JobState.PAUSED, JobState.FAILED})
 
     async def redo(self, job: Job, *, paragraphs: tuple[str, ...], rejected: bool, quarantined: bool) -> Job:
@@ -176,18 +175,18 @@ class Foreman:
 
         self._line.wake(job.id)
         async with self._states:
-            changed = await _to_the_end(asyncio.to_thread(change))
+            changed = await to_the_end(asyncio.to_thread(change))
         self._tell(job.id)
         return changed
 
     async def remove(self, job: Job) -> None:
         """Cancel the job, drop what is in hand, and forget it with its files."""
         async with self._states:
-            await _to_the_end(asyncio.to_thread(self.store.update, job.id, state=JobState.CANCELLED))
+            await to_the_end(asyncio.to_thread(self.store.update, job.id, state=JobState.CANCELLED))
         if hand := self._at_work.get(job.id):
             hand.task.cancel()
             await asyncio.wait([hand.task])
-        await _to_the_end(asyncio.to_thread(self.forget, job.id))
+        await to_the_end(asyncio.to_thread(self.forget, job.id))
         self._tell(job.id)
 
     def forget(self, id: str) -> None:
@@ -207,7 +206,7 @@ class Foreman:
             return self.store.update(job.id, state=wanted, note="")
 
         async with self._states:
-            changed = await _to_the_end(asyncio.to_thread(change))
+            changed = await to_the_end(asyncio.to_thread(change))
         self._tell(job.id)
         return changed
 
@@ -255,8 +254,9 @@ class Foreman:
     async def _go_round(self) -> None:
         while self._left is None:
             self._news.clear()
+            at_work = {name: hand.works for name, hand in self._at_work.items()}
             try:
-                self._begin_some(await asyncio.to_thread(self._look))
+                self._begin_some(await asyncio.to_thread(self._lookout.look, at_work))
             except ApeError as error:
                 log.warning("the jobs can't be looked at: %s", error)
             except Exception as error:  # whatever it is, it must not be the last round
@@ -265,46 +265,9 @@ class Foreman:
                 async with asyncio.timeout(self._until_next()):
                     await self._news.wait()
 
-    def _look(self) -> list[Job]:
-        """The jobs to be worked on here. In a thread."""
-        ours = [job for job in self.store.jobs() if self.is_ours(job)]
-        self.states = Counter(job.state.value for job in ours)
-        running = [job for job in ours if job.state is JobState.RUNNING]
-        for job in running:
-            hand = self._at_work.get(job.id)
-            if hand and hand.works and job.note:
-                with suppress(UnknownJob):
-                    self.store.update(job.id, note="")  # it works again
-        planned = [job for job in running if job.id not in self._arriving and self._is_planned(job)]
-        return [job for job in planned if self._is_here(job)]
-
-    def _is_here(self, job: Job) -> bool:
-        """Whether its file is. Where not, the job stays as it is: another machine may have it."""
-        if Path(job.mt).is_file():
-            self._away.discard(job.id)
-            return True
-        if job.id not in self._away and job.id not in self._at_work:
-            with suppress(UnknownJob):
-                self.store.update(job.id, note=AWAY)
-            self._away.add(job.id)  # told once: the machine that has the file may have other things to tell
-        return False
-
-    def _is_planned(self, job: Job) -> bool:
-        """Whether all its paragraphs are there. A job is in the store before them, and they come all at once."""
-        if job.id in self._planned:
-            return True
-        if self.store.counts(job.id).total:
-            self._planned.add(job.id)
-            return True
-        if time.time() - job.created.timestamp() > PLANNING_SECONDS:
-            note = "The service was stopped while it read the book. Send the book again."
-            self.store.update(job.id, state=JobState.FAILED, note=note)
-        return False
-
     def _begin_some(self, jobs: list[Job]) -> None:
         now = time.monotonic()  # before any begins: those that do have their turn
         ids = {job.id for job in jobs}
-        self._planned &= ids
         self._line.forget_all_but(ids)
         waiting = [job for job in jobs if job.id not in self._at_work and not self._line.rests(job.id)]
         while waiting and len(self._at_work) < AT_ONCE and self._left is None:
@@ -382,7 +345,7 @@ class Foreman:
                 self._mark_done(job, written)
 
         async with self._states:
-            await _to_the_end(asyncio.to_thread(change))
+            await to_the_end(asyncio.to_thread(change))
 
     def _mark_done(self, job: Job, written: Output) -> None:
         self.store.update(
@@ -398,7 +361,7 @@ class Foreman:
     async def _fail(self, job: Job, note: str) -> None:
         try:
             async with self._states:
-                await _to_the_end(asyncio.to_thread(self._note, job.id, JobState.FAILED, note))
+                await to_the_end(asyncio.to_thread(self._note, job.id, JobState.FAILED, note))
         except UnknownJob:
             pass
         except ApeError as failed:
@@ -410,42 +373,4 @@ class Foreman:
 
     def printable(self, error: ApeError) -> str:
         """For those who ask by HTTP: where we keep things is nobody's business."""
-        url, text = self._store_url, for_http(str(error)).replace(f"{self.folder}/", "")
-        if not _is_of_store(error):
-            return text
-        if "://" in url:  # what a database says has its address in several forms
-            log.warning("the job store fails: %s", error)
-            return "The job store fails; the log of the service says why."
-        return text.replace(url, "the job store")
-
-
-def _is_of_store(error: ApeError) -> bool:
-    """Whether it is about the database; a disk that is full of results is told as an OSError."""
-    if isinstance(error, StoreError):
-        return not isinstance(error.__cause__, OSError)
-    return isinstance(error, InputError) and error.field == "store"
-
-
-def prepare(folder: Path) -> None:
-    """Make the folder of the uploads, and clear away what a service that was killed left in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        stale = time.time() - STALE_SECONDS
-        for left in (*folder.glob(f"*{PART}"), *folder.glob(f"{RESULT}*")):
-            if left.stat().st_mtime < stale:
-                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"Uploads can't be kept in {folder}: {error.strerror}. Choose another folder (APE_UPLOADS)."
-        ) from error
-
-
-async def _to_the_end(work: Coroutine[object, object, T]) -> T:
-    """What goes on in a thread is awaited also by one who is cancelled, or it would go on behind their back."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        with suppress(Exception):
-            await task
-        raise
+        return without_places(error, folder=self.folder, store=self._store_url)

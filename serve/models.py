@@ -15,9 +15,10 @@ from ape.engines.protocol import DEFAULT
 from ape.settings import Settings
 from prompts import fingerprint
 from serve.door import door, let_in, let_in_to_change
+from serve.house import Entry
 from serve.log import note
 from serve.openapi import problems
-from serve.roster import Entry, Roster
+from serve.roster import Roster
 from serve.work import read_json
 
 NAME = f"^{ADAPTER_NAME}$"

@@ -17,8 +17,9 @@ from ape.engines.open import open_engine
 from ape.engines.retry import RetryPolicy
 from ape.errors import AdapterRefused, ApeError
 from ape.settings import Settings
+from serve.house import Source
 from serve.launch import RANKS, Launch
-from serve.roster import Roster, Source
+from serve.roster import Roster
 from serve.vllm import Vllm
 from serve.vllm_engine import Listed, Server, Standing, VllmEngine
 

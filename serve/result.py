@@ -23,7 +23,8 @@ from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
 from ape.jobs.report import write_job_report
 from ape.jobs.store import Store
-from serve.foreman import RESULT, Foreman
+from serve.foreman import Foreman
+from serve.uploads import RESULT
 
 PIECE = 1 << 18
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')

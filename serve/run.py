@@ -19,9 +19,9 @@ from ape.settings import Settings
 from serve.app import create_app
 from serve.aside import aside
 from serve.door import refuse_open_binding
-from serve.foreman import prepare
 from serve.limits import RateLimit
 from serve.open import Tell, open_roster
+from serve.uploads import prepare
 
 
 def run(settings: Settings) -> None:

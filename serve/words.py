@@ -1,8 +1,14 @@
-"""Sentences of the command line in the words of the HTTP fields."""
+"""Our sentences for those who ask by HTTP: fields instead of flags, and nothing of where we keep things."""
 
 from __future__ import annotations
 
+import logging
 import re
+from pathlib import Path
+
+from ape.errors import ApeError, InputError, StoreError
+
+log = logging.getLogger("ape.serve")
 
 _FLAG = "--(source-language|target-language|encoding|format)"
 _BOTH = re.compile(f"{_FLAG} and {_FLAG}")
@@ -21,3 +27,21 @@ def for_http(text: str) -> str:
 
 def _field(flag: str) -> str:
     return flag.replace("-", "_")
+
+
+def without_places(error: ApeError, *, folder: Path, store: str) -> str:
+    """What an error says, without the folder of the uploads and the address of the store."""
+    text = for_http(str(error)).replace(f"{folder}/", "")
+    if not _is_of_store(error):
+        return text
+    if "://" in store:  # what a database says has its address in several forms
+        log.warning("the job store fails: %s", error)
+        return "The job store fails; the log of the service says why."
+    return text.replace(store, "the job store")
+
+
+def _is_of_store(error: ApeError) -> bool:
+    """Whether it is about the database; a disk that is full of results is told as an OSError."""
+    if isinstance(error, StoreError):
+        return not isinstance(error.__cause__, OSError)
+    return isinstance(error, InputError) and error.field == "store"

@@ -13,25 +13,10 @@ import pytest
 from ape.guards import GUARDS
 from ape.segment import Draft, Segment
 from ape.verdict import Severity
-from eval.guards import (
-    FAULTS,
-    OTHER_PAIRS,
-    PAIRS,
-    NoCase,
-    Row,
-    Stock,
-    by_guard,
-    faulty,
-    main,
-    paragraphs,
-    read_candide,
-    read_english,
-    read_mlqe,
-    refusals,
-    rejections,
-    stock,
-    trials,
-)
+from eval.guards.__main__ import main
+from eval.guards.faults import FAULTS, NoCase, Stock, stock, trials
+from eval.guards.refusals import by_guard, faulty, refusals, rejections
+from eval.guards.rows import OTHER_PAIRS, PAIRS, Row, paragraphs, read_candide, read_english, read_mlqe
 
 DATA = Path(os.environ.get("APE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 needs_data = pytest.mark.skipif(

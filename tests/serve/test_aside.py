@@ -80,5 +80,7 @@ def test_lines_beyond_those_that_may_wait_are_counted() -> None:
 
 
 def test_a_stream_without_a_number_is_left_alone() -> None:
-    with aside(io.StringIO()) as write:
+    stream = io.StringIO()
+    with aside(stream) as write:
         write("nowhere")
+    assert stream.getvalue() == ""

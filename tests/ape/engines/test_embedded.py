@@ -102,7 +102,8 @@ async def test_cancelling_stops_the_generation_also_before_its_first_token(
         await until(lambda: _is(engine, 2))
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(one, asyncio.CancelledError) for one in ended)
         await until(lambda: _is(engine, 0), seconds=60)
 
 
