@@ -96,15 +96,14 @@ def _sources(corpus: Path, rows: Path, size: Size) -> list[object]:
         cut = len(whole) - HELD_OUT
         sides = {"train": whole[:cut], "dev": whole[cut : cut + size.dev]}
         with (corpus / f"{pair}.dev.jsonl").open(encoding="utf-8") as file:
-            gated, tested = list(islice(file, size.gated)), list(islice(file, size.test))
-        (rows / f"{pair}.gate.jsonl").write_text("".join(gated), encoding="utf-8")
-        sides["test"] = tested
+            sides |= {"gate": list(islice(file, size.gated)), "test": list(islice(file, size.test))}
         for side, lines in sides.items():
             if side == "train" and pair not in size.trained:
                 continue
             path = rows / f"{pair}.{side}.jsonl"
             path.write_text("".join(lines), encoding="utf-8")
-            flags += [f"--{side}", path]
+            # Nothing that the gate is fitted on is trained on either: to `build` it is one more test set.
+            flags += ["--test" if side == "gate" else f"--{side}", path]
     for pair, count in size.trained.items():
         flags += ["--take", f"{pair}={count}"]
     flags += ["--off", "short,language,ratio,bleu,percentile", "--tokenizer", BASE, "--max-tokens", 200]
