@@ -66,7 +66,7 @@ def build(
         held = sides[side]
         if recipe.select_held_out:
             held = select(_fit(held, recipe, counter, Funnel()), recipe, Funnel())
-        built.splits[side] = held_out_examples(held, take, seed=f"{side}:{recipe.seed}")
+        built.splits[side] = held_out_examples(held, take, side=side, seed=recipe.seed)
     _refuse_too_few(built, paragraphs, recipe)
     return built
 

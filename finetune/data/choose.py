@@ -176,12 +176,16 @@ def _of_pair(supply: _Supply, count: int, wanted: int, seed: str) -> tuple[list[
 
 
 def held_out_examples(
-    paragraphs: Sequence[Paragraph], take: Mapping[str, int], *, seed: str
+    paragraphs: Sequence[Paragraph], take: Mapping[str, int], *, side: str, seed: int
 ) -> list[Example]:
     """Dev or test: all of a side, or as many of each pair as were asked for."""
     chosen = list(paragraphs)
     for pair, count in take.items():
         own = [one for one in chosen if one.pair == pair]
-        kept = {one.id for one in sample(own, count, seed=f"{pair}:{seed}")}
+        if count > len(own):
+            raise InputError(
+                f"{count:,} examples of {pair} were asked for on {side}, which has {len(own):,}."
+            )
+        kept = {one.id for one in sample(own, count, seed=f"{pair}:{side}:{seed}")}
         chosen = [one for one in chosen if one.pair != pair or one.id in kept]
     return [one.to_example() for one in chosen]

@@ -14,7 +14,7 @@ from finetune.data.paragraph import Paragraph
 from finetune.data.raw_books import read_raw_book
 from finetune.data.recipe import RawBook
 from finetune.data.rows import Languages, read_rows
-from finetune.data.soundness import refuse_slips
+from finetune.data.soundness import refuse_half_characters, refuse_slips
 
 if TYPE_CHECKING:
     from finetune.data.align import Encoder, Progress
@@ -58,6 +58,7 @@ def read_inputs(
         )
     paragraphs = list(_read(inputs, rows_as_book, encoder, progress))
     refuse_same_ids(paragraphs)
+    refuse_half_characters(paragraphs)
     refuse_slips(paragraphs, check_languages=check_languages)
     return paragraphs
 
@@ -66,7 +67,7 @@ def _read(
     inputs: Inputs, rows_as_book: int | None, encoder: Encoder | None, progress: Progress | None
 ) -> Iterator[Paragraph]:
     for path in inputs.par3:
-        yield from read_par3(path, target_language=inputs.languages.target)
+        yield from read_par3(path, languages=inputs.languages)
     for book in inputs.books:
         yield from read_raw_book(
             book,

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from ape.errors import InputError
 from ape.languages import code_of
 from finetune.data.paragraph import Paragraph
+from finetune.data.rows import Languages
 
 
 class _Translation(BaseModel):
@@ -51,11 +52,15 @@ class _PlainUnpickler(pickle.Unpickler):
         raise _ClassFound(f"a reference to something outside, {str(pid)[:60]!r}")
 
 
-def read_par3(path: Path, *, target_language: str | None = None) -> list[Paragraph]:
-    """The paragraphs of all books of a pickle. A book is named with its source language at the end, as "candide_fr"."""
+def read_par3(path: Path, *, languages: Languages) -> list[Paragraph]:
+    """The paragraphs of all books of a pickle. A book is named with its source language at the end, as "candide_fr".
+
+    The source language that was given is that of books whose name does not say it.
+    """
     found: list[Paragraph] = []
     for name, book in _load(path).items():
-        found += _paragraphs(name, book, path.name, code_of(target_language or "en"))
+        source = _language(name, languages.source, path.name)
+        found += _paragraphs(name, book, path.name, (source, code_of(languages.target or "en")))
     if not found:
         raise InputError(f"{path.name} has no paragraphs.")
     return found
@@ -73,7 +78,7 @@ def _load(path: Path) -> dict[str, _Book]:
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from error
     except Exception as error:  # a broken pickle raises whatever its broken bytes ask for
-        raise InputError(f"{path.name} is not a pickle, or is broken: {error}.") from error
+        raise InputError(f"{path.name} is not a pickle, or is broken: {str(error).rstrip('.')}.") from error
     try:
         return _BOOKS.validate_python(content)
     except ValidationError as error:
@@ -85,8 +90,19 @@ def _load(path: Path) -> dict[str, _Book]:
         ) from error
 
 
-def _paragraphs(name: str, book: _Book, file: str, target: str) -> Iterator[Paragraph]:
-    _, _, language = name.rpartition("_")
+def _language(name: str, given: str | None, file: str) -> str:
+    _, mark, ending = name.rpartition("_")
+    if mark and len(ending) in (2, 3) and ending.isalpha():
+        return code_of(ending)
+    if given is None:
+        raise InputError(
+            f"The name of the book {name!r} of {file} does not end in its language, as candide_fr does. Give "
+            "--source-language."
+        )
+    return code_of(given)
+
+
+def _paragraphs(name: str, book: _Book, file: str, languages: tuple[str, str]) -> Iterator[Paragraph]:
     sides = {"gt_paras": book.gt_paras}
     sides |= {who: one.translator_paras for who, one in book.translator_data.items()}
     for side, texts in sides.items():
@@ -101,6 +117,4 @@ def _paragraphs(name: str, book: _Book, file: str, target: str) -> Iterator[Para
         humans = tuple(
             (who, one.translator_paras[place].strip()) for who, one in book.translator_data.items()
         )
-        yield Paragraph(
-            f"{name}:{place}", name, source.strip(), mt.strip(), humans, code_of(language), target
-        )
+        yield Paragraph(f"{name}:{place}", name, source.strip(), mt.strip(), humans, *languages)

@@ -36,13 +36,16 @@ def read_raw_book(
     texts = {name: read_raw(path) for name, path in book.humans.items()}
     source_language = _language("source", book.source_language or languages.source, source, book)
     target_language = _language("target", book.target_language or languages.target, mt, book)
-    aligned = align_book(
-        source,
-        mt,
-        texts,
-        encoder=encoder,
-        progress=lambda what, done, of: progress(f"{book.name}: {what}", done, of) if progress else None,
-    )
+    try:
+        aligned = align_book(
+            source,
+            mt,
+            texts,
+            encoder=encoder,
+            progress=lambda what, done, of: progress(f"{book.name}: {what}", done, of) if progress else None,
+        )
+    except InputError as error:
+        raise InputError(f"The raw book {book.name!r} can't be aligned. {error}") from error
     return [
         Paragraph(
             f"{book.name}:{one.index}",

@@ -39,7 +39,7 @@ def read_rows(
     """
     table = path.suffix.lower() in (".tsv", ".tab")
     if not table and path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
-        raise InputError(f"{path.name} is neither .jsonl nor .tsv, so nobody knows how to read it.")
+        raise InputError(f"{path} is neither .jsonl nor .tsv, so nobody knows how to read it.")
     found = []
     for count, (number, row) in enumerate(_table(path) if table else _objects(path)):
         place = f"Line {number} of {path.name}"
@@ -113,7 +113,7 @@ def _paragraph(
     given = _first(row, IDS)
     own = str(given) if "id" in row else f"{book}:{given}"
     return Paragraph(
-        f"{stem}:{number}" if given is None else own,
+        f"{stem}:{number}" if given in (None, "") else own,
         book,
         _string(row, SOURCES, place),
         _string(row, MTS, place),
@@ -154,8 +154,8 @@ def _humans(row: Mapping[str, Any], place: str) -> tuple[tuple[str, str], ...]:
 def _language(row: Mapping[str, Any], names: Sequence[str], default: str | None, place: str) -> str:
     value = _first(row, names) or default
     if not value:
-        side = names[0].replace("_", " ")
         raise InputError(
-            f"{place} does not say its {side}. Give --{names[0].replace('_', '-')}, for example fr."
+            f"{place} does not say its {names[0].replace('_', ' ')}. Write it into the rows, as {names[0]}, or build "
+            f"with --{names[0].replace('_', '-')}, for example fr."
         )
     return code_of(str(value))

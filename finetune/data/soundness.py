@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ape.errors import InputError
 from ape.languages import NAMES, classify, name_of, script_counts, scripts_of
@@ -13,6 +14,18 @@ from finetune.data.paragraph import Paragraph
 _CHARACTERS = 6000
 _FEWEST_LETTERS = 400
 _SURE = 0.95
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def refuse_half_characters(paragraphs: Iterable[Paragraph]) -> None:
+    """Raise where a text has half of a character (a lone surrogate), which JSON can name and no file can hold."""
+    for one in paragraphs:
+        texts = (one.id, one.book, one.source, one.mt, *(text for human in one.humans for text in human))
+        if found := next(filter(None, map(_HALF.search, texts)), None):
+            raise InputError(
+                f"The paragraph {one.id!r} has half of a character in it (U+{ord(found.group()):04X}), which can't be "
+                "written to a file. Take it out, or put the whole character there."
+            )
 
 
 def refuse_slips(paragraphs: Sequence[Paragraph], *, check_languages: bool) -> None:

@@ -87,15 +87,21 @@ def _load(name: str, progress: Progress) -> Any:
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     packed = name in CATALOGUE or Path(name).suffix == ".gguf"
+    if not packed and "/" not in name and not Path(name).is_dir():
+        raise _no_tokenizer(name, "there is nothing of that name")  # nor is that how the hub names models
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             find_base(name, progress=progress).place if packed else name
         )
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"No tokenizer can be loaded from {name}: give a model's directory, a .gguf file, a hub id or one of "
-            f"{', '.join(CATALOGUE)}. ({error})"
-        ) from error
+        raise _no_tokenizer(name, str(error)) from error
     # A text longer than the model's window is what we count, not a fault.
     tokenizer.model_max_length = int(1e30)
     return tokenizer
+
+
+def _no_tokenizer(name: str, why: str) -> InputError:
+    return InputError(
+        f"No tokenizer can be loaded from {name}: give a model's directory, a .gguf file, a hub id (owner/name) or one "
+        f"of {', '.join(CATALOGUE)}. ({why})"
+    )

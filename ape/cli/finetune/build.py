@@ -104,6 +104,8 @@ def build(
         config,
     )
     books = recipe.books
+    if book and not source:
+        raise InputError("--book is the name of a raw book, which --source, --mt and --human give.")
     if source or mt or human:
         if not (source and mt and human):
             raise InputError("A raw book needs all of --source, --mt and --human.")

@@ -52,10 +52,11 @@ def check(
 
     Before training: prints a few examples with every token marked as learned (with its weight), read only or padding,
     and refuses (exit code 2) what can't be trained on, in any example, and what the embedded engine would read as other
-    tokens. After: greedy answers to prompts of dev by
-    transformers with peft, the embedded engine and vLLM are compared, and the result goes into the adapter's ape.json.
-    Exit code 3: it comes to an end by itself on fewer than 99 of 100 prompts, or an engine answers otherwise than by a
-    near-tie.
+    tokens.
+
+    After: greedy answers to prompts of dev by transformers with peft, the embedded engine and vLLM are compared, and
+    the result goes into the adapter's ape.json. Exit code 3: it comes to an end by itself on fewer than 99 of 100
+    prompts, or an engine answers otherwise than by a near-tie.
     """
     if adapter is None:
         if base is None:

@@ -76,6 +76,7 @@ def chosen_examples(data: Path | None, split: str, rows: Sequence[Path] | None) 
     from finetune.data.dataset import read_examples
     from finetune.data.inputs import refuse_same_ids
     from finetune.data.rows import Languages, read_rows
+    from finetune.data.soundness import refuse_half_characters
 
     if bool(data) == bool(rows):
         raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
@@ -83,4 +84,5 @@ def chosen_examples(data: Path | None, split: str, rows: Sequence[Path] | None) 
         return read_examples(data).require(split)
     found = [one for path in rows or () for one in read_rows(path, languages=Languages())]
     refuse_same_ids(found)
+    refuse_half_characters(found)
     return [one.to_example() for one in found]

@@ -127,12 +127,16 @@ def _looked(look: Look) -> str:
 
 
 def _say_what_is_next(console: Console, trained: Trained, base: str, data: Path) -> None:
+    from ape.models import CATALOGUE
+
     place = trained.directory
+    embedded = base in CATALOGUE or base.endswith(".gguf")
+    serving = "" if embedded else "--engine vllm "
     console.print(
         f"The adapter is in {place}, after {trained.steps} steps; its losses are drawn in {place / 'loss.png'}.\n"
         f"Check it:   ape finetune check {place} --base {base} --data {data}\n"
         f"Export it:  ape finetune export {place} --base {base}\n"
-        f"Serve it:   ape serve --engine vllm --model {base} --adapter NAME={place}",
+        f"Serve it:   ape serve {serving}--model {base} --adapter NAME={place}",
         markup=False,
         soft_wrap=True,
     )

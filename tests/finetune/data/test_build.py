@@ -134,6 +134,14 @@ def test_too_few_are_refused_with_what_the_filters_took() -> None:
         built(paragraphs(50), fewest=500)
 
 
+@pytest.mark.parametrize(("take", "there"), [({"fr-en": 99}, 30), ({"de-en": 1}, 0)])
+def test_more_of_dev_than_there_are_is_refused(take: dict[str, int], there: int) -> None:
+    dev = [replace(one, book="dev", split="dev") for one in paragraphs(30, start=900)]
+    train = [replace(one, split="train") for one in paragraphs(50)]
+    with pytest.raises(InputError, match=rf"were asked for on dev, which has {there}\."):
+        built([*train, *dev], take_dev=take)
+
+
 def test_held_out_sides_are_not_chosen_by_their_answers() -> None:
     found = paragraphs(120, books=12)
     as_they_are = built(found).splits["dev"]

@@ -33,9 +33,16 @@ def pickled(path: Path, content: Any) -> Path:
 
 
 def test_par3s_pickle_gives_a_paragraph_for_each_place(tmp_path: Path) -> None:
-    first, second = read_par3(pickled(tmp_path / "par3.pkl", {"moulin_fr": book()}))
+    first, second = read_par3(pickled(tmp_path / "par3.pkl", {"moulin_fr": book()}), languages=Languages())
     assert (first.id, first.book, first.pair) == ("moulin_fr:0", "moulin_fr", "fr-en")
     assert (second.source, second.mt, second.humans) == ("Deux.", "Both.", (("Morel", "Two."),))
+
+
+def test_a_book_whose_name_does_not_end_in_its_language_asks_for_it(tmp_path: Path) -> None:
+    path = pickled(tmp_path / "par3.pkl", {"le_moulin": book()})
+    with pytest.raises(InputError, match=r"'le_moulin' .* does not end in its language.* --source-language"):
+        read_par3(path, languages=Languages())
+    assert {one.pair for one in read_par3(path, languages=Languages("fr"))} == {"fr-en"}
 
 
 class _Calls:
@@ -52,14 +59,14 @@ def test_a_pickle_with_a_class_in_it_is_refused_before_it_runs(tmp_path: Path) -
     trap = tmp_path / "trap"
     path = pickled(tmp_path / "par3.pkl", {"moulin_fr": book(gt_paras=_Calls(str(trap)))})
     with pytest.raises(InputError, match=r"is refused: it holds more than .*mkdir"):
-        read_par3(path)
+        read_par3(path, languages=Languages())
     assert not trap.exists()
 
 
 def test_unequal_paragraph_counts_are_told_by_book_and_side(tmp_path: Path) -> None:
     path = pickled(tmp_path / "par3.pkl", {"moulin_fr": book(gt_paras=["A."])})
     with pytest.raises(InputError, match=r"'moulin_fr'.* 2 paragraphs in the source and 1 in gt_paras"):
-        read_par3(path)
+        read_par3(path, languages=Languages())
 
 
 @pytest.mark.parametrize(
@@ -72,14 +79,14 @@ def test_unequal_paragraph_counts_are_told_by_book_and_side(tmp_path: Path) -> N
 )
 def test_another_layout_is_refused(tmp_path: Path, content: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        read_par3(pickled(tmp_path / "par3.pkl", content))
+        read_par3(pickled(tmp_path / "par3.pkl", content), languages=Languages())
 
 
 def test_broken_bytes_are_no_pickle(tmp_path: Path) -> None:
     path = tmp_path / "par3.pkl"
     path.write_bytes(b"\x80\x04 nothing")
     with pytest.raises(InputError, match="not a pickle, or is broken"):
-        read_par3(path)
+        read_par3(path, languages=Languages())
 
 
 @pytest.mark.parametrize(
@@ -123,6 +130,19 @@ def test_a_table_of_three_columns_needs_no_first_line(tmp_path: Path) -> None:
     path = tmp_path / "tale.tsv"
     path.write_text("Un.\tA.\tOne.\nDeux.\tBoth.\tTwo.\n", encoding="utf-8")
     assert [one.human for one in read_rows(path, languages=FR_EN)] == ["One.", "Two."]
+
+
+def test_a_row_with_an_empty_id_is_called_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "tale.tsv"
+    path.write_text("id\tsource\tmt\thuman\n\tUn.\tA.\tOne.\n\tDeux.\tBoth.\tTwo.\n", encoding="utf-8")
+    assert [one.id for one in read_rows(path, languages=FR_EN)] == ["tale:2", "tale:3"]
+
+
+def test_half_of_a_character_is_refused_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "tale.jsonl"
+    path.write_text('{"id": "7", "source": "Un.", "mt": "A \\ud83d.", "human": "One."}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"paragraph '7' has half of a character in it \(U\+D83D\)"):
+        read_inputs(Inputs(rows=(path,), languages=FR_EN))
 
 
 @pytest.mark.parametrize(

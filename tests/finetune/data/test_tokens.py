@@ -49,3 +49,8 @@ def test_an_estimate_says_that_it_is_one() -> None:
 def test_what_has_no_tokenizer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No tokenizer can be loaded"):
         Tokenizer(str(tmp_path))
+
+
+def test_a_name_that_can_be_no_hub_id_is_not_asked_for_there() -> None:
+    with pytest.raises(InputError, match=r"No tokenizer can be loaded from nowhere: .*nothing of that name"):
+        Tokenizer("nowhere")

@@ -173,11 +173,12 @@ def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
+        (["--book", "The Mill"], "--book is the name of a raw book"),
         (["--source", "mill.txt"], "needs all of --source, --mt and --human"),
         (["--source", "mill.txt", "--mt", "gone.txt", "--human", "voss.txt"], "gone.txt"),
         (
             ["--source", "mill.txt", "--mt", "haste.txt", "--human", "voss.txt"],
-            "3 paragraphs and its MT has 2",
+            "The raw book 'mill' can't be aligned. The source has 3 paragraphs and its MT has 2",
         ),
         (["--source", "mill.txt", "--mt", "mt.epub", "--human", "mill.txt"], "mill is in French"),
     ],
