@@ -13,7 +13,7 @@ import typer
 
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag
-from ape.errors import InputError
+from ape.errors import EngineError, InputError, ModelError, NoRoom
 
 if TYPE_CHECKING:
     from ape.engines import Engine
@@ -152,7 +152,8 @@ def _after(
         gguf = gguf or gguf_of(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
     if gguf is None:
         left_out["embedded"] = "the base is no GGUF file. Give one with --gguf FILE."
-    asked, compared = _ask_all(tuned, evenly(examples["dev"], prompts), settings, gguf=gguf, vllm=vllm)
+    chosen = evenly(examples["dev"], prompts)
+    asked, compared, failed = _ask_all(tuned, chosen, settings, gguf=gguf, vllm=vllm)
     found = stops(asked)
     result = {
         "data": examples.manifest_hash,
@@ -164,14 +165,16 @@ def _after(
     }
     amend_card(adapter, {"parity": result})
     if json_output:
-        typer.echo(json.dumps(parity_json(result, found, compared, left_out), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False))
     else:
-        show_parity(found, compared, left_out)
+        show_parity(found, compared, left_out | failed)
     wrong = list(shortcomings(found, compared))
     for sentence in wrong:
         say(f"ape: {sentence}")
     if wrong:
         raise typer.Exit(UNFIT)
+    if failed:
+        raise typer.Exit(EngineError.exit_code)
 
 
 def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
@@ -192,8 +195,8 @@ def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
 
 def _ask_all(
     tuned: Tuned, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
-) -> tuple[list[Asked], dict[str, Parity]]:
-    """Transformers first, then the engines, each compared with it."""
+) -> tuple[list[Asked], dict[str, Parity], dict[str, str]]:
+    """Transformers first, then the engines, each compared with it; and those that failed, with the reason."""
     import asyncio
 
     from ape.cli.talk import error_console, passages_progress
@@ -213,12 +216,15 @@ def _ask_all(
         asked = reference(
             tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
         )
-        compared = {}
+        compared, failed = {}, {}
         for name, (called, near, engine) in opened.items():
             task = bar.add_task(name, total=len(asked), so_far="")
             advance = partial(bar.advance, task)
-            compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance, near=near))
-    return asked, compared
+            try:
+                compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance, near=near))
+            except (EngineError, ModelError, NoRoom) as error:  # what the others were asked took long, and is not lost for it
+                failed[name] = f"it failed. {error}"
+    return asked, compared, failed
 
 
 async def _compare(

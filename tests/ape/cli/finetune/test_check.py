@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -186,3 +187,18 @@ def test_vllm_that_is_wanted_and_not_there_is_refused_before_any_work(check: Run
     done = check(adapter, "--data", "data", "--base", "tiny", "--vllm")
     assert (done.returncode, done.stdout) == (2, "")
     assert "has no vllm" in done.stderr
+
+
+def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
+    check: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exec {sys.executable} -c pass\necho no memory >&2\nexit 1\n'
+    )
+    broken.chmod(0o755)
+    monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
+    done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
+    assert done.returncode == 1
+    assert "vllm is left out: it failed. " in done.stdout
+    assert read_card(adapter).parity["prompts"] == 1  # type: ignore[index]
