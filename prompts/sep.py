@@ -45,7 +45,8 @@ def completion_sep(question: Question, human: str) -> str:
     """What a model is taught to answer, before the end token. The MT's own signs are those of the prompt."""
     translation = _plain(question.mt)
     answer = human.strip()
-    for look_alike, original in translation.replaced:
+    # The longest first: a shorter one may be a part of it.
+    for look_alike, original in sorted(translation.replaced, key=lambda pair: -len(pair[1])):
         answer = answer.replace(original, look_alike)
     return _plain(answer).text
 

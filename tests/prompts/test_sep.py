@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prompts import Question, completion_sep, fingerprint, render, render_chat, render_sep
@@ -32,6 +32,7 @@ def test_no_text_can_add_a_part(source: str, mt: str) -> None:
     assert len(body.split(SEPARATOR)) == 3
 
 
+@example(mt="###0#######0####")  # runs of several lengths, one within the other
 @given(mt=TEXTS)
 def test_an_mt_that_is_given_back_comes_back_as_it_was(mt: str) -> None:
     question = ask("x", mt)

@@ -222,7 +222,8 @@ def _ask_all(
             advance = partial(bar.advance, task)
             try:
                 compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance, near=near))
-            except (EngineError, ModelError, NoRoom) as error:  # what the others were asked took long, and is not lost for it
+            except (EngineError, ModelError, NoRoom) as error:
+                # What the others were asked took long, and is not lost for it.
                 failed[name] = f"it failed. {error}"
     return asked, compared, failed
 

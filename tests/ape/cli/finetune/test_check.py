@@ -198,6 +198,7 @@ def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
     )
     broken.chmod(0o755)
     monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
+    monkeypatch.setattr(stops, "LEAST", 0.0)
     done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
     assert done.returncode == 1
     assert "vllm is left out: it failed. " in done.stdout
