@@ -12,7 +12,6 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,6 @@ ROUNDS = 5
 SAMPLES = 1000
 _TEXTS = Path("mlqe_pe") / "ro-en.dev.jsonl"
 _WORDS = "the a old young captain sailor harbour letter wrote read found lost at in on night and".split()
-
-
-def missing() -> str | None:
-    """What has to be installed first."""
-    if find_spec("sacrebleu") is None:
-        return "Resampling is not measured: it needs sacrebleu. Type: pip install 'ape-books[eval]'"
-    return None
 
 
 def measure() -> list[Claim]:

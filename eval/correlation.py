@@ -1,14 +1,15 @@
 """Does a metric see what people see? The correlation of its scores of segments with theirs.
 
 A row of the scores file is one system's translation of one sentence, scored by a person. Not every system translated
-every sentence, so each has a corpus of its own; the sheets are its documents.
+every sentence, so each has a corpus of its own; the sheets are its documents. A resample draws sentences, each with all
+its translations: what is hard for one system is hard for the others.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
 from eval.metric import Metric, Numbers, Unmeasured
+from eval.significance.paired import LEVEL
 
 FIELDS = ("sheet", "sent", "system", "src", "ref", "hyp", "score")
 
@@ -29,6 +31,8 @@ class Rated:
     system: str
     scores: Mapping[str, Numbers]
     """By what was asked ("score" and, where the file has them, "zpr", "semantic", "other"), segment by segment."""
+    sentences: tuple[str, ...]
+    """Which sentence each segment is of; other systems have translations of the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +50,22 @@ class Agreement:
     signature: str
     by_sheet: Mapping[str, float] = field(default_factory=dict)
     """Kendall's τ-b in each sheet alone."""
+    kendall_interval: tuple[float, float] | None = None
+    """Where it lies in 95% of the resamples; None where none was asked for or none could be measured."""
+    pearson_interval: tuple[float, float] | None = None
 
 
-def read_human_scores(path: Path) -> tuple[Rated, ...]:
+def read_human_scores(
+    path: Path, *, source_language: str = "zh", target_language: str = "en"
+) -> tuple[Rated, ...]:
     """The file's systems, each with its sentences in the order of the file."""
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for row in _rows(path):
         rows.setdefault(row["system"], {}).setdefault(row["sheet"], []).append(row)
     if not rows:
         raise InputError(f"{path} has no scores in it.")
-    return tuple(_rated(system, sheets) for system, sheets in rows.items())
+    languages = source_language, target_language
+    return tuple(_rated(system, sheets, languages) for system, sheets in rows.items())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -71,7 +81,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _rated(system: str, sheets: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rated:
+def _rated(
+    system: str, sheets: Mapping[str, Sequence[Mapping[str, Any]]], languages: tuple[str, str]
+) -> Rated:
     documents = tuple(
         Document(
             sheet,
@@ -84,27 +96,43 @@ def _rated(system: str, sheets: Mapping[str, Sequence[Mapping[str, Any]]]) -> Ra
     every = [row for rows in sheets.values() for row in rows]
     asked = [name for name in ("score", "semantic", "zpr", "other") if all(name in row for row in every)]
     scores = {name: np.asarray([row[name] for row in every], dtype=float) for name in asked}
-    return Rated(Corpus(documents, "zh", "en", system), system, scores)
+    sentences = tuple(f"{row['sheet']} {row['sent']}" for row in every)
+    return Rated(Corpus(documents, *languages, system), system, scores, sentences)
 
 
-def agreement(metric: Metric, rated: Iterable[Rated], *, asked: str = "score") -> Agreement | Unmeasured:
-    """The correlation over all segments of all systems together."""
+def agreement(
+    metric: Metric, rated: Iterable[Rated], *, asked: str = "score", samples: int = 0, seed: int = 1
+) -> Agreement | Unmeasured:
+    """The correlation over all segments of all systems together, with intervals where resamples are asked for."""
     ours, theirs, sheets = [], [], []
+    sentences: list[str] = []
     signature = ""
     for one in rated:
+        if asked not in one.scores:
+            raise InputError(
+                f"People were not asked about {asked!r} but about {', '.join(one.scores)}.", field="asked"
+            )
         counted = metric.count(one.corpus, one.system)
         if isinstance(counted, Unmeasured):
             return counted
         values = counted.each() * (1 if metric.higher_is_better else -1)
-        if len(values) != len(one.scores[asked]):
+        if counted.unit != "segment" or len(values) != len(one.scores[asked]):
             return Unmeasured(
                 f"{metric.name} scores {counted.unit}s, and people scored segments", counted.signature
             )
         ours.append(values)
         theirs.append(one.scores[asked])
         sheets += [document.id for document in one.corpus.documents for _ in document.outputs[one.system]]
+        sentences += one.sentences
         signature = counted.signature
-    return _correlated(np.concatenate(ours), np.concatenate(theirs), np.asarray(sheets), signature)
+    values, people = np.concatenate(ours), np.concatenate(theirs)
+    known = ~np.isnan(values)
+    found = _correlated(values[known], people[known], np.asarray(sheets)[known], signature)
+    if isinstance(found, Unmeasured):
+        return found
+    found = replace(found, left_out=int((~known).sum()))
+    drawn = _resampled(values[known], people[known], np.asarray(sentences)[known], samples, seed)
+    return replace(found, kendall_interval=_interval(drawn[0]), pearson_interval=_interval(drawn[1]))
 
 
 def _correlated(
@@ -112,8 +140,6 @@ def _correlated(
 ) -> Agreement | Unmeasured:
     from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
-    known = ~np.isnan(ours)
-    ours, theirs, sheets = ours[known], theirs[known], sheets[known]
     if not _vary(ours, theirs):
         return Unmeasured(
             "one side has the same value everywhere, so there is nothing to correlate", signature
@@ -125,17 +151,41 @@ def _correlated(
         for sheet, here in inside.items()
         if _vary(ours[here], theirs[here])
     }
-    left_out = int((~known).sum())
     return Agreement(
-        float(tau.statistic),
-        float(tau.pvalue),
-        float(r.statistic),
-        float(r.pvalue),
-        len(ours),
-        left_out,
-        signature,
-        by_sheet,
+        kendall=float(tau.statistic),
+        kendall_p=float(tau.pvalue),
+        pearson=float(r.statistic),
+        pearson_p=float(r.pvalue),
+        segments=len(ours),
+        left_out=0,
+        signature=signature,
+        by_sheet=by_sheet,
     )
+
+
+def _resampled(
+    ours: Numbers, theirs: Numbers, sentences: np.ndarray[Any, Any], samples: int, seed: int
+) -> tuple[list[float], list[float]]:
+    """Kendall's and Pearson's of so many resamples; one in which a side does not vary is left out."""
+    from scipy.stats import kendalltau
+
+    _, of = np.unique(sentences, return_inverse=True)
+    places = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
+    chance = np.random.default_rng(seed)
+    taus, rs = [], []
+    for _ in range(samples):
+        drawn = np.concatenate([places[one] for one in chance.integers(len(places), size=len(places))])
+        if _vary(ours[drawn], theirs[drawn]):
+            taus.append(float(kendalltau(ours[drawn], theirs[drawn]).statistic))
+            rs.append(float(np.corrcoef(ours[drawn], theirs[drawn])[0, 1]))
+    return taus, rs
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    if not values:
+        return None
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
 
 
 def _vary(*sides: Numbers) -> bool:

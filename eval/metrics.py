@@ -27,6 +27,12 @@ def _discourse_blonde() -> Metric:
     return DiscourseBlonde()
 
 
+def _blonde_plus() -> Metric:
+    from eval.blonde import BlondePlus
+
+    return BlondePlus()
+
+
 def _ltcr() -> Metric:
     from eval.ltcr import Ltcr
 
@@ -90,6 +96,7 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "bleurt": Bleurt,
     "blonde": _blonde,
     "dblonde": _discourse_blonde,
+    "blonde+": _blonde_plus,
     "ltcr": _ltcr,
     "dip-consistency": _consistency,
     "dip-connectives": _connectives,

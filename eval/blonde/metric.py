@@ -180,7 +180,8 @@ class BlondePlus(Blonde):
         known = {document.id for document in corpus.documents}
         if not any(place[0] in known for given in (self.ambiguity, self.ellipsis) for place in given):
             return Unmeasured(
-                "blonde+ needs the annotated wordings of ambiguity and ellipsis, and there are none"
+                "blonde+ needs the annotated wordings of ambiguity and ellipsis, and there are none; a file with them "
+                "is given with --annotation"
             )
         return Blonde.count(self, corpus, system)
 

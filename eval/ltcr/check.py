@@ -15,12 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from ape.errors import InputError
 from eval.corpus import Corpus, Document
 from eval.ltcr.chains import Annotated, read_annotated
 from eval.ltcr.metric import Ltcr
 from eval.metric import Counted, Unmeasured
+from eval.reading.given import numbered_lines
 from eval.word_alignment import (
     Bitext,
     Cached,
@@ -43,8 +45,18 @@ class _Texts(BaseModel):
 
 def read_test_set(path: Path) -> Corpus:
     """The articles, with their references as a system's output too."""
-    with path.open(encoding="utf-8") as lines:
-        rows = [_Texts.model_validate_json(line) for line in lines]
+    rows = []
+    for number, line in numbered_lines(path):
+        try:
+            rows.append(_Texts.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = ".".join(map(str, first["loc"])) or "the line"
+            raise InputError(
+                f"Line {number} of {path} is no article: {what}: {first['msg']}.", field="data"
+            ) from error
+    if not rows:
+        raise InputError(f"{path} has no articles.", field="data")
     documents = (
         Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
         for row in rows

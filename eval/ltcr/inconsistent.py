@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eval.annotate.protocol import Token
 from eval.ltcr.chains import Chain
@@ -12,6 +13,8 @@ from eval.ltcr.renderings import Rendering
 from eval.metric import Mark
 
 NOT_FOUND = "(not found)"
+# Of names, in the treebanks of Chinese and of English.
+_NAMES = frozenset({"NR", "NNP", "NNPS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,24 @@ class Inconsistency:
     """Pairs of occurrences that are not translated alike."""
     pairs: int
     occurrences: tuple[Shown, ...]
+    is_name: bool = False
+    """Most of its occurrences are tagged as names."""
+
+    @property
+    def clashes(self) -> int:
+        """Pairs of occurrences with different renderings, both of which were found."""
+        found = [one.group for one in self.occurrences if one.spans]
+        alike = sum(found.count(group) for group in found)
+        return (len(found) ** 2 - alike) // 2
+
+    @property
+    def examples(self) -> tuple[tuple[Shown, int], ...]:
+        """Of each rendering its first occurrence and how often it is used, the commonest first; last, if not found."""
+        seen: dict[str | int, list[Shown]] = {}
+        for one in self.occurrences:
+            seen.setdefault(one.group if one.spans else NOT_FOUND, []).append(one)
+        in_order = sorted(seen.values(), key=lambda group: (not group[0].spans, -len(group)))
+        return tuple((group[0], len(group)) for group in in_order)
 
     @property
     def renderings(self) -> tuple[tuple[str, int], ...]:
@@ -60,6 +81,24 @@ class Inconsistency:
         for one in self.occurrences:
             groups.setdefault(one.group, []).append(one)
         return tuple((groups[group][0].rendering, len(groups[group])) for group in sorted(groups))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: each rendering with one sentence."""
+        return {
+            "document": self.document,
+            "word": self.word,
+            "clashes": self.clashes,
+            "renderings": [
+                {
+                    "rendering": one.rendering if one.spans else None,
+                    "times": times,
+                    "segment": one.segment + 1,
+                    "source": one.source,
+                    "output": one.output,
+                }
+                for one, times in self.examples
+            ],
+        }
 
     def marks(self) -> Iterator[Mark]:
         """The renderings that are not the commonest, each with its source word."""
@@ -93,7 +132,15 @@ def shown(linked: Linked, chain: Chain, found: Sequence[Rendering]) -> Inconsist
         )
     pairs = [(one, other) for one, other, _ in chain.pairs()]
     different = sum(not found[one].same(found[other]) for one, other in pairs)
-    return Inconsistency(linked.document.id, chain.word, different, len(pairs), tuple(occurrences))
+    tags = [linked.segments[segment].source[place].tag for segment, place in chain.places]
+    return Inconsistency(
+        linked.document.id,
+        chain.word,
+        different,
+        len(pairs),
+        tuple(occurrences),
+        2 * sum(tag in _NAMES for tag in tags) > len(tags),
+    )
 
 
 def _groups(found: Sequence[Rendering]) -> list[int]:

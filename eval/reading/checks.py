@@ -165,14 +165,19 @@ def _sample(texts: Lines) -> str:
 
 
 def _check_language(texts: Lines, expected: str, what: str, flag: str) -> None:
+    if found := other_language(texts, expected):
+        raise InputError(
+            f"{texts.place(0)}: {what} seems to be {name_of(found)} from there on, and {name_of(expected)} is "
+            f"expected. If that is wrong, say the language with {flag}.",
+            field="language",
+        )
+
+
+def other_language(texts: Lines, expected: str) -> str:
+    """The language of a text that is plainly not in the expected one; nothing where it is, or can't be told."""
     sample = _sample(texts)
     if expected not in NAMES or script_counts(sample).total() < _ENOUGH_LETTERS:
-        return
+        return ""
     found = detect(sample, default=expected)
-    if found == expected or any({found, expected} <= alike for alike in _ALIKE):
-        return
-    raise InputError(
-        f"{texts.place(0)}: {what} seems to be {name_of(found)} from there on, and {name_of(expected)} is expected. "
-        f"If that is wrong, say the language with {flag}.",
-        field="language",
-    )
+    alike = found == expected or any({found, expected} <= group for group in _ALIKE)
+    return "" if alike else found

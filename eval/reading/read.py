@@ -109,15 +109,14 @@ def _with_whole(document: Given, row: Row, rules: Rules) -> Given:
     return replace(document, outputs={**document.outputs, **outputs})
 
 
-def _cut(path: Path, given: Sequence[Given], encoding: str | None) -> list[Lines]:
-    """The lines of a text, as many for each document as it has segments; blank lines and marks are none."""
-    text = numbered_lines(path, encoding=encoding)
-    lengths = [len(next(iter(one.every().values()))) for one in given]
+def cut_lines(path: Path, lengths: Sequence[int], *, whole: str, encoding: str | None = None) -> list[Lines]:
+    """The lines of a text, so many for each document of what `whole` names; marks are none, nor blank lines."""
+    text = [line for line in numbered_lines(path, encoding=encoding) if not MARK.fullmatch(line[1])]
     if len(text) != sum(lengths):
-        text = [(number, line) for number, line in text if line.strip() and not MARK.fullmatch(line)]
+        text = [(number, line) for number, line in text if line.strip()]
     if len(text) != sum(lengths):
         raise InputError(
-            f"{path.name} has {len(text):,} lines of text, and the table has {sum(lengths):,} segments. Each segment "
+            f"{path.name} has {len(text):,} lines of text, and {whole} has {sum(lengths):,} segments. Each segment "
             "needs its line.",
             field="system",
         )
@@ -127,3 +126,8 @@ def _cut(path: Path, given: Sequence[Given], encoding: str | None) -> list[Lines
         found.append(Lines(path.name, tuple(lines), tuple(numbers)))
         at += length
     return found
+
+
+def _cut(path: Path, given: Sequence[Given], encoding: str | None) -> list[Lines]:
+    lengths = [len(next(iter(one.every().values()))) for one in given]
+    return cut_lines(path, lengths, whole="the table", encoding=encoding)

@@ -2,7 +2,7 @@
 
 A row has `source`, `reference` (or `references`, several), `systems` by name, and `document`; a row without one goes on
 with the document of the row before. Where a text is a list, the row is a whole document and every text of it is one.
- PAR3's own names (`src`, `gt`, `human`) are understood.
+A lone `mt` is a system, and PAR3's own names (`src`, `gt`, `human`) are understood.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ape.errors import InputError
 from eval.reading.given import Given, Lines
 
 DOCUMENTS = ("document", "doc", "document_id")
+# Systems that may stand beside the source by themselves.
+_MTS = ("mt", "gt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,12 @@ class Row:
 def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
     """A row as it was written, by the names we know."""
     place = f"Line {number} of {file}"
-    systems = values.get("systems", {"gt": values["gt"]} if "gt" in values else {})
+    systems = values.get("systems", {})
     if not isinstance(systems, dict):
         raise InputError(
             f"{place}: systems is not an object of texts by the names of systems.", field="systems"
         )
+    systems = {name: values[name] for name in _MTS if name in values} | systems
     source = values.get("source", values.get("src"))
     whole = any(isinstance(text, list) for text in (source, values.get("reference"), *systems.values()))
     named = (*DOCUMENTS, "id", "chapter") if whole else DOCUMENTS

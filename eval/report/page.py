@@ -63,7 +63,7 @@ def _facts(results: Results) -> Mapping[str, str]:
 
 
 def _kinds(sections: list[Section]) -> list[str]:
-    """What words are marked for, of all passages."""
+    """What words are marked for, of all passages and names."""
     kinds = {
         piece.kind
         for part in sections
@@ -73,6 +73,8 @@ def _kinds(sections: list[Section]) -> list[str]:
         for piece in text.pieces
         if piece.kind
     }
+    if any(part.names for part in sections):
+        kinds |= {"usual", "inconsistent"}
     return sorted(kinds)
 
 

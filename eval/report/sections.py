@@ -10,6 +10,7 @@ from eval.corpus import Document
 from eval.metric import Counted, Mark, Metric, Unmeasured
 from eval.report.marked import Piece, differences, marks_of, pieces
 from eval.report.moved import Moved, moved_most
+from eval.report.names import Names, names
 from eval.report.plots import Plot, Span, plot
 from eval.scoring import Results
 from eval.significance import Comparison, Interval, Standing, part_intervals
@@ -72,11 +73,12 @@ class Section:
     plot: Plot | None
     categories: tuple[Plot, ...]
     moves: tuple[Moves, ...]
+    names: tuple[Names, ...] = ()
 
 
 def section(results: Results, metric: Metric) -> Section:
     """All of one metric."""
-    cells = tuple(_cell(results, metric.name, system) for system in results.corpus.systems)
+    cells = tuple(cell_of(results, metric.name, system) for system in results.corpus.systems)
     baseline = results.resampling.baseline
     return Section(
         metric.name,
@@ -86,10 +88,12 @@ def section(results: Results, metric: Metric) -> Section:
         plot(metric.name, {cell.system: _span(cell) for cell in cells}, baseline=baseline),
         tuple(_categories(results, metric.name)),
         tuple(_moves(results, metric, system) for system in results.corpus.systems if system != baseline),
+        tuple(names(results, metric)),
     )
 
 
-def _cell(results: Results, metric: str, system: str) -> Cell:
+def cell_of(results: Results, metric: str, system: str) -> Cell:
+    """What the table says of a system by a metric."""
     score = results.score(metric, system)
     if isinstance(score, Unmeasured):
         return Cell(system, None, score.why)

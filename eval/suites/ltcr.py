@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ape.errors import InputError
 from eval.annotate.protocol import Annotator
 from eval.corpus import Corpus
 from eval.ltcr.chains import read_annotated
 from eval.ltcr.check import read_test_set
 from eval.ltcr.metric import Ltcr
-from eval.metric import Counted, Metric, Score
+from eval.metric import Metric
 from eval.standard.sacre import Bleu
-from eval.suites.suite import Outcome, Row, Table, published
+from eval.suites.outputs import REFERENCES, rows_of, with_outputs
+from eval.suites.suite import Outcome, Table, published
 from eval.word_alignment.aligner import WordAligner
 
-REFERENCES = "the references"
 COLUMNS = ("BLEU", "L-All", "L-Anno")
 # Table 6 of the paper.
 _PUBLISHED = {
@@ -43,21 +42,15 @@ class LtcrSuite:
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
         """Score the outputs: a line for each sentence, article after article."""
-        if REFERENCES in systems:
-            raise InputError(f"A system can't be called {REFERENCES!r}: that row is the suite's own.")
-        try:
-            corpus, annotated = _named(read_test_set(data)), read_annotated(data)
-        except OSError as error:
-            raise InputError(f"{data} can't be read: {error.strerror}.", field="data") from error
-        for name, path in systems.items():
-            corpus = corpus.with_system(name, _outputs(path, corpus))
+        corpus, annotated = _named(read_test_set(data)), read_annotated(data)
+        corpus = with_outputs(corpus, systems)
         chains = Ltcr(aligner=self.aligner, annotator=self.annotator)
         metrics: dict[str, Metric] = {
             "BLEU": Bleu(lowercase=True),
             "L-All": chains,
             "L-Anno": replace(chains, annotated=annotated),
         }
-        rows, signatures = _scored(corpus, metrics, [*systems, REFERENCES])
+        rows, signatures = rows_of(corpus, metrics, [*systems, REFERENCES])
         table = Table(
             "BLEU, L-All and L-Anno (as in Table 6)",
             COLUMNS,
@@ -71,34 +64,3 @@ def _named(corpus: Corpus) -> Corpus:
     """With the references as a system under the name of their row."""
     documents = (replace(one, outputs={REFERENCES: one.outputs["reference"]}) for one in corpus.documents)
     return replace(corpus, documents=tuple(documents))
-
-
-def _scored(
-    corpus: Corpus, metrics: Mapping[str, Metric], systems: Sequence[str]
-) -> tuple[list[Row], dict[str, str]]:
-    cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}
-    signatures = {}
-    for column, metric in metrics.items():
-        for name in systems:
-            counted = metric.count(corpus, name)
-            found = counted.scored() if isinstance(counted, Counted) else counted
-            cells[name][column] = found.value if isinstance(found, Score) else None
-            signatures[column] = found.signature
-    return [Row(name, found) for name, found in cells.items()], signatures
-
-
-def _outputs(path: Path, corpus: Corpus) -> list[list[str]]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.", field="system") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8.", field="system") from error
-    if len(lines) != len(corpus):
-        raise InputError(
-            f"{path} has {len(lines):,} lines, and the suite has {len(corpus):,} sentences. Give one line for "
-            "each, in the order of the data.",
-            field="system",
-        )
-    given = iter(lines)
-    return [[next(given).rstrip("\r") for _ in range(len(one))] for one in corpus.documents]

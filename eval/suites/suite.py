@@ -28,6 +28,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     note: str = ""
+    of: str = "system"
+    """What a row is of."""
 
     @property
     def undecided(self) -> bool:
@@ -44,6 +46,8 @@ class Outcome:
     signatures: Mapping[str, str]
     paper: str
     cases: tuple[Mapping[str, Any], ...] = ()
+    slips: tuple[str, ...] = ()
+    """Of the annotators whose work the data is: file, line, column, and what is wrong there."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; without the cases."""
@@ -51,6 +55,7 @@ class Outcome:
             "suite": self.suite,
             "paper": self.paper,
             "signatures": dict(self.signatures),
+            "slips": list(self.slips),
             "tables": [
                 {
                     "title": table.title,
@@ -58,7 +63,7 @@ class Outcome:
                     "columns": list(table.columns),
                     "rows": [
                         {
-                            "system": row.name,
+                            table.of: row.name,
                             "published": row.published,
                             "cells": dict(row.cells),
                             "undecided": dict(row.undecided),
@@ -95,7 +100,7 @@ def share(right: int, decided: int) -> float | None:
     return 100 * right / decided if decided else None
 
 
-def published(rows: Mapping[str, Sequence[float]], columns: Sequence[str]) -> list[Row]:
+def published(rows: Mapping[str, Sequence[float | None]], columns: Sequence[str]) -> list[Row]:
     """Rows of a paper, by system."""
     return [
         Row(name, dict(zip(columns, values, strict=True)), published=True) for name, values in rows.items()

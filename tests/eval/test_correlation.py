@@ -89,6 +89,29 @@ def test_what_can_t_be_correlated_has_no_number(tmp_path: Path) -> None:
     assert isinstance(agreement(Length(), alike), Unmeasured)
 
 
+def test_a_resample_draws_sentences_with_all_their_translations(tmp_path: Path) -> None:
+    path = _file(tmp_path / "a", ROWS)
+    apart = agreement(Length(), read_human_scores(path), samples=200)
+    assert isinstance(apart, Agreement)
+    assert apart.kendall_interval is not None
+    assert apart.kendall_interval[0] < apart.kendall < apart.kendall_interval[1]
+    assert agreement(Length(), read_human_scores(path), samples=200) == apart  # the seed decides
+    # Were it all one sentence in one sheet, every resample would be the whole.
+    rows = [
+        json.loads(line) | {"sent": 0, "sheet": "A"} for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    whole = agreement(Length(), read_human_scores(path), samples=5)
+    assert isinstance(whole, Agreement)
+    assert whole.kendall_interval == pytest.approx((whole.kendall, whole.kendall))
+    assert whole.pearson_interval == pytest.approx((whole.pearson, whole.pearson))
+
+
+def test_what_people_were_not_asked_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not asked about 'style' but about score"):
+        agreement(Length(), read_human_scores(_file(tmp_path / "a", ROWS)), asked="style")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [("", "no scores"), ("{}\n", "line 1: there is no sheet"), ("[\n", "line 1: not a JSON")],

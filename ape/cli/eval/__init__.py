@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from ape.cli.eval import coherence
+from ape.cli.eval.agree import agree
 from ape.cli.eval.mine import mine
 from ape.cli.eval.score import score
 from ape.cli.eval.suite import suite
@@ -12,3 +14,5 @@ app = typer.Typer(no_args_is_help=True)
 app.command()(score)
 app.command()(suite)
 app.command()(mine)
+app.command()(agree)
+app.add_typer(coherence.app, name="coherence", help="Train the scorer of coherence, and look at one.")

@@ -59,7 +59,7 @@ def mine(
 
     if out.exists() and not replace:
         raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
-    names, files = _systems(system or ())
+    names, files = named_systems(system or ())
     corpus = read_corpus(
         *(tables or ()),
         systems=files,
@@ -85,7 +85,7 @@ def mine(
     _show(mined, out, json_output=json_output)
 
 
-def _systems(given: list[str] | tuple[()]) -> tuple[list[str], dict[str, Path]]:
+def named_systems(given: list[str] | tuple[()]) -> tuple[list[str], dict[str, Path]]:
     """The names of all, and the files of those that have one."""
     names, files = [], {}
     for one in given:

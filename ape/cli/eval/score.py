@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +38,9 @@ class Drawn(StrEnum):
 def score(
     tables: Annotated[
         list[Path] | None,
-        typer.Argument(help="JSON lines or TSV with sources, references and outputs; none with text files."),
+        typer.Argument(
+            help="JSON lines or TSV with sources, references and outputs; none with text files. Any one file may be -."
+        ),
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -85,6 +87,22 @@ def score(
     encoder: Annotated[
         str | None, typer.Option(help="For bertscore: a directory or hub name; else a small English one.")
     ] = None,
+    scorer: Annotated[
+        Path | None, typer.Option(help="For dip-coherence: what `ape eval coherence train` has written.")
+    ] = None,
+    annotation: Annotated[
+        Path | None,
+        typer.Option(
+            help="For blonde+: BWB's error lines, one for each segment, with the wordings of what is ambiguous or left "
+            "out (an.txt)."
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="For blonde, dblonde and blonde+: the names in each segment of the reference (ner.txt)."
+        ),
+    ] = None,
     segments: Annotated[
         Path | None, typer.Option(help="Write the scores of segments, as JSON lines.")
     ] = None,
@@ -102,6 +120,7 @@ def score(
     """Score one system or many by one metric or many; the signature under the table says how each number was got."""
     with needs("eval"):
         import sacrebleu  # noqa: F401
+    from ape.cli.eval.score_annotated import with_annotation
     from ape.cli.talk import say
     from eval.metrics import METRICS, STANDARD
     from eval.reading import Rules
@@ -115,12 +134,13 @@ def score(
             "--leave-one-out has a table of its own: leave --segments, --html, --baseline and --by out.",
             field="leave_one_out",
         )
-    chosen = _metrics(metric or list(STANDARD), encoder)
+    chosen = _with_scorer(_metrics(metric or list(STANDARD), encoder), scorer)
     rules = Rules(source_language or "", target_language or "", allow_empty, say)
     if job:
         corpus = _of_jobs(job, reference or [], rules, others=bool(tables or system or source))
     else:
         corpus = _of_files(tables or [], system or [], reference or [], source, documents, rules, encoding)
+    chosen = with_annotation(chosen, corpus, annotation=annotation, names=names)
     unit = resample or ("document" if len(corpus.documents) >= FEW else "segment")
     if leave_one_out:
         _leave_one_out(corpus, chosen, json_output=json_output)
@@ -134,7 +154,8 @@ def score(
     if html:
         _report(results, html)
     if json_output:
-        typer.echo(json.dumps(results.to_dict(documents=by is Unit.DOCUMENT), ensure_ascii=False, indent=1))
+        told = results.to_dict(documents=by is Unit.DOCUMENT) | _inconsistent_names(results)
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
     from ape.cli.eval.score_show import show
 
@@ -154,6 +175,20 @@ def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
         replace(one, encoder=Transformer(encoder)) if encoder and isinstance(one, BertScore) else one
         for one in chosen
     ]
+
+
+def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
+    """Coherence judged by a trained scorer; without one it learns from the other documents."""
+    if scorer is None:
+        return chosen
+    from dataclasses import replace
+
+    from eval.dip import Coherence, load_scorer
+
+    if not any(isinstance(one, Coherence) for one in chosen):
+        raise InputError("--scorer is for --metric dip-coherence, which is not asked for.", field="scorer")
+    trained = load_scorer(scorer)
+    return [replace(one, scorer=trained) if isinstance(one, Coherence) else one for one in chosen]
 
 
 def _of_jobs(ids: list[str], references: list[Path], rules: Rules, *, others: bool) -> Corpus:
@@ -178,6 +213,9 @@ def _of_files(
     rules: Rules,
     encoding: str | None,
 ) -> Corpus:
+    from tempfile import TemporaryDirectory
+
+    from ape.cli.eval.stdin import Stdin
     from eval.reading import read_corpus
 
     named: dict[str, Path] = {}
@@ -188,18 +226,21 @@ def _of_files(
         if name in named:
             raise InputError(f"Two systems are called {name!r}.", field="system")
         named[name] = Path(path)
-    return read_corpus(
-        *tables,
-        systems=named,
-        references=references,
-        source=source,
-        documents=_parting(documents),
-        rules=rules,
-        encoding=encoding,
-    )
+    with TemporaryDirectory() as folder:
+        stdin = Stdin(Path(folder))
+        return read_corpus(
+            *(stdin.file(path, suffix=".jsonl") for path in tables),
+            systems={name: stdin.file(path) for name, path in named.items()},
+            references=[stdin.file(path) for path in references],
+            source=stdin.file(source) if source else None,
+            documents=parting(documents),
+            rules=rules,
+            encoding=encoding,
+        )
 
 
-def _parting(documents: str) -> Parting:
+def parting(documents: str) -> Parting:
+    """How documents are told apart, as it was typed."""
     if documents in ("auto", "marks", "blank", "none"):
         return documents  # type: ignore[return-value]  # it is one of the literals
     if not Path(documents).is_file():
@@ -212,9 +253,10 @@ def _parting(documents: str) -> Parting:
 def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results:
     """With a bar on a terminal."""
     from ape.cli.talk import error_console, passages_progress
+    from eval.annotate import caching, default_folder
     from eval.scoring import measure
 
-    with passages_progress(error_console()) as bar:
+    with passages_progress(error_console()) as bar, caching(default_folder()):
         task = bar.add_task("counting", total=len(metrics) * len(corpus.systems), so_far="")
 
         def told(metric: str, system: str) -> None:
@@ -226,6 +268,7 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results
 
 def _report(results: Results, path: Path) -> None:
     from ape.cli.talk import say
+    from eval.annotate import caching, default_folder
 
     try:
         from eval.report import write_report
@@ -233,17 +276,34 @@ def _report(results: Results, path: Path) -> None:
         raise InputError(
             f"A report needs {error.name}. Type: pip install 'ape-books[eval]'", field="html"
         ) from error
-    write_report(results, path)
+    with caching(default_folder()):
+        write_report(results, path)
     say(f"The report is in {path}.")
+
+
+def _inconsistent_names(results: Results) -> dict[str, Any]:
+    """By system, where a metric was asked for that lists them."""
+    from eval.annotate import caching, default_folder
+    from eval.ltcr.worst import inconsistent_names
+
+    with caching(default_folder()):
+        found = {
+            system: [name.to_dict() for name in names]
+            for metric in results.metrics
+            for system, names in inconsistent_names(results, metric)
+        }
+    return {"inconsistent_names": found} if found else {}
 
 
 def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:
     from dataclasses import asdict
 
     from ape.cli.eval.score_show import show_aggregated
+    from eval.annotate import caching, default_folder
     from eval.multi_reference import leave_one_out
 
-    found = {metric.name: leave_one_out(corpus, metric) for metric in metrics}
+    with caching(default_folder()):
+        found = {metric.name: leave_one_out(corpus, metric) for metric in metrics}
     if not json_output:
         show_aggregated(found)
         return

@@ -19,7 +19,8 @@ _NONE = "n/a"
 _CLEAR = 0.05
 
 
-def _console() -> Console:
+def table_console() -> Console:
+    """Standard output, wide enough for a table where it is no terminal."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDTH
@@ -28,7 +29,7 @@ def _console() -> Console:
 
 def show(results: Results, *, documents: bool = False) -> None:
     """The table, the tables by document where they are wanted, and how it all was got."""
-    console = _console()
+    console = table_console()
     console.print(_scores(results))
     _tell_missing(console, results)
     if documents:
@@ -117,7 +118,7 @@ def show_aggregated(found: Mapping[str, Aggregated | Unmeasured]) -> None:
     """PAR3's table: humans and systems against the same references, and who wins how often."""
     from eval.metric import Unmeasured
 
-    console = _console()
+    console = table_console()
     for name, one in found.items():
         if isinstance(one, Unmeasured):
             console.print(f"{name} is not applicable: {one.why}.", markup=False)

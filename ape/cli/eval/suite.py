@@ -33,6 +33,7 @@ def suite(
 
     with needs("eval"):
         import sacrebleu  # noqa: F401
+    from eval.annotate import caching, default_folder
     from eval.suites import SUITES
 
     if name == "list":
@@ -44,7 +45,8 @@ def suite(
     chosen = SUITES[name]()
     if data is None:
         raise InputError(f"Give the data of the suite with --data PATH. {chosen.where}", field="data")
-    outcome = chosen.run(data, _systems(system or []))
+    with caching(default_folder()):
+        outcome = chosen.run(data, _systems(system or []))
     if cases is not None:
         lines = (json.dumps(case, ensure_ascii=False) for case in outcome.cases)
         cases.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -80,9 +82,13 @@ def _show(outcome: Outcome) -> None:
         if table.note:
             console.print(table.note, markup=False)
         console.print()
+    if outcome.slips:
+        console.print(f"{len(outcome.slips):,} slips of the annotators", style="bold", markup=False)
+    for slip in outcome.slips:
+        console.print(slip, markup=False, soft_wrap=True)
     for metric, signature in outcome.signatures.items():
         if signature:
-            console.print(f"{metric}: {signature}", markup=False)
+            console.print(f"{metric}: {signature}", markup=False, soft_wrap=True)
     console.print(f"Published rows, marked with *, are from {outcome.paper}.", markup=False)
 
 
@@ -91,7 +97,7 @@ def _drawn(table: Table) -> object:
     from rich.text import Text
 
     drawn = Drawn(box=None, pad_edge=False)
-    drawn.add_column("system")
+    drawn.add_column(table.of, no_wrap=True)
     for column in table.columns:
         drawn.add_column(column, justify="right")
     for row in table.rows:
@@ -105,4 +111,7 @@ def _drawn(table: Table) -> object:
 
 def _cells(table: Table, row: Row) -> list[str]:
     values = (row.cells.get(column) for column in table.columns)
-    return ["n/a" if value is None else f"{value:.2f}" for value in values]
+    return [
+        "n/a" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+        for value in values
+    ]

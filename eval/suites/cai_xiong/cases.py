@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
+from eval.reading.given import Lines
+from eval.suites.outputs import check_outputs
 
 Phenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
 Verdict: TypeAlias = Literal["right", "wrong", "undecided"]
@@ -98,9 +100,7 @@ def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
             "in the order of the data.",
             field="system",
         )
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
-            raise InputError(f"Line {number} of {path} is empty.", field="system")
+    check_outputs([Lines(path.name, tuple(texts), tuple(range(1, len(texts) + 1)))], "zh")
     return texts
 
 

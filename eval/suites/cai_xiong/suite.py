@@ -14,12 +14,12 @@ from typing import Any
 
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Score, signed
+from eval.metric import Score, signed
 from eval.suites.cai_xiong import ellipsis, renderings
 from eval.suites.cai_xiong.cases import Case, Verdict, read_cases, read_outputs
+from eval.suites.outputs import REFERENCES, scored
 from eval.suites.suite import Outcome, Row, Table, published, share
 
-REFERENCES = "the references"
 SETS = ("pronoun", "connective", "ellipsis")
 _CLASSES = (
     "you (pl.)", "you (sing.)", "it (pl.)", "she (pl.)", "he (pl.)",
@@ -113,8 +113,7 @@ def _bleu_rows(cases: Sequence[Case], systems: Mapping[str, Sequence[str]]) -> t
             continue
         corpus = _corpus(kind, cases, systems, places)
         for name in systems:
-            counted = Bleu().count(corpus, name)
-            found = counted.scored() if isinstance(counted, Counted) else counted
+            found = scored(corpus, Bleu(), name)
             cells[name][kind] = found.value if isinstance(found, Score) else None
             signature = found.signature
     return [Row(name, found) for name, found in cells.items()], signature

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.suites.ltcr import REFERENCES, LtcrSuite
+from eval.suites.ltcr import LtcrSuite
+from eval.suites.outputs import REFERENCES
 from tests.eval.ltcr.conftest import LookedUp, Spaced
 
 SUITE = LtcrSuite(aligner=LookedUp(), annotator=Spaced())
@@ -49,7 +50,7 @@ def test_the_published_rows_are_the_papers(data: Path) -> None:
 def test_outputs_of_another_length_are_refused(data: Path, tmp_path: Path) -> None:
     path = tmp_path / "ours.txt"
     path.write_text("one\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has 1 lines, and the suite has 2 sentences"):
+    with pytest.raises(InputError, match="has 1 lines of text, and the suite has 2 segments"):
         SUITE.run(data, {"ours": path})
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match="There is no file"):
         SUITE.run(tmp_path / "none.jsonl", {})

@@ -9,7 +9,8 @@ import pytest
 
 from ape.errors import InputError
 from eval.suites.cai_xiong.cases import Case
-from eval.suites.cai_xiong.suite import COLUMNS, REFERENCES, SETS, CaiXiong, score
+from eval.suites.cai_xiong.suite import COLUMNS, SETS, CaiXiong, score
+from eval.suites.outputs import REFERENCES
 
 CASES = [
     Case("pronoun.0", "pronoun", "you", "你们", "Are you ready?", "你们准备好了吗？", "孩子们，"),

@@ -1,0 +1,116 @@
+"""`ape eval agree`: how far metrics agree with what people thought of the same translations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eval.correlation import Agreement, Rated
+    from eval.metric import Metric, Unmeasured
+
+
+def agree(
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON lines with sheet, sent, system, src, ref, hyp and a person's score of each."
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric, or discourse for all about that; may be repeated. All, if left out."),
+    ] = None,
+    asked: Annotated[str, typer.Option(help="Which column of people's scores; higher is better.")] = "score",
+    samples: Annotated[int, typer.Option(min=0, help="How many resamples, for the intervals.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    source_language: Annotated[str, typer.Option(help="ISO code.")] = "zh",
+    target_language: Annotated[str, typer.Option(help="ISO code.")] = "en",
+    json_output: JsonFlag = False,
+) -> None:
+    """Correlate metrics' scores of segments with people's: Kendall's τ-b and Pearson's r, with their intervals."""
+    with needs("eval"):
+        import sacrebleu  # noqa: F401
+        import scipy  # type: ignore[import-untyped]  # noqa: F401
+    from eval.annotate import caching, default_folder
+    from eval.correlation import read_human_scores
+    from eval.metrics import METRICS, metrics_named
+
+    chosen = metrics_named(metric or list(METRICS))
+    rated = read_human_scores(scores, source_language=source_language, target_language=target_language)
+    with caching(default_folder()):
+        found = dict(_found(chosen, rated, asked=asked, samples=samples, seed=seed))
+    if json_output:
+        typer.echo(
+            json.dumps({name: _told(one) for name, one in found.items()}, ensure_ascii=False, indent=1)
+        )
+    else:
+        _show(found, samples=samples, seed=seed)
+
+
+def _found(
+    metrics: list[Metric], rated: tuple[Rated, ...], *, asked: str, samples: int, seed: int
+) -> Iterator[tuple[str, Agreement | Unmeasured]]:
+    """Metric by metric; one whose model is not here has no number, and the others have theirs."""
+    from ape.cli.talk import error_console, passages_progress
+    from eval.correlation import agreement
+    from eval.metric import Unmeasured
+
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("", total=len(metrics), so_far="")
+        for one in metrics:
+            bar.update(task, description=one.name)
+            try:
+                yield one.name, agreement(one, rated, asked=asked, samples=samples, seed=seed)
+            except InputError as error:
+                if error.field == "asked":
+                    raise
+                yield one.name, Unmeasured(str(error).rstrip("."))
+            bar.advance(task)
+
+
+def _told(found: Agreement | Unmeasured) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from eval.metric import Unmeasured
+
+    return {"not_applicable": found.why} if isinstance(found, Unmeasured) else asdict(found)
+
+
+def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from eval.metric import Unmeasured
+
+    known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("metric")
+    for heading in ("Kendall's τ-b", "Pearson's r", "segments", "without a score"):
+        table.add_column(heading, justify="right")
+    for name, one in known.items():
+        tau, r = _cell(one.kendall, one.kendall_interval), _cell(one.pearson, one.pearson_interval)
+        table.add_row(name, tau, r, f"{one.segments:,}", f"{one.left_out:,}")
+    console.print(table)
+    for name, missing in found.items():
+        if isinstance(missing, Unmeasured):
+            console.print(f"{name} is not applicable: {missing.why}.", markup=False, soft_wrap=True)
+    if samples:
+        console.print(f"[low, high]: 95% of {samples:,} resamples of sentences, seed {seed}.", markup=False)
+    for name, one in known.items():
+        console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)
+
+
+def _cell(value: float, interval: tuple[float, float] | None) -> str:
+    told = f"{value:.3f}"
+    return told if interval is None else rf"{told} \[{interval[0]:.3f}, {interval[1]:.3f}]"

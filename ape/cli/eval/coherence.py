@@ -1,0 +1,115 @@
+"""`ape eval coherence …`: train the scorer that tells a text from its MT or from other orders of it; look at one."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.eval.mine import named_systems
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from eval.dip.ranking import Ranker
+
+app = typer.Typer(no_args_is_help=True)
+_Files = list[Path] | None
+_FEATURES_SHOWN = 10
+
+
+class Against(StrEnum):
+    """What the references are told from."""
+
+    MT = "mt"
+    SHUFFLED = "shuffled"
+
+
+@app.command()
+def train(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, as .json.")],
+    tables: Annotated[
+        _Files, typer.Argument(help="Documents with references and outputs, as .jsonl or .tsv.")
+    ] = None,
+    reference: Annotated[_Files, typer.Option(help="A reference, line by line; may be repeated.")] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=FILE]",
+            help="MT to learn from: a system of the tables by its name, or a text file. All, if left out.",
+        ),
+    ] = None,
+    against: Annotated[
+        Against, typer.Option(help="Tell references from MT, or from their own sentences in another order.")
+    ] = Against.MT,
+    seed: Annotated[int, typer.Option(help="Of the other orders, and of what is held out.")] = 1,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take outputs without any text.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a scorer that is there.")] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Train a scorer of coherence on the processor, and say how right it is on documents it was not trained on."""
+    from ape.cli.talk import say
+
+    with needs("eval"):
+        import simplemma  # noqa: F401
+        import textblob  # noqa: F401
+    from eval.annotate import caching, default_folder
+    from eval.dip import train_scorer
+    from eval.reading import Rules, read_corpus
+
+    if out.exists() and not replace:
+        raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
+    names, files = named_systems(system or ())
+    rules = Rules(source_language or "", target_language or "", allow_empty, say)
+    corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)
+    if odd := [name for name in names if name not in corpus.systems]:
+        raise InputError(
+            f"There is no system {odd[0]!r} here; there are {', '.join(corpus.systems)}.", field="system"
+        )
+    with caching(default_folder()):
+        scorer = train_scorer(corpus, against=against.value, systems=names, seed=seed)
+    scorer.save(out)
+    _show(scorer, out, json_output=json_output)
+
+
+@app.command()
+def show(
+    scorer: Annotated[Path, typer.Argument(help="A file that `ape eval coherence train` has written.")],
+    json_output: JsonFlag = False,
+) -> None:
+    """Say what a scorer was trained on, how right it was, and what it goes by."""
+    with needs("eval"):
+        import textblob  # noqa: F401
+    from eval.dip import load_scorer
+
+    _show(load_scorer(scorer), scorer, json_output=json_output)
+
+
+def _show(scorer: Ranker, path: Path, *, json_output: bool) -> None:
+    weights = dict(zip(scorer.features, scorer.weights.tolist(), strict=True))
+    if json_output:
+        told = {
+            "file": str(path),
+            "fingerprint": scorer.fingerprint,
+            **scorer.facts,
+            "weights": weights,
+        }
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        return
+    right = scorer.facts.get("held_out_accuracy")
+    held_out = f"{right:.3f}" if isinstance(right, float) else "unknown, as there is one document only"
+    typer.echo(f"accuracy on held-out documents: {held_out}")
+    rest = (f"{name}: {fact}" for name, fact in scorer.facts.items() if name != "held_out_accuracy")
+    typer.echo(", ".join(rest))
+    typer.echo("what it goes by most, for (+) and against (-) coherence:")
+    for name in sorted(weights, key=lambda name: -abs(weights[name]))[:_FEATURES_SHOWN]:
+        typer.echo(f"  {weights[name]:+.2f}  {name}")
+    typer.echo(f"{path} (scorer:{scorer.fingerprint})")

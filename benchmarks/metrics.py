@@ -1,0 +1,75 @@
+"""The metrics, one run: BlonDe against a plain loop, our resampling against sacrebleu's, and all of discourse twice.
+
+The third is `ape eval score --metric discourse` as a user types it, on 80 made-up chapters by six systems, and then
+again: annotations and word alignments come from the cache, and the scores are the same. It is processor time that
+counts, of the command and whatever it starts: a busy neighbour takes none of it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks import blonde, significance
+from benchmarks.chapters import CHAPTERS, SENTENCES, SYSTEMS, write_chapters
+from benchmarks.claims import Claim
+
+_TABLE = "chapters.jsonl"
+_APE = Path(sys.executable).parent / "ape"
+_SCORE = (str(_APE), "eval", "score", _TABLE, "--metric", "discourse", "--json")
+
+
+def missing() -> str | None:
+    """What has to be installed first."""
+    lacking = [name for name in ("eflomal", "jieba", "sacrebleu", "textblob") if find_spec(name) is None]
+    if lacking:
+        return f"Metrics are not measured: they need {lacking[0]}. Type: pip install 'ape-books[eval]'"
+    return None
+
+
+def measure() -> list[Claim]:
+    """All claims about metrics."""
+    return [*blonde.measure(), *significance.measure(), *measure_discourse()]
+
+
+def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -> list[Claim]:
+    """Score twice in a folder of its own, and see that the second time nothing was new."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_chapters(place / _TABLE, chapters=chapters, sentences=sentences)
+        first, told = _scored(place)
+        kept = _kept(place)
+        second, again = _scored(place)
+        if again != told:
+            raise AssertionError("the second run has other scores than the first")
+        if not kept or _kept(place) != kept:
+            raise AssertionError("the second run was not from the cache")
+    note = f"{first:.0f} s and {second:.0f} s, the same scores, nothing new in the cache"
+    setting = f"discourse: {chapters} made-up chapters of {sentences} sentences, {len(SYSTEMS)} systems"
+    return [
+        Claim("all of discourse / again from the cache", (first / second,), 1.0, "at least", note, setting)
+    ]
+
+
+def _scored(folder: Path) -> tuple[float, str]:
+    """The processor time of the command, and what it prints."""
+    began = _seconds()
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    done = subprocess.run(_SCORE, cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    return _seconds() - began, done.stdout
+
+
+def _seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _kept(folder: Path) -> dict[str, int]:
+    """The files of the cache by their size, without what SQLite keeps for itself."""
+    files = (path for path in (folder / "cache").rglob("*") if path.is_file())
+    return {path.name: path.stat().st_size for path in files if not path.name.endswith(("-wal", "-shm"))}

@@ -1,0 +1,215 @@
+"""Running the suite: Table 7 of the paper and what is behind it, and the statistics of its Tables 4 and 5."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ape.errors import InputError
+from eval.annotate.protocol import Annotator
+from eval.blonde import Blonde, BlondePlus
+from eval.blonde.reading import wordings
+from eval.bwb.chapter import Chapter, read_chapters
+from eval.bwb.entities import Entities
+from eval.bwb.errors import ErrorLine
+from eval.bwb.markup import Marked
+from eval.bwb.names import Names
+from eval.bwb.phenomena import PHENOMENA, Phenomena
+from eval.corpus import Corpus, Document
+from eval.metric import Metric, Score
+from eval.standard.meteor import Meteor
+from eval.standard.sacre import Bleu, Ter
+from eval.suites.bwb import paper
+from eval.suites.bwb.made_of import statistics
+from eval.suites.outputs import REFERENCES, rows_of, scored, with_outputs
+from eval.suites.suite import Outcome, Row, Table, published
+
+ANNOTATED = "the annotated MT"
+"""The sentences in which the error lines mark errors: the paper's Google."""
+_OVERALL = ("BLEU", "METEOR", "TER", "BlonDe")
+# Columns, and the part of a metric's score that stands in each; without a name, the score itself.
+_BLONDE = {
+    "BlonDe": "",
+    "tense": "tense",
+    "pronoun": "pronoun",
+    "entity": "entity",
+    "markers": "dm",
+    "n-grams": "n-grams",
+}
+_PLUS = {"BlonDe+": "", "ambiguity": "ambiguity", "ellipsis": "ellipsis"}
+_KINDS = {part: part for one in PHENOMENA for part in (f"{one} F1", f"{one} exact")}
+_ENTITIES = {
+    "precision": "all precision",
+    "recall": "all recall",
+    "F1": "all F1",
+    "persons F1": "PER F1",
+    "others F1": "not PER F1",
+}
+_TERMS = {"terminology": "terminology", "common phrases": "common phrases"}
+
+
+@dataclass(frozen=True, slots=True)
+class BwbSuite:
+    """Chinese to English web novels; each part is measured where its annotation is."""
+
+    annotator: Annotator | None = None
+    name: str = "bwb"
+    paper: str = "Jiang et al. 2023, Discourse-Centric Evaluation of Document-level Machine Translation (BWB)"
+    where: str = (
+        "Its authors publish an example with BlonDe and the rest with the paper. We read the folder of a chapter, with "
+        "ref.txt, and beside it an.txt (error lines), ner.txt (names), chs.txt and mark-up as NAME.en.an.txt and "
+        "NAME.zh.an.txt, where they are; or a folder of such folders."
+    )
+
+    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+        """Score the outputs: a line for each line of the reference, chapter after chapter."""
+        chapters = read_chapters(data)
+        corpus = with_outputs(_corpus(chapters), systems)
+        rows = [*systems, *(name for name in corpus.systems if name not in systems)]
+        measured = _Measured(corpus, rows, self.annotator, chapters)
+        tables = [measured.overall(), measured.categories(), measured.phenomena(), measured.entities()]
+        tables += [*measured.marked_entities(), *statistics(chapters)]
+        slips = tuple(slip for chapter in chapters for slip in chapter.slips)
+        return Outcome(self.name, tuple(tables), measured.signatures, self.paper, slips=slips)
+
+
+def _corpus(chapters: Sequence[Chapter]) -> Corpus:
+    annotated = all(chapter.errors for chapter in chapters)
+    documents = []
+    for one in chapters:
+        texts = {ANNOTATED: tuple(line.text for line in one.errors)} if annotated else {}
+        outputs = texts | {REFERENCES: one.reference}
+        sources = one.sources if all(chapter.sources for chapter in chapters) else ()
+        documents.append(Document(one.id, outputs, (one.reference,), sources))
+    return Corpus(tuple(documents), "zh", "en", name="BWB")
+
+
+class _Measured:
+    """The tables of what was measured; the signatures gather as it goes."""
+
+    def __init__(
+        self, corpus: Corpus, systems: Sequence[str], annotator: Annotator | None, chapters: Sequence[Chapter]
+    ) -> None:
+        self._corpus, self._systems, self._annotator = corpus, systems, annotator
+        self._chapters = chapters
+        # In a chapter without error lines nothing is marked.
+        self._errors = {
+            one.id: one.errors or (ErrorLine("", ()),) * len(one.reference)
+            for one in chapters
+            if any(other.errors for other in chapters)
+        }
+        self.signatures: dict[str, str] = {}
+        self._blonde = self._rows(Blonde(annotator=annotator), _BLONDE, corpus)
+
+    def overall(self) -> Table:
+        metrics: dict[str, Metric] = {"BLEU": Bleu(), "METEOR": Meteor(), "TER": Ter()}
+        rows, signatures = rows_of(self._corpus, metrics, self._systems)
+        self.signatures |= signatures
+        return Table(
+            "Automatic metrics (as in Table 7)",
+            _OVERALL,
+            (*_side_by_side(rows, self._blonde), *published(paper.OVERALL, _OVERALL)),
+            "The published rows are of the whole test set, ours of the chapters given. The paper has BERTScore and "
+            "COMET too, which need models: `ape eval score --metric bertscore --metric comet`.",
+        )
+
+    def categories(self) -> Table:
+        if not self._errors:
+            return Table("BlonDe by category in %", tuple(_BLONDE), tuple(self._blonde))
+        plus = BlondePlus(
+            annotator=self._annotator,
+            ambiguity=wordings(self._errors, "ambiguity"),
+            ellipsis=wordings(self._errors, "ellipsis"),
+        )
+        rows = _side_by_side(self._blonde, self._rows(plus, _PLUS, self._corpus))
+        return Table("BlonDe by category in %", (*_BLONDE, *_PLUS), tuple(rows))
+
+    def phenomena(self) -> Table:
+        none = Names(Counter(), Counter())
+        names = {
+            one.id: one.names or (none,) * len(one.reference)
+            for one in self._chapters
+            if any(other.names for other in self._chapters)
+        }
+        metric = Phenomena(errors=self._errors, names=names, annotator=self._annotator)
+        rows = self._rows(metric, _KINDS, self._corpus)
+        columns = tuple(_KINDS)
+        return Table(
+            "Discourse phenomena: F1 and exact match in % (as in Table 7)",
+            columns,
+            (*rows, *published(paper.PHENOMENA, columns)),
+        )
+
+    def entities(self) -> Table:
+        rows = self._rows(Entities(annotator=self._annotator), _ENTITIES, self._corpus)
+        note = "Entities are those that the annotator finds."
+        return Table("Entities in %", tuple(_ENTITIES), tuple(rows), note)
+
+    def marked_entities(self) -> Iterator[Table]:
+        """Entities and terminology of the lines that have mark-up, if any has."""
+        marked = {one.id: found for one in self._chapters if (found := _english(one)) is not None}
+        if not marked:
+            return
+        corpus = _cut(self._corpus, {name: len(one.lines) for name, one in marked.items()})
+        metric = Entities(marked=marked, annotator=self._annotator, name="marked entities")
+        columns = {**_ENTITIES, **_TERMS}
+        yield Table(
+            f"Entities and terminology of the {len(corpus):,} lines with mark-up in % (as in Figures 5 and 6)",
+            tuple(columns),
+            tuple(self._rows(metric, columns, corpus)),
+            "Terminology and common phrases: which share of them the output has (recall).",
+        )
+
+    def _rows(self, metric: Metric, columns: Mapping[str, str], corpus: Corpus) -> list[Row]:
+        """Parts of a metric's score by column, in %."""
+        rows = []
+        for system in self._systems:
+            found = scored(corpus, metric, system)
+            self.signatures[metric.name] = found.signature
+            parts = {"": found.value, **found.parts} if isinstance(found, Score) else {}
+            rows.append(Row(system, {column: _hundred(parts.get(part)) for column, part in columns.items()}))
+        return rows
+
+
+def _side_by_side(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
+    return [replace(row, cells={**row.cells, **other.cells}) for row, other in zip(rows, more, strict=True)]
+
+
+def _hundred(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def _english(chapter: Chapter) -> Marked | None:
+    """The English mark-up, once it is seen to be of the chapter's own lines."""
+    for marked in (chapter.marked or {}).get("en", ()):
+        for number, text in enumerate(marked.lines):
+            known = chapter.reference[number] if number < len(chapter.reference) else ""
+            if _letters(text) != _letters(known):
+                raise InputError(
+                    f"Line {number + 1} of the English mark-up of {chapter.id} is not line {number + 1} of its "
+                    "reference.",
+                    field="data",
+                )
+        return marked
+    return None
+
+
+def _letters(text: str) -> str:
+    """A slip in the mark-up may cost a space, and nothing else."""
+    return "".join(text.split())
+
+
+def _cut(corpus: Corpus, lengths: Mapping[str, int]) -> Corpus:
+    """The documents that are named, so many of their first segments."""
+    documents = tuple(
+        Document(
+            one.id,
+            {name: texts[: lengths[one.id]] for name, texts in one.outputs.items()},
+            tuple(texts[: lengths[one.id]] for texts in one.references),
+        )
+        for one in corpus.documents
+        if one.id in lengths
+    )
+    return replace(corpus, documents=documents)

@@ -1,0 +1,82 @@
+"""`ape eval coherence` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import Run
+from tests.eval.dip.test_every_metric import ALL, OUTPUTS, PAGES
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    """Three documents with a reference and a system called worse."""
+    rows = [
+        {"id": name, "reference": PAGES[name], "systems": {"worse": OUTPUTS[name], "same": PAGES[name]}}
+        for name in ALL
+    ]
+    path = tmp_path / "stories.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path.name
+
+
+def train(here: Run, table: str, *words: str) -> dict[str, object]:
+    done = here("eval", "coherence", "train", table, "-o", "scorer.json", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, object] = json.loads(done.stdout)
+    return told
+
+
+def test_a_scorer_is_trained_saved_loaded_and_used(here: Run, table: str) -> None:
+    told = train(here, table, "--system", "worse")
+    assert told["against"] == "mt"
+    assert told["documents"] == 3
+    assert isinstance(told["held_out_accuracy"], float)
+    shown = here("eval", "coherence", "show", "scorer.json", "--json")
+    assert json.loads(shown.stdout) == told
+    scored = here("eval", "score", table, "--metric", "dip-coherence", "--scorer", "scorer.json", "--json")
+    found = json.loads(scored.stdout)
+    assert f"|scorer:{told['fingerprint']}|" in found["signatures"]["dip-coherence"]
+    scores = {row["system"]: row["score"] for row in found["scores"]}
+    assert scores["same"] == 0
+    assert scores["worse"] > 0
+
+
+def test_it_says_how_right_it_is_on_documents_it_has_not_seen(here: Run, table: str) -> None:
+    told = train(here, table, "--against", "shuffled", "--seed", "3")
+    shown = here("eval", "coherence", "show", "scorer.json").stdout.splitlines()
+    assert shown[0] == f"accuracy on held-out documents: {told['held_out_accuracy']:.3f}"
+    assert "against: shuffled" in shown[1]
+    assert "seed: 3" in shown[1]
+
+
+def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
+    prints = [
+        train(here, table, "--against", "shuffled", "--seed", seed, "--replace")["fingerprint"]
+        for seed in ("1", "1", "2")
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("train", "stories.jsonl", "-o", "stories.jsonl"), "say --replace"),
+        (("train", "stories.jsonl", "-o", "x.json", "--system", "best"), "no system 'best'"),
+        (("show", "stories.jsonl"), "no scorer of ours"),
+        (("show", "nothing.json"), "can't be read"),
+    ],
+)
+def test_what_can_t_be_done_is_a_sentence(here: Run, table: str, words: tuple[str, ...], said: str) -> None:
+    done = here("eval", "coherence", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_scorer_is_for_coherence_only(here: Run, table: str) -> None:
+    done = here("eval", "score", table, "--metric", "ter", "--scorer", "scorer.json")
+    assert done.returncode == 2
+    assert "--scorer is for --metric dip-coherence" in done.stderr
