@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import regex
 
-DELIMITERS = ("source", "translation", "earlier", "glossary", "style")
+DELIMITERS = ("source", "translation", "earlier", "glossary", "style", "verdict", "errors")
 
 _DANGEROUS = regex.compile(
     rf"</?(?:{'|'.join(DELIMITERS)})\s*>"

@@ -184,7 +184,7 @@ def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, 
     async def work() -> JobState:
         async with opened_engine(settings, lanes=lanes) as engine:
             count = lanes_of(settings, lanes)
-            return await _with_progress(store, job, engine, lanes=count, failures=failures)
+            return await with_progress(store, job, engine, lanes=count, failures=failures)
 
     fetch_with_progress(settings)
     try:
@@ -235,7 +235,7 @@ async def _edit(store: Store, opened: Opened, wanted: Wanted, settings: Settings
         _tell_what_is_new(store, begun)
         lanes = lanes_of(settings, wanted.lanes)
         try:
-            state = await _with_progress(store, begun.job, engine, lanes=lanes, failures=wanted.failures)
+            state = await with_progress(store, begun.job, engine, lanes=lanes, failures=wanted.failures)
         except EngineFails as error:
             store.update(id, state=JobState.FAILED, note=str(error))
             raise EngineFails(f"{error} Run the same command again when it works.") from error
@@ -267,7 +267,8 @@ def _begin(store: Store, opened: Opened, wanted: Wanted, model: Model, id: str, 
     return begun
 
 
-async def _with_progress(store: Store, job: Job, engine: Engine, *, lanes: int, failures: int) -> JobState:
+async def with_progress(store: Store, job: Job, engine: Engine, *, lanes: int, failures: int) -> JobState:
+    """Work on the job with a bar on a terminal."""
     from ape.jobs.work import work_on
 
     counts = store.counts(job.id)

@@ -42,7 +42,7 @@ def plan_book(
     )
     pairing = opened.pairing()
     plan = make_plan(
-        workable(pairing.pairs()), recipe, speed=_speed(settings, recipe.model), price=_price(settings)
+        workable(pairing.pairs()), recipe, speed=_speed(settings, recipe.model), price=price_of(settings)
     )
     return plan, pairing.unpaired_source
 
@@ -67,7 +67,8 @@ def _speed(settings: Settings, model: str) -> Speed:
     )
 
 
-def _price(settings: Settings) -> Price | None:
+def price_of(settings: Settings) -> Price | None:
+    """As set; an engine that runs here costs nothing, and of another's we can't know."""
     if settings.price_in is not None or settings.price_out is not None:
         return Price(settings.price_in or 0.0, settings.price_out or 0.0)
     return None if settings.engine == "url" else FREE

@@ -10,6 +10,7 @@ from prompts import neutralise
 
 DANGEROUS = [
     "<source>", "</source>", "<translation>", "</translation>", "</earlier>", "<GLOSSARY>", "</style >",
+    "<verdict>", "</Verdict>", "<errors>", "</errors>",
     "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<s>", "</s>", "<eos>",
     "<SEP>", "<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<think>", "</think>",
 ]  # fmt: skip

@@ -1,0 +1,182 @@
+"""`ape judge …` as a user types it, over a judge that is a scripted server."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import Run
+from tests.eval.judge.conftest import biased, honest, shown_in, verdict
+from tests.scripted import Fail, Say, ScriptedServer
+
+GOOD = ["He put the kettle on.", "He put the kettle away.", "Then he put the kettle down."]
+BAD = ["He posed the kettle.", "He posed the kettle far.", "Then he posed the kettle."]
+SOURCE = ["Il mit la bouilloire.", "Il rangea la bouilloire.", "Puis il posa la bouilloire."]
+
+
+@pytest.fixture
+def typed(tmp_path: Path, scripted: ScriptedServer) -> tuple[str, ...]:
+    """The words that name the set and the judge."""
+    scripted.script = honest
+    rows = [
+        {"doc": "c1", "source": source, "systems": {"good": good, "bad": bad}}
+        for source, good, bad in zip(SOURCE, GOOD, BAD, strict=True)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "set.jsonl").write_text(lines, encoding="utf-8")
+    engine = ("--engine", "url", "--url", scripted.url)
+    return ("set.jsonl", "--source-language", "fr", "--target-language", "en", *engine)
+
+
+def votes_file(folder: Path) -> None:
+    votes = [
+        {"item": f"c1:{at + 1}", "rater": "r", "first": "bad", "second": "good", "choice": choice}
+        for at, choice in enumerate(["second", "second", "first"])
+    ]
+    (folder / "votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8")
+
+
+def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer
+) -> None:
+    done = here("judge", "pairs", *typed, "--price-in", "1000", "--price-out", "0")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[1].split()[:6] == ["good", "bad", "3", "0", "0", "0"]
+    assert "3 of 3 pairs have a verdict." in lines
+    assert "Position bias: the text shown first was chosen 50% of the time" in done.stdout
+    assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
+    # By hand: the scripted server counts 100 tokens to a prompt, and 6 × 100 of them cost 0.6.
+    assert "Cost: 6 requests, 600 tokens read and 120 written, cost 0.6000." in lines
+    assert lines[-1].startswith("judge_pairs|model:scripted|prompt:judge_pairs@")
+    again = here("judge", "pairs", *typed)
+    assert "Cost: 0 requests; 6 answers were kept from before." in again.stdout
+    assert len(scripted.requests) == 6
+
+
+def test_votes_of_people_stand_beside_it(here: Run, typed: tuple[str, ...], tmp_path: Path) -> None:
+    votes_file(tmp_path)
+    done = here("judge", "pairs", *typed, "--votes", "votes.jsonl")
+    assert "It agrees with people on 2 of 3 pairs, 67% [21%, 94%]" in done.stdout
+    told = json.loads(here("judge", "pairs", *typed, "--votes", "votes.jsonl", "--json").stdout)
+    assert (told["agreement"]["agreed"], told["agreement"]["items"]) == (2, 3)
+    assert [one["winner"] for one in told["verdicts"]] == ["good"] * 3
+
+
+def test_a_biased_judge_is_shown_as_one(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.script = biased(1.0)
+    done = here("judge", "pairs", *typed, "--answers", "all.json")
+    assert "0 of 3 pairs have a verdict." in done.stdout
+    assert "3 order_flip: the verdict changed when the two texts changed places" in done.stdout
+    assert "the text shown first was chosen 100% of the time" in done.stdout
+    assert "3 of 3 flips went to it" in done.stdout
+    kept = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert kept["verdicts"][0]["answers"] == ["I have read both.\n<verdict>A</verdict>"] * 2
+
+
+def test_a_run_that_breaks_off_goes_on_where_it_was(
+    here: Run,
+    typed: tuple[str, ...],
+    scripted: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("APE_RETRY_ATTEMPTS", "1")
+    monkeypatch.setenv("APE_IN_FLIGHT", "1")
+    scripted.script = lambda request, turn: honest(request, turn) if turn < 4 else Fail(500)
+    broken = here("judge", "pairs", *typed, "--cache", "kept")
+    assert broken.returncode == 1
+    assert "The model server failed" in broken.stderr
+    rows = sqlite3.connect(tmp_path / "kept" / "answers-1.sqlite").execute("SELECT count(*) FROM answers")
+    assert rows.fetchone() == (4,)
+    scripted.script = honest
+    done = here("judge", "pairs", *typed, "--cache", "kept")
+    assert "Cost: 2 requests" in done.stdout
+    assert "4 answers were kept from before" in done.stdout
+
+
+def test_systems_are_chosen_by_name_or_given_by_file(
+    here: Run, typed: tuple[str, ...], tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    (tmp_path / "third.txt").write_text("Kettle one.\nKettle two.\nKettle three.\n", encoding="utf-8")
+    scripted.script = lambda request, turn: verdict("B" if "Kettle" in shown_in(request).first else "A")
+    third = ("--system", "third=third.txt")
+    done = here("judge", "pairs", *typed, "--system", "good", *third, "--json")
+    assert [one["systems"] for one in json.loads(done.stdout)["systems"]] == [["good", "third"]]
+    done = here(
+        "judge",
+        "pairs",
+        *typed,
+        "--system",
+        "good",
+        "--system",
+        "bad",
+        *third,
+        "--against",
+        "third",
+        "--json",
+    )
+    told = json.loads(done.stdout)
+    assert [one["systems"] for one in told["systems"]] == [["good", "third"], ["bad", "third"]]
+    assert [one["wins"] for one in told["systems"]] == [[3, 0], [3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--system", "good"), "one system only"),
+        (("--system", "good", "--system", "nobody"), "no system 'nobody'"),
+        (("--trial", "t.json"), "--trial has its own texts"),
+        (("--votes", "none.jsonl"), "none.jsonl can't be read"),
+        (("--cache", "set.jsonl"), "can't be kept in"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence_and_nothing_is_asked(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, words: tuple[str, ...], message: str
+) -> None:
+    done = here("judge", "pairs", *typed, *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not scripted.requests
+
+
+def marking(request: dict[str, object], turn: int) -> Say:
+    wrong = json.dumps({"quote": "posed", "category": "literal", "severity": "major"})
+    return Say(f"<errors>\n{wrong if 'posed' in str(request['messages']) else 'none'}\n</errors>")
+
+
+def test_errors_are_marked_and_scored_as_by_a_metric(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.script = marking
+    done = here("judge", "spans", *typed, "--baseline", "bad")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["system", "judge_spans", "↓"]
+    # By hand: three major errors over the 4 + 4 + 5 words of the source.
+    assert next(line for line in lines if line.startswith("bad")).split()[1] == "115.38"
+    assert "3 of 3 segments were marked for every system." in lines
+    assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
+    votes_file(tmp_path)
+    beside = here("judge", "spans", *typed, "--votes", "votes.jsonl")
+    assert "good and bad: It agrees with people on 2 of 3 pairs" in beside.stdout
+    told = json.loads(here("judge", "spans", *typed, "--votes", "votes.jsonl", "--json").stdout)
+    assert told["systems"]["bad"]["errors"][0]["errors"][0]["category"] == "literal"
+    assert told["agreement"]["good and bad"]["agreed"] == 2
+    assert len(scripted.requests) == 6
+
+
+def test_marks_that_cannot_be_used_are_told(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer
+) -> None:
+    scripted.play(Say("Very good."))
+    done = here("judge", "spans", *typed)
+    assert "0 of 3 segments were marked for every system." in done.stdout
+    assert "good: 3 segments unscored, 0 marks dropped (3 no_verdict)" in done.stdout
+    wrong = here("judge", "spans", *typed, "--baseline", "nobody")
+    assert (wrong.returncode, "no system 'nobody'" in wrong.stderr) == (2, True)
