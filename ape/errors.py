@@ -5,6 +5,7 @@ ApeError
 │   ├── TooLong            more than a limit or the window       HTTP 413
 │   ├── UnknownModel       no model of that name                 HTTP 404
 │   ├── UnknownJob         no job of that name, or not theirs    HTTP 404
+│   ├── UnknownTrial       no blind test or link of that name    HTTP 404
 │   ├── AdapterRefused     an adapter can't be served here       HTTP 422
 │   └── Conflict           it stands against what is there now   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
@@ -67,6 +68,13 @@ class UnknownJob(InputError):
 
     status = 404
     title = "Unknown job"
+
+
+class UnknownTrial(InputError):
+    """No blind test of that name is here, or a link to one is not one that we gave."""
+
+    status = 404
+    title = "Unknown test"
 
 
 class AdapterRefused(InputError):

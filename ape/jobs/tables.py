@@ -4,6 +4,7 @@
           ├─ results       all that models made of them, by fingerprint; what was redone stays as history
           └─ stretches     runs of paragraphs that one worker does in order: who holds them, and their sums
     workers                who is at work, and until when we believe it
+    trials ── raters ── votes    blind tests, who takes part, and what they said: one vote for an item and rater
 
 A row of `stretches` is the lock of its paragraphs: whoever changes one of them changes its stretch first, so its sums
 are always right and counting a job reads a few short rows.
@@ -21,6 +22,7 @@ from sqlalchemy import (
     Dialect,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -202,4 +204,34 @@ workers = Table(
     _number("pid"),
     _text("started"),
     Column("expires", Double, nullable=False),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("id", Exact, primary_key=True),
+    _text("name"),
+    _text("content"),
+    Column("created", Double, nullable=False),
+)
+
+raters = Table(
+    "raters",
+    metadata,
+    Column("trial", Exact, ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),
+    _text("name"),
+    Column("token_hash", Exact),  # none for one whose votes came in a file
+    Column("created", Double, nullable=False),
+    PrimaryKeyConstraint("trial", "name"),
+    Index("raters_by_token", "token_hash", unique=True),
+)
+
+votes = Table(
+    "votes",
+    metadata,
+    *map(_text, ("trial", "item", "rater", "first", "second", "choice", "confidence", "believed_human")),
+    *map(_text, ("errors", "comment", "at")),
+    Column("created", Double, nullable=False),
+    PrimaryKeyConstraint("trial", "item", "rater"),
+    ForeignKeyConstraint(["trial", "rater"], ["raters.trial", "raters.name"], ondelete="CASCADE"),
 )

@@ -1,6 +1,7 @@
 """A blind test: which passages of which systems are shown, and to each rater in which order.
 
-The trial knows everything; a rater is only given a sheet, where the two texts are A and B and their systems are not told.
+The trial knows everything; a rater is only given a sheet, where the two texts are A and B and their systems are not
+told.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class Passage:
     book: str = ""
     language: str = ""
     """Of the source, as "zh"."""
+    document: str = ""
+    """Where it is from: in the document condition its passages are read one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class Trial:
     ties: bool = True
     marks: bool = True
     """Whether a rater may have the differences marked."""
+    raters: tuple[str, ...] = ()
+    """Those known from the start: over each two of them every item is shown both ways round."""
     target_language: str = "und"
     design: tuple[tuple[str, Any], ...] = ()
     """How it was sampled, as given: length window, strata, share of repeats and spam."""

@@ -12,6 +12,8 @@ Confidence: TypeAlias = Literal["sure", "unsure"]
 Kind: TypeAlias = Literal["pair", "repeat", "spam"]
 Side: TypeAlias = Literal["first", "second"]
 
+# In a spam item, the name of the "system" whose text is the shuffled copy. Nobody who reads prefers it.
+SHUFFLED = "(shuffled)"
 # The five groups that PAR3 found in what its translators wrote.
 ERRORS = ("overly literal", "discourse", "catastrophic", "precision", "word sense")
 

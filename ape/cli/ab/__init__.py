@@ -1,0 +1,17 @@
+"""`ape ab …`: the commands that make blind tests, serve them, take votes in and tell what they say."""
+
+from __future__ import annotations
+
+import typer
+
+from ape.cli.ab.analyse import analyse
+from ape.cli.ab.make import make
+from ape.cli.ab.serve import serve
+from ape.cli.ab.votes import export, take
+
+app = typer.Typer(no_args_is_help=True)
+app.command()(make)
+app.command()(serve)
+app.command("import")(take)
+app.command()(export)
+app.command()(analyse)

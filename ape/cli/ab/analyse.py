@@ -1,0 +1,96 @@
+"""`ape ab analyse`: what the votes say, each number with its interval."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.ab.flags import StoreFlag, open_trials, writing
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+from ape.errors import InputError, UnknownTrial
+
+if TYPE_CHECKING:
+    from eval.ab.trial import Trial
+    from eval.preference.vote import Vote
+
+
+def analyse(
+    trial: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="TRIAL", help="A file of `ape ab make`; none for --votes that name their systems."
+        ),
+    ] = None,
+    votes: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file of votes instead of those in the store; may be repeated."),
+    ] = None,
+    store: StoreFlag = None,
+    human: Annotated[str, typer.Option(help="The system that is a person's, if one is.")] = "",
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 2000,
+    html: Annotated[Path | None, typer.Option(help="Write all of it as one page.")] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Tell who is preferred and how sure that is, and whether the raters can be relied on."""
+    from ape.cli.talk import say
+    from eval.ab.file import read_trial
+
+    with needs("eval"):
+        from eval.preference.analysis import analyse as analysed
+        from eval.preference.analysis import tell
+
+    made = read_trial(trial) if trial else None
+    found = _votes(made, votes or [], store)
+    analysis = analysed(found, seed=seed, samples=samples, human=human)
+    if html:
+        from eval.ab.report import write_analysis
+
+        with writing(html):
+            write_analysis(analysis, html, title=made.name if made else "Votes")
+        say(f"The page is in {html}.")
+    if json_output:
+        typer.echo(json.dumps(analysis.to_dict(), ensure_ascii=False, indent=1))
+        return
+    typer.echo(tell(analysis))
+
+
+def _votes(trial: Trial | None, files: list[Path], store: str | None) -> list[Vote]:
+    """Of the files, or else of the store; and of both where both are named."""
+    from eval.ab.exchange import read_votes
+
+    if trial is None and (store or not files):
+        raise InputError("Name the trial whose votes are in the store, or --votes FILE.", field="trial")
+    found = [vote for path in files for vote in read_votes(path, trial)]
+    if trial and (store or not files):
+        found += _stored(trial, store)
+    return _once(found)
+
+
+def _stored(trial: Trial, store: str | None) -> list[Vote]:
+    with open_trials(store) as trials:
+        try:
+            return trials.votes(trial.id)
+        except UnknownTrial as error:
+            raise InputError(
+                f"The store has no votes on the trial {trial.id} ({trial.name}). Serve it, import votes, or name files "
+                "with --votes.",
+                field="votes",
+            ) from error
+
+
+def _once(votes: list[Vote]) -> list[Vote]:
+    """A vote that is in several places counts once; two that differ are for the user to decide."""
+    found: dict[tuple[str, str], Vote] = {}
+    for vote in votes:
+        there = found.setdefault((vote.item, vote.rater), vote)
+        if there.winner != vote.winner:
+            raise InputError(
+                f"{vote.rater} has two votes on item {vote.item} that differ. Leave one of the files out.",
+                field="votes",
+            )
+    return list(found.values())

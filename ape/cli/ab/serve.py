@@ -1,0 +1,116 @@
+"""`ape ab serve`: the rater's page behind a link of each rater's own, and the results behind another."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.ab.flags import RatersFlag, StoreFlag, TrialArgument, names_of
+from ape.errors import InputError
+
+if TYPE_CHECKING:
+    from ape.settings import Settings
+    from eval.ab.store import Trials
+    from eval.ab.trial import Trial
+
+
+def serve(
+    trial: TrialArgument,
+    raters: RatersFlag = None,
+    store: StoreFlag = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to bind to; for others than this machine put HTTPS before it.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="By which raters reach it, if not as it is bound: https://tests.example.org."
+        ),
+    ] = None,
+    new_links: Annotated[
+        bool,
+        typer.Option("--new-links", help="Give everyone a new link; those given before lead nowhere then."),
+    ] = False,
+) -> None:
+    """Serve the test until Ctrl-C, and print the link of each rater and that of the results.
+
+    Votes are in the store as soon as they are made. A link is shown once: only its hash is kept.
+    """
+    from ape.network import is_loopback
+    from ape.settings import load_settings
+    from eval.ab.file import read_trial
+    from eval.ab.store import Trials
+
+    made = read_trial(trial)
+    settings = load_settings(host=host, port=port, jobs=store)
+    key = ""
+    if not is_loopback(settings.host) and not settings.admin_keys:
+        key = secrets.token_urlsafe(16)
+        settings = settings.model_copy(update={"admin_keys": load_settings(admin_keys=key).admin_keys})
+    with Trials(settings.jobs_url) as trials:
+        trials.add(made)
+        people = names_of(raters) or made.raters or tuple(one.name for one in trials.raters(made.id))
+        if not people:
+            raise InputError(
+                "Nobody is there to vote: name the raters with --raters anna,ben.", field="raters"
+            )
+        _run(settings, trials, made, people=people, address=address, key=key, new_links=new_links)
+
+
+def _run(
+    settings: Settings,
+    trials: Trials,
+    trial: Trial,
+    *,
+    people: tuple[str, ...],
+    address: str | None,
+    key: str,
+    new_links: bool,
+) -> None:
+    import asyncio
+    import signal
+
+    import uvicorn
+
+    from ape.cli.talk import say
+    from serve.ab import make_app
+    from serve.run import address_of, listen
+
+    with listen(settings) as listener:
+        base = (address or _reached(address_of(listener))).rstrip("/")
+        _invite(trials, trial, people, base=base, new_links=new_links)
+        typer.echo(f"results  {base}/ab/{trial.id}/results" + (f"  (key: {key})" if key else ""))
+        app = make_app(settings, trials)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, proxy_headers=False
+        )
+        server = uvicorn.Server(config)
+        # Once it has stopped, uvicorn raises the signal that stopped it again: but to stop when told to is success.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, server.handle_exit)
+        say(
+            f"Ready on {base}. Ctrl-C stops. Votes are kept, and links work again once it is served there again."
+        )
+        asyncio.run(server.serve(sockets=[listener]))
+        say("Stopped.")
+
+
+def _reached(address: str) -> str:
+    """By which others reach what is bound to every address of this machine."""
+    return address.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace(
+        "//[::]:", f"//{socket.getfqdn()}:"
+    )
+
+
+def _invite(trials: Trials, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:
+    """Print a link for each; one who has a link keeps it."""
+    there = {rater.name for rater in trials.raters(trial.id) if rater.invited}
+    for name in people:
+        if name in there and not new_links:
+            typer.echo(f"{name}  has a link already (--new-links gives another, and ends that one)")
+        else:
+            typer.echo(f"{name}  {base}/ab/r/{trials.invite(trial.id, name)}")

@@ -1,0 +1,88 @@
+"""`ape ab import` and `ape ab export`: votes into the store and out of it, in the formats of others too."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ape.cli.ab.flags import StoreFlag, TrialArgument, open_trials, writing
+from ape.cli.flags import JsonFlag
+
+
+class Format(StrEnum):
+    """What votes can be written as."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    LABEL_STUDIO = "label-studio"
+
+
+def take(
+    trial: TrialArgument,
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="What offline pages saved, filled tables, JSON lines, exports of Label Studio."),
+    ],
+    store: StoreFlag = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="A vote that differs takes the place of the one before.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Take votes from files into the store: all of them, or none where one can't be taken.
+
+    The same file again changes nothing.
+    """
+    from eval.ab.exchange import read_votes
+    from eval.ab.file import read_trial
+
+    made = read_trial(trial)
+    votes = [vote for path in files for vote in read_votes(path, made)]
+    with open_trials(store) as trials:
+        trials.add(made)
+        outcomes = trials.save_all(made.id, votes, replace=replace)
+    told = {what: outcomes[what] for what in ("new", "same", "replaced")}
+    if json_output:
+        typer.echo(json.dumps({"trial": made.id, **told}))
+        return
+    raters = len({vote.rater for vote in votes})
+    typer.echo(
+        f"{len(votes):,} votes of {raters:,} {'rater' if raters == 1 else 'raters'}: {told['new']:,} new, "
+        f"{told['replaced']:,} changed, {told['same']:,} that were there already."
+    )
+
+
+def export(
+    trial: TrialArgument,
+    store: StoreFlag = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Else to the terminal.")] = None,
+    format: Annotated[
+        Format, typer.Option(help="JSON lines, CSV, or tasks with their annotations.")
+    ] = Format.JSONL,
+) -> None:
+    """Write the votes of the store, with the systems by name."""
+    from ape.cli.talk import say
+    from eval.ab.file import read_trial
+    from eval.ab.label_studio import export as as_tasks
+    from eval.ab.written import votes_as_csv, votes_as_jsonl
+
+    made = read_trial(trial)
+    with open_trials(store) as trials:
+        votes = trials.votes(made.id)
+    match format:
+        case Format.JSONL:
+            text = votes_as_jsonl(votes, made.id)
+        case Format.CSV:
+            text = votes_as_csv(votes, made.id)
+        case Format.LABEL_STUDIO:
+            text = json.dumps(as_tasks(made, votes), ensure_ascii=False, indent=1) + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with writing(output):
+        output.write_text(text, encoding="utf-8", errors="replace", newline="")
+    say(f"{len(votes):,} votes are in {output}.")

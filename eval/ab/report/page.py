@@ -1,0 +1,138 @@
+"""Writing the page of an analysis. It needs no script and loads nothing, and text is never HTML in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Environment
+
+from ape.report.standalone import asset, templates
+from eval.metric import Unmeasured
+from eval.preference.analysis import Analysis, tell
+from eval.preference.bradley_terry import BradleyTerry
+from eval.preference.rates import Group, Preference
+from eval.report.page import LEVEL, p_value
+
+# Of the thousand units that a plot is wide, so many are left free on either side.
+_MARGIN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A value with its interval, in thousandths of the width of a plot."""
+
+    label: str
+    start: float
+    x: float
+    end: float
+    number: str
+    words: str = ""
+    clear: bool = False
+
+
+def write_analysis(analysis: Analysis, path: Path, *, title: str = "Votes") -> None:
+    """Write the page to `path`, replacing what was there only once it is whole."""
+    page = _templates().get_template("report.html")
+    text = page.render(
+        title=title,
+        facts=_facts(analysis),
+        rates=list(_rates(analysis.preferences, analysis.corrected)),
+        trusted=list(_rates(analysis.trusted, [None] * len(analysis.trusted))),
+        unmeasured=[one.why for one in analysis.preferences if isinstance(one, Unmeasured)],
+        strengths=_strengths(analysis.bradley_terry) if len(analysis.systems) > 2 else [],
+        groups={name: lines for name, lines in _groups(analysis) if lines},
+        raters=analysis.rater_checks,
+        told=tell(analysis),
+        style=asset("eval.report", "style.css") + asset("eval.ab.report", "plots.css"),
+    )
+    part = path.with_name(f"{path.name}.part")
+    try:
+        # A comment may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
+        part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _facts(analysis: Analysis) -> Mapping[str, str]:
+    return {
+        "Systems": ", ".join(analysis.systems),
+        "Votes": f"{analysis.votes:,} on {analysis.items:,} items by {len(analysis.raters):,} raters",
+        "Tests of raters": f"{analysis.repeats:,} repeats, {analysis.spam:,} shuffled texts; they are not counted",
+        "Ties": f"{analysis.ties} in rates",
+        "Intervals": f"95%; {analysis.samples:,} resamples, seed {analysis.seed}, where they are resampled",
+    }
+
+
+def _rates(rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]) -> Iterator[Line]:
+    """Each pair: the share of votes for the first, against one half."""
+    for rate, holm in zip(rates, corrected, strict=True):
+        if isinstance(rate, Unmeasured):
+            continue
+        p = rate.p_to_show if holm is None else holm
+        yield _share(
+            f"{rate.system} over {rate.other}", rate, f"{_score(rate)}, {p_value(p)}", clear=p < LEVEL
+        )
+
+
+def _share(label: str, rate: Preference, words: str, *, clear: bool = False) -> Line:
+    low, high = rate.interval.low, rate.interval.high
+    told = f"{100 * rate.rate:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
+    return Line(label, _place(low), _place(rate.rate), _place(high), told, words, clear)
+
+
+def _score(rate: Preference) -> str:
+    return f"{rate.wins:,} won, {rate.losses:,} lost, {rate.ties:,} tied"
+
+
+def _place(share: float) -> float:
+    return _MARGIN + (1000 - 2 * _MARGIN) * share
+
+
+def _groups(analysis: Analysis) -> Iterator[tuple[str, list[Line]]]:
+    """By language, book and rater, where there are several of them."""
+    for name, groups in (
+        ("language", analysis.by_language),
+        ("book", analysis.by_book),
+        ("rater", analysis.by_rater),
+    ):
+        several = len({group.name for group in groups}) > 1
+        yield name, [_group(one) for one in groups if several and isinstance(one.preference, Preference)]
+
+
+def _group(group: Group) -> Line:
+    rate = group.preference
+    assert isinstance(rate, Preference)
+    words = f"{rate.system} over {rate.other}: {_score(rate)}"
+    p = rate.p_to_show if group.corrected is None else group.corrected
+    return _share(group.name, rate, f"{words}, {p_value(p)}", clear=p < LEVEL)
+
+
+def _strengths(found: BradleyTerry | Unmeasured) -> list[Line]:
+    if isinstance(found, Unmeasured):
+        return []
+    low = min(one.low for one in found.strengths)
+    width = max(one.high for one in found.strengths) - low or 1.0
+
+    def place(value: float) -> float:
+        return _place((value - low) / width)
+
+    return [
+        Line(
+            one.system,
+            place(one.low),
+            place(one.value),
+            place(one.high),
+            f"{one.value:+.2f} [{one.low:+.2f}, {one.high:+.2f}]",
+            f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}",
+        )
+        for one in found.strengths
+    ]
+
+
+@lru_cache
+def _templates() -> Environment:
+    return templates("eval.ab.report")

@@ -1,0 +1,174 @@
+"""From all that could be shown to what is: passages in turn from every stratum, pairs of systems, repeats and spam."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ape.errors import InputError
+from eval.ab.places import Pair, Place, Window, places
+from eval.ab.spam import Shuffle, shuffled
+from eval.ab.trial import Item, Passage
+from eval.corpus import Corpus
+from eval.preference.vote import SHUFFLED
+
+if TYPE_CHECKING:
+    from eval.ab.design import Design, Strata
+
+# What is asked of a rater where nobody says.
+_USUAL = 50
+Block: TypeAlias = list[Place]
+"""Passages that are shown one after the other: one alone, or some of a document."""
+
+
+def blocks(
+    corpora: Sequence[Corpus], pairs: Sequence[Pair], *, design: Design, counts: Counter[str], rng: Random
+) -> tuple[list[Block], list[Place]]:
+    """What can be shown, in the order in which it is taken: in turn from every stratum, at random within it.
+
+    And passages of the same documents that are not among it.
+    """
+    window = Window(design.shortest, design.longest, design.unit)
+    whole = design.condition == "document"
+    found = places(corpora, pairs, paragraphs=design.paragraphs if whole else 1, window=window, counts=counts)
+    strata: dict[str, list[Block]] = defaultdict(list)
+    spare: list[Place] = []
+    for document in filter(None, found):
+        cut, rest = _cut(document, design.passages, rng) if whole else ([[place] for place in document], [])
+        strata[_stratum(document[0].passage, design.by)] += cut
+        spare += rest
+    if "" in strata and design.by != "none":
+        raise InputError(f"The set does not tell the {design.by} of every document.", field="by")
+    turns = [rng.sample(stratum, len(stratum)) for stratum in strata.values()]
+    rng.shuffle(turns)
+    longest = max(map(len, turns), default=0)
+    taken = [stratum[turn] for turn in range(longest) for stratum in turns if turn < len(stratum)]
+    counts["passages"] = sum(map(len, taken))
+    return taken, rng.sample(spare, len(spare))
+
+
+def _cut(document: Block, most: int, rng: Random) -> tuple[list[Block], list[Place]]:
+    """One stretch of a document, beginning anywhere, and the rest."""
+    start = rng.randint(0, max(0, len(document) - most))
+    end = start + most
+    return [document[start:end]], [*document[:start], *document[end:]]
+
+
+def _stratum(passage: Passage, by: Strata) -> str:
+    return {"none": "all", "book": passage.book, "language": passage.language}[by]
+
+
+def pair_items(
+    blocks: Sequence[Block], pairs: Sequence[Pair], *, design: Design, counts: Counter[str], rng: Random
+) -> tuple[list[Item], list[Place]]:
+    """As many pairs of texts as asked for, and the passages they are of."""
+    turn = {pair: place for place, pair in enumerate(rng.sample(pairs, len(pairs)))}
+    shown: Counter[Pair] = Counter()
+    items: list[Item] = []
+    used: list[Place] = []
+    wanted = design.items or _USUAL
+    for block in blocks:
+        for pair in _chosen(block, pairs, shown, turn, design):
+            differing = [place for place in block if pair in place.pairs][: wanted - len(items)]
+            items += [_item(place, pair) for place in differing]
+            used += differing
+            shown[pair] += len(differing)
+        if len(items) >= wanted:
+            break
+    if not items or (design.items is not None and len(items) < design.items):
+        raise InputError(_too_few(len(items), design, counts), field="items")
+    return items, used
+
+
+def _chosen(
+    block: Block, pairs: Sequence[Pair], shown: Counter[Pair], turn: dict[Pair, int], design: Design
+) -> list[Pair]:
+    """The pairs of systems that are shown in it: all, or the one that was shown least so far."""
+    differing = [pair for pair in pairs if any(pair in place.pairs for place in block)]
+    return differing if design.all_pairs else [min(differing, key=lambda pair: (shown[pair], turn[pair]))]
+
+
+def _item(place: Place, pair: Pair) -> Item:
+    one, other = pair
+    return Item("", place.passage.id, pair, (place.texts[one], place.texts[other]))
+
+
+def _too_few(found: int, design: Design, counts: Counter[str]) -> str:
+    left_out = _left_out(counts)
+    why = f" Left out: {left_out}." if left_out else ""
+    if not found and counts["identical"] and not counts["passages"]:
+        return f"There is nothing to compare: wherever it is looked, the systems have the same text.{why}"
+    if not found:
+        return f"There is no passage to be shown.{why} Widen the window of lengths, or give a larger set."
+    more = (
+        "take more --passages of a document"
+        if design.condition == "document"
+        else "widen the window of lengths"
+    )
+    return (
+        f"{design.items:,} items were asked for, and the set gives {found:,}.{why} Ask for fewer, {more}, or give a "
+        "larger set."
+    )
+
+
+def _left_out(counts: Counter[str]) -> str:
+    told = {
+        "identical": "{} with the same text in both systems",
+        "length": "{} outside the window of lengths",
+        "missing": "{} where a system has no text",
+    }
+    return ", ".join(said.format(f"{counts[what]:,}") for what, said in told.items() if counts[what])
+
+
+def _share(share: float, items: int) -> int:
+    return max(1, round(share * items)) if share else 0
+
+
+def repeat_items(items: Sequence[Item], used: Sequence[Place], *, design: Design, rng: Random) -> list[Item]:
+    """Items to be shown again; in the document condition with all that is shown together with them.
+
+    `repeats` is the place of the original, as is the id of every item until the trial is whole.
+    """
+    wanted = _share(design.repeats, len(items))
+    units: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place, (item, at) in enumerate(zip(items, used, strict=True)):
+        together = (at.passage.document, item.systems) if design.condition == "document" else (place,)
+        units[together].append(place)
+    chosen: list[Item] = []
+    for unit in rng.sample(list(units.values()), len(units)):
+        if len(chosen) >= wanted:
+            break
+        chosen += [replace(items[place], kind="repeat", repeats=str(place)) for place in unit]
+    return chosen
+
+
+def spam_items(
+    spare: Sequence[Place],
+    used: Sequence[Place],
+    *,
+    systems: Sequence[str],
+    design: Design,
+    rng: Random,
+) -> tuple[list[Item], list[Place]]:
+    """Texts beside their shuffled copies, of passages that are not shown otherwise as far as there are such."""
+    wanted = _share(design.spam, len(used))
+    how: Shuffle = design.shuffle or ("sentences" if design.condition == "document" else "words")
+    taken = {place.passage.id for place in used}
+    fresh = [place for place in spare if place.passage.id not in taken]
+    again = {place.passage.id: place for place in used}
+    made: list[Item] = []
+    spoilt: list[Place] = []
+    turn = count(rng.randrange(len(systems)))
+    for place in [*fresh, *rng.sample(list(again.values()), len(again))]:
+        if len(made) == wanted:
+            break
+        system = systems[next(turn) % len(systems)]
+        text = place.texts[system]
+        if (copy := shuffled(text, rng, shuffle=how)) is not None:
+            made.append(Item("", place.passage.id, (system, SHUFFLED), (text, copy), "spam"))
+            spoilt.append(place)
+    return made, spoilt

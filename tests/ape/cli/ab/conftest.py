@@ -1,0 +1,48 @@
+"""Files of a user who compares two systems, and the votes of a rater."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.ab.file import read_trial
+from eval.ab.sheet import sheet
+from tests.ape.cli.conftest import Run
+from tests.eval.ab.making import a_text
+
+LINES = 14
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, ...]:
+    """The words that name a source and two systems, of which two lines are the same."""
+    texts = {"fr": "source", "mt": "mt", "tuned": "tuned"}
+    for name, key in texts.items():
+        lines = [a_text("same" if place < 2 and name != "fr" else f"{key}{place}") for place in range(LINES)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    languages = ("--source-language", "und", "--target-language", "en")
+    return ("--source", "fr.txt", "--system", "mt=mt.txt", "--system", "tuned=tuned.txt", *languages)
+
+
+@pytest.fixture
+def trial(here: Run, files: tuple[str, ...], tmp_path: Path) -> Path:
+    """A trial for two raters."""
+    done = here("ab", "make", *files, "-o", "trial.json", "--raters", "anna,ben", "--repeats", "0.2")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "trial.json"
+
+
+def saved(path: Path, rater: str, *, prefers: str = "tuned", tie: bool = False) -> Path:
+    """What the page of a rater saves who reads, and prefers one system or none."""
+    made = read_trial(path)
+    votes: list[dict[str, Any]] = []
+    for one in sheet(made, rater):
+        wanted = one.item.systems[0] if one.item.kind == "spam" else prefers
+        choice = "first" if one.first == wanted else "second"
+        votes.append({"item": one.item.id, "choice": "tie" if tie and one.item.kind != "spam" else choice})
+    file = path.parent / f"{rater}.json"
+    file.write_text(json.dumps({"trial": made.id, "rater": rater, "votes": votes}), encoding="utf-8")
+    return file

@@ -1,0 +1,166 @@
+"""`ape ab import`, `export` and `analyse` as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.ab.file import read_trial
+from tests.ape.cli.ab.conftest import saved
+from tests.ape.cli.conftest import Run
+
+STORE = ("--store", "votes.db")
+QUICK = ("--samples", "100")
+
+
+def test_votes_are_taken_once_and_analysed(here: Run, trial: Path) -> None:
+    saved(trial, "anna")
+    saved(trial, "ben")
+    done = here("ab", "import", "trial.json", "anna.json", "ben.json", *STORE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "30 votes of 2 raters: 30 new, 0 changed, 0 that were there already.\n"
+    again = here("ab", "import", "trial.json", "anna.json", *STORE)
+    assert again.stdout == "15 votes of 1 rater: 0 new, 0 changed, 15 that were there already.\n"
+    told = here("ab", "analyse", "trial.json", *STORE, *QUICK)
+    assert told.returncode == 0, told.stderr
+    assert "24 votes by 2 raters on 12 items" in told.stdout
+    assert "tuned over mt" in told.stdout
+    assert "100.0%" in told.stdout
+    from_files = here(
+        "ab", "analyse", "trial.json", "--votes", "anna.json", "--votes", "ben.json", "--json", *QUICK
+    )
+    found = json.loads(from_files.stdout)
+    assert (found["votes"], found["repeats"], found["spam"], found["flagged"]) == (24, 4, 2, [])
+
+
+def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, trial: Path) -> None:
+    saved(trial, "anna")
+    here("ab", "import", "trial.json", "anna.json", *STORE)
+    saved(trial, "anna", prefers="mt")
+    refused = here("ab", "import", "trial.json", "anna.json", *STORE)
+    assert refused.returncode == 2
+    assert "anna has voted on item" in refused.stderr
+    taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
+    assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "label-studio"])
+def test_what_goes_out_of_one_store_goes_into_another(
+    here: Run, trial: Path, tmp_path: Path, format: str
+) -> None:
+    saved(trial, "anna")
+    here("ab", "import", "trial.json", "anna.json", *STORE)
+    name = f"votes.{'json' if format == 'label-studio' else format}"
+    done = here("ab", "export", "trial.json", *STORE, "--format", format, "-o", name)
+    assert done.returncode == 0, done.stderr
+    assert "15 votes are in" in done.stderr
+    taken = here("ab", "import", "trial.json", name, "--store", "other.db")
+    assert taken.stdout.startswith("15 votes of 1 rater: 15 new")
+    told = [here("ab", "export", "trial.json", "--store", store).stdout for store in ("votes.db", "other.db")]
+    assert sorted(told[0].splitlines()) == sorted(told[1].splitlines())
+
+
+def test_votes_of_another_trial_are_refused(
+    here: Run, trial: Path, files: tuple[str, ...], tmp_path: Path
+) -> None:
+    here("ab", "make", *files, "-o", "other.json", "--seed", "9")
+    saved(tmp_path / "other.json", "anna")
+    done = here("ab", "import", "trial.json", "anna.json", *STORE)
+    assert done.returncode == 2
+    assert "anna.json is of the trial" in done.stderr
+
+
+def test_a_vote_for_an_item_that_does_not_exist_is_refused(here: Run, trial: Path) -> None:
+    path = saved(trial, "anna")
+    values = json.loads(path.read_text())
+    values["votes"][3]["item"] = "nothing"
+    path.write_text(json.dumps(values))
+    done = here("ab", "import", "trial.json", "anna.json", *STORE)
+    assert done.returncode == 2
+    assert "anna.json, vote 4: There is no item 'nothing'" in done.stderr
+    assert "The store has no votes" in here("ab", "analyse", "trial.json", *STORE, *QUICK).stderr
+
+
+def test_an_export_of_another_project_is_refused(here: Run, trial: Path, tmp_path: Path) -> None:
+    (tmp_path / "export.json").write_text('[{"id": 3, "data": {"image": "x.png"}, "annotations": []}]')
+    done = here("ab", "import", "trial.json", "export.json", *STORE)
+    assert done.returncode == 2
+    assert "export.json, task 3 is from another project" in done.stderr
+
+
+def test_zero_votes_are_told(here: Run, trial: Path) -> None:
+    path = saved(trial, "anna")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"votes": []}))
+    taken = here("ab", "import", "trial.json", "anna.json", *STORE)
+    assert taken.stdout.startswith("0 votes of 0 raters")
+    done = here("ab", "analyse", "trial.json", *STORE, *QUICK)
+    assert done.returncode == 0
+    assert "There is no vote on a pair of systems: nothing can be said." in done.stdout
+
+
+def test_all_ties_and_one_rater_only_are_told(here: Run, trial: Path) -> None:
+    saved(trial, "anna", tie=True)
+    done = here("ab", "analyse", "trial.json", "--votes", "anna.json", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "tie" in done.stdout
+    assert "one rater only (anna)" in done.stdout
+
+
+def test_a_rater_who_prefers_shuffled_texts_is_flagged(
+    here: Run, files: tuple[str, ...], tmp_path: Path
+) -> None:
+    here("ab", "make", *files, "-o", "trial.json", "--spam", "0.5", "--repeats", "0")
+    path = saved(tmp_path / "trial.json", "anna")
+    values = json.loads(path.read_text())
+    spam = {item.id for item in read_trial(tmp_path / "trial.json").items if item.kind == "spam"}
+    for vote in values["votes"]:
+        if vote["item"] in spam:
+            vote["choice"] = {"first": "second", "second": "first"}[vote["choice"]]
+    path.write_text(json.dumps(values))
+    told = json.loads(here("ab", "analyse", "trial.json", "--votes", "anna.json", "--json", *QUICK).stdout)
+    assert told["flagged"] == ["anna"]
+
+
+def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Path) -> None:
+    done = here("ab", "analyse", "--votes", shared_data / "karpinska" / "fr_en_3.json", "--json", *QUICK)
+    found = json.loads(done.stdout)
+    assert (found["votes"], found["systems"]) == (10, ["gtr", "para"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("analyse",), "Name the trial whose votes are in the store, or --votes FILE"),
+        (("analyse", "nowhere.json"), "nowhere.json can't be read: No such file"),
+        (("analyse", "trial.json", "--votes", "nowhere.json"), "nowhere.json can't be read"),
+        (("analyse", "trial.json"), "The store has no votes on the trial"),
+        (("import", "trial.json", "trial.json"), "trial.json is no file of votes"),
+        (("export", "trial.json"), "There is no trial"),
+        (("serve", "nowhere.json"), "can't be read"),
+    ],
+)
+def test_what_can_not_be_done_is_a_sentence(
+    here: Run, trial: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = here("ab", *words, *(STORE if words[0] == "export" else ()))
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_page_is_written_if_asked_for(here: Run, trial: Path, tmp_path: Path) -> None:
+    saved(trial, "anna")
+    done = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--html", "page.html", *QUICK)
+    assert "The page is in page.html." in done.stderr
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "tuned over mt" in page
+    assert "12 won, 0 lost, 0 tied" in page
+
+
+def test_two_files_with_different_votes_of_one_rater_are_told(here: Run, trial: Path, tmp_path: Path) -> None:
+    saved(trial, "anna").rename(tmp_path / "first.json")
+    saved(trial, "anna", prefers="mt")
+    done = here("ab", "analyse", "trial.json", "--votes", "first.json", "--votes", "anna.json", *QUICK)
+    assert done.returncode == 2
+    assert "anna has two votes on item" in done.stderr
