@@ -1,0 +1,179 @@
+"""Votes: thousands of Bradley-Terry fits at once against choix in a loop, and α and κ against those who have them.
+
+Ours goes from 5,000 votes between 8 systems to strengths, intervals and ranks of 10,000 resamples. choix draws as many
+votes and fits them, one resample after the other; a hundred are timed and counted a hundredfold. Without ties, which
+choix does not know. The values of both sides have to be the same, else nothing is claimed. It is processor time that
+counts, all threads together: a busy neighbour takes none of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claims import Claim, in_turn, ratios
+from eval.preference.bradley_terry import BradleyTerry, bradley_terry, fit
+from eval.preference.coefficients import alpha, cohen, coincidences, counts_of, crossed
+from eval.preference.vote import Vote
+
+ROUNDS = 5
+VOTES = 5_000
+SYSTEMS = 8
+SAMPLES = 10_000
+TIMED = 100
+"""Of choix's fits, in each round."""
+ANSWERS = 100_000
+_RATERS = 5
+_CATEGORIES = 3
+_NEEDED = {"choix": "choix", "krippendorff": "krippendorff", "sklearn": "scikit-learn"}
+# choix stops at its own tolerance, so strengths are the same to this.
+_CLOSE = 1e-5
+
+
+def missing() -> str | None:
+    """What has to be installed first."""
+    absent = [package for module, package in _NEEDED.items() if find_spec(module) is None]
+    if absent:
+        return f"Votes are not measured: that needs {', '.join(absent)}. Type: pip install 'ape-books[bench]'"
+    return None
+
+
+def measure() -> list[Claim]:
+    """All claims, each after its two sides were found to agree."""
+    return [*_strengths(), _alpha(), _kappa()]
+
+
+# --- strengths -------------------------------------------------------------------------------------------------------
+
+
+def _strengths() -> list[Claim]:
+    import choix  # type: ignore[import-not-found]
+
+    pairs = _meetings()
+    votes = [Vote(f"i{at}", "r", f"s{won}", f"s{lost}", "first") for at, (won, lost) in enumerate(pairs)]
+    chance = np.random.default_rng(2)
+    drawn = [pairs[chance.integers(VOTES, size=VOTES)] for _ in range(TIMED)]
+    wins = np.stack([_wins(sample) for sample in drawn])
+    _check_strengths(choix, drawn, wins)
+
+    def from_votes() -> None:
+        for _ in range(TIMED):
+            choix.ilsr_pairwise(SYSTEMS, pairs[chance.integers(VOTES, size=VOTES)].tolist())
+
+    def from_matrices() -> None:
+        for matrix in wins:
+            choix.ilsr_pairwise_dense(matrix)
+
+    def ours() -> None:
+        assert isinstance(bradley_terry(votes, samples=SAMPLES), BradleyTerry)
+
+    ours()
+    what = f"{VOTES:,} votes, {SYSTEMS} systems, {SAMPLES:,} fits"
+    claims = []
+    for text, theirs, bound in (
+        ("choix, vote by vote / our Bradley-Terry", from_votes, 20.0),
+        ("choix, from drawn win matrices / our Bradley-Terry", from_matrices, None),
+    ):
+        measured = in_turn(_timed(theirs, times=SAMPLES / TIMED), _timed(ours), rounds=ROUNDS)
+        seconds = sorted(late for _, late in measured)[ROUNDS // 2]
+        note = f"{seconds:.2f} s for all; strengths the same to {_CLOSE:g}"
+        claims.append(Claim(text, ratios(measured), bound, "at least", note, f"votes: {what}"))
+    return claims
+
+
+def _meetings() -> Any:
+    """(votes, 2): who won and who lost, between systems of known strengths."""
+    chance = np.random.default_rng(1)
+    strengths = np.linspace(-0.7, 0.7, SYSTEMS)
+    first = chance.integers(SYSTEMS, size=VOTES)
+    second = (first + chance.integers(1, SYSTEMS, size=VOTES)) % SYSTEMS
+    won = chance.random(VOTES) < 1 / (1 + np.exp(strengths[second] - strengths[first]))
+    return np.column_stack([np.where(won, first, second), np.where(won, second, first)])
+
+
+def _wins(pairs: Any) -> Any:
+    wins = np.zeros((SYSTEMS, SYSTEMS))
+    np.add.at(wins, (pairs[:, 0], pairs[:, 1]), 1.0)
+    return wins
+
+
+def _check_strengths(choix: Any, drawn: list[Any], wins: Any) -> None:
+    """On the same resamples."""
+    ours = fit(wins, ghosts=np.zeros(len(wins)))
+    theirs = np.stack([choix.ilsr_pairwise(SYSTEMS, sample.tolist()) for sample in drawn])
+    apart = float(np.abs(ours - (theirs - theirs.mean(axis=1, keepdims=True))).max())
+    if apart > _CLOSE:
+        raise AssertionError(f"our strengths and choix's differ by {apart:g}")
+
+
+# --- agreement -------------------------------------------------------------------------------------------------------
+
+
+def _answers(raters: int) -> Any:
+    """(items, raters), coded from 0: each rater says what most say, or something else."""
+    chance = np.random.default_rng(3)
+    items = ANSWERS // raters
+    usual = chance.choice(_CATEGORIES, size=(items, 1), p=[0.5, 0.15, 0.35])
+    other = chance.choice(_CATEGORIES, size=(items, raters))
+    return np.where(chance.random((items, raters)) < 0.6, usual, other)
+
+
+def _alpha() -> Claim:
+    import krippendorff  # type: ignore[import-not-found]
+
+    codes = _answers(_RATERS)
+    found: dict[str, float] = {}
+
+    def theirs() -> None:
+        table = codes.T.astype(float)
+        found["krippendorff"] = krippendorff.alpha(reliability_data=table, level_of_measurement="nominal")
+
+    def ours() -> None:
+        rows = coincidences(counts_of(codes, _CATEGORIES))
+        found["ours"] = float(alpha(_CATEGORIES)(rows.sum(axis=0)))
+
+    return _agreeing("krippendorff / our α", theirs, ours, found)
+
+
+def _kappa() -> Claim:
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+    first, second = _answers(2).T
+    found: dict[str, float] = {}
+
+    def theirs() -> None:
+        found["scikit-learn"] = float(cohen_kappa_score(first, second))
+
+    def ours() -> None:
+        rows = crossed(first, second, _CATEGORIES)
+        found["ours"] = float(cohen(_CATEGORIES)(rows.sum(axis=0)))
+
+    return _agreeing("scikit-learn / our κ", theirs, ours, found)
+
+
+def _agreeing(
+    text: str, theirs: Callable[[], None], ours: Callable[[], None], found: dict[str, float]
+) -> Claim:
+    theirs()
+    ours()
+    if max(found.values()) - min(found.values()) > 1e-9:
+        raise AssertionError(f"the values differ: {found}")
+    measured = in_turn(_timed(theirs), _timed(ours), rounds=ROUNDS)
+    return Claim(
+        text, ratios(measured), None, "at least", f"both {found['ours']:.6f}", f"agreement: {ANSWERS:,} votes"
+    )
+
+
+def _timed(work: Callable[[], None], *, times: float = 1.0) -> Callable[[], float]:
+    """Processor seconds of it, so many times over."""
+
+    def measured() -> float:
+        began = time.process_time()
+        work()
+        return times * (time.process_time() - began)
+
+    return measured

@@ -1,0 +1,83 @@
+"""Whether readers prefer the text that they believe to be human, whoever wrote it.
+
+That the believed text is often preferred proves little: the better text is preferred and believed. So the odds are
+compared within strata. Within a pair of systems, belief still goes with what is good in a passage; within an item,
+raters saw the same two texts, and only what they believed differs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from eval.metric import Unmeasured
+from eval.preference.counted import counted
+from eval.preference.proportion import LEVEL, Proportion, proportion
+from eval.preference.strata import OddsRatio, odds_ratio
+from eval.preference.vote import Vote
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefEffect:
+    """What belief in a human writer goes along with."""
+
+    preferred: Proportion
+    """How often the text believed human was preferred, of the votes that are no tie and believe it of one text."""
+    within_pairs: OddsRatio | Unmeasured
+    """Of preferring a system when its text is believed human against when the other's is: pair of systems by pair."""
+    within_items: OddsRatio | Unmeasured
+    """The same among raters of the same two texts."""
+    right: Proportion | Unmeasured
+    """How often the text believed human is the human's, where that is known."""
+    undecided: int
+    """Votes that believe it of both texts or of neither."""
+
+
+def belief_effect(
+    votes: Iterable[Vote], *, human: str = "", level: float = LEVEL
+) -> BeliefEffect | Unmeasured:
+    """The effect, or why there is none to tell; `human` names the system that is a person, if one is."""
+    own = [vote for vote in counted(votes) if vote.believed_human]
+    one_sided = [vote for vote in own if vote.believed_human in ("first", "second")]
+    decided = [vote for vote in one_sided if vote.winner]
+    found = proportion(sum(_believed(vote) == vote.winner for vote in decided), len(decided), level=level)
+    if isinstance(found, Unmeasured):
+        return Unmeasured(
+            "no vote both prefers a text and believes just one of them human"
+            if own
+            else "nobody was asked which text a person wrote"
+        )
+    return BeliefEffect(
+        found,
+        _within(decided, lambda vote: vote.pair, level=level),
+        _within(decided, lambda vote: (vote.item, vote.pair), level=level),
+        _right(one_sided, human, level=level),
+        len(own) - len(one_sided),
+    )
+
+
+def _believed(vote: Vote) -> str:
+    return vote.first if vote.believed_human == "first" else vote.second
+
+
+def _within(
+    votes: Sequence[Vote], stratum: Callable[[Vote], Hashable], *, level: float
+) -> OddsRatio | Unmeasured:
+    cells: dict[Hashable, Counter[tuple[bool, bool]]] = {}
+    for vote in votes:
+        cell = (_believed(vote) == vote.pair[0], vote.winner == vote.pair[0])
+        cells.setdefault(stratum(vote), Counter())[cell] += 1
+    tables = [
+        ((one[True, True], one[True, False]), (one[False, True], one[False, False])) for one in cells.values()
+    ]
+    return odds_ratio(tables, level=level)
+
+
+def _right(votes: Iterable[Vote], human: str, *, level: float) -> Proportion | Unmeasured:
+    if not human:
+        return Unmeasured("which system is human was not said")
+    asked = [vote for vote in votes if human in vote.pair]
+    if not asked:
+        return Unmeasured(f"no vote says whether a text of {human} was written by a person")
+    return proportion(sum(_believed(vote) == human for vote in asked), len(asked), level=level)

@@ -1,0 +1,236 @@
+"""More than two systems on one scale: Bradley and Terry's (1952) strengths, thousands of bootstrap fits at once.
+
+The chance that one system beats another is the logistic function of the difference of their strengths, which are
+logarithms of odds and sum to zero. A tie is half a win for each. All fits of a bootstrap are Newton steps on a stack of
+matrices.
+
+A system that never lost, or never won, has no finite strength (Ford 1957: every system must be reached from every
+other by wins). Then each system is given half a win and half a loss against an imagined one of middling strength, and
+the votes are drawn from the fitted strengths, since items drawn again never show the loss that was not seen. The
+result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.metric import Numbers, Unmeasured
+from eval.preference.bootstrap import SAMPLES, drawn
+from eval.preference.counted import counted, systems_of
+from eval.preference.proportion import LEVEL
+from eval.preference.rates import worth
+from eval.preference.vote import Vote
+
+# Strengths are found to this, and a step never parts two systems by more than 1: then each step climbs (Bach 2010,
+# the loss is self-concordant).
+_CLOSE = 1e-9
+_LONGEST = 1.0
+_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """Where a system stands."""
+
+    system: str
+    value: float
+    low: float
+    high: float
+    best: int
+    """Of its rank in 95% of the resamples; 1 is the strongest."""
+    worst: int
+    won: float
+    """Of its votes, with half of its ties."""
+    votes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beats:
+    """How likely the first wins a vote against the second, as the strengths have it."""
+
+    first: str
+    second: str
+    chance: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves out an even chance."""
+        return self.low > 0.5 or self.high < 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """All systems, the strongest first."""
+
+    strengths: tuple[Strength, ...]
+    pairs: tuple[Beats, ...]
+    """Each two, the stronger first."""
+    votes: int
+    items: int
+    samples: int
+    regularised: bool
+    """Some system never lost or never won, so all strengths are drawn together a little."""
+    regularised_samples: int
+    """In so many resamples it was so."""
+    ties: str = "half a win each"
+
+
+def bradley_terry(
+    votes: Iterable[Vote], *, samples: int = SAMPLES, seed: int = 1, level: float = LEVEL
+) -> BradleyTerry | Unmeasured:
+    """The strengths, with intervals over resamples of items; or why there is no common scale."""
+    own = counted(votes)
+    systems = systems_of(own)
+    if len(systems) < 2:
+        return Unmeasured("there is no vote between two systems")
+    rows = _rows(own, systems)
+    wins = rows.sum(axis=0).reshape(1, len(systems), len(systems))
+    if reason := _parted(wins[0], systems):
+        return Unmeasured(reason)
+    regularised = not bool(_connected(wins)[0])
+    value = fit(wins, ghosts=np.array([float(regularised)]))[0]
+    tried = (
+        _imagined(wins[0], value, samples=samples, seed=seed)
+        if regularised
+        else drawn(rows, samples=samples, seed=seed).reshape(samples, *wins.shape[1:])
+    )
+    loose = ~_connected(tried)
+    found = fit(tried, ghosts=np.maximum(loose, regularised).astype(np.float64))
+    order = [int(place) for place in np.argsort(-value, kind="stable")]
+    return BradleyTerry(
+        _strengths(systems, order, value, found, wins[0], level),
+        _pairs(systems, order, value, found, level),
+        len(own),
+        len(rows),
+        samples,
+        regularised,
+        int(loose.sum()),
+    )
+
+
+def fit(wins: Numbers, *, ghosts: Numbers) -> Numbers:
+    """Strengths that make the wins (fits, systems, systems) likeliest: (fits, systems), each summing to zero.
+
+    `ghosts` is 1 for a fit with half a win and half a loss against a system of strength zero, else 0.
+    """
+    strengths = np.zeros(wins.shape[:2])
+    games = wins + wins.swapaxes(1, 2)
+    won = wins.sum(axis=2) + ghosts[:, None] / 2
+    going = np.arange(len(wins))
+    for _ in range(_STEPS):
+        step = _step(strengths[going], games[going], won[going], ghosts[going])
+        strengths[going] += step
+        going = going[np.ptp(step, axis=1) > _CLOSE]
+        if not len(going):
+            break
+    centred: Numbers = strengths - strengths.mean(axis=1, keepdims=True)
+    return centred
+
+
+def _step(strengths: Numbers, games: Numbers, won: Numbers, ghosts: Numbers) -> Numbers:
+    """Newton's, cut short where it would leap."""
+    systems = strengths.shape[1]
+    chance = _logistic(strengths[:, :, None] - strengths[:, None, :])
+    alone = _logistic(strengths)
+    slope = won - (games * chance).sum(axis=2) - ghosts[:, None] * alone
+    weights = games * chance * (1 - chance)
+    bend = -weights
+    diagonal = np.arange(systems)
+    bend[:, diagonal, diagonal] += weights.sum(axis=2) + ghosts[:, None] * alone * (1 - alone)
+    # Without a ghost only differences matter; this fixes the sum, and no difference.
+    bend += np.where(ghosts == 0, 1.0 / systems, 0.0)[:, None, None]
+    step: Numbers = np.linalg.solve(bend, slope[..., None])[..., 0]
+    longest = np.ptp(step, axis=1, keepdims=True) + np.abs(step.mean(axis=1, keepdims=True))
+    step *= np.minimum(1.0, _LONGEST / np.maximum(longest, _CLOSE))
+    return step
+
+
+def _logistic(values: Numbers) -> Numbers:
+    chance: Numbers = 0.5 * (1 + np.tanh(values / 2))
+    return chance
+
+
+def _rows(votes: Sequence[Vote], systems: Sequence[str]) -> Numbers:
+    """A row for each item: the wins of each system over each other."""
+    place = {name: number for number, name in enumerate(systems)}
+    items = {item: number for number, item in enumerate(dict.fromkeys(vote.item for vote in votes))}
+    rows = np.zeros((len(items), len(systems), len(systems)))
+    for vote in votes:
+        one, other = vote.pair
+        rows[items[vote.item], place[one], place[other]] += worth(vote, one)
+        rows[items[vote.item], place[other], place[one]] += worth(vote, other)
+    return rows.reshape(len(items), -1)
+
+
+def _imagined(wins: Numbers, strengths: Numbers, *, samples: int, seed: int) -> Numbers:
+    """Wins that systems of these strengths would have in as many votes, each without a tie."""
+    games = np.rint(np.triu(wins + wins.T)).astype(int)
+    chance = _logistic(strengths[:, None] - strengths[None, :])
+    won = np.random.default_rng(seed).binomial(games, chance, size=(samples, *wins.shape))
+    return (won + (games - won).swapaxes(1, 2)).astype(np.float64)
+
+
+def _connected(wins: Numbers) -> NDArray[np.bool_]:
+    """Of each fit, whether wins lead from every system to every other."""
+    return np.asarray(_reached(wins).all(axis=(1, 2)))
+
+
+def _reached(wins: Numbers) -> NDArray[np.bool_]:
+    systems = wins.shape[1]
+    steps = ((wins > 0) | np.eye(systems, dtype=bool)).astype(np.float32)
+    for _ in range((systems - 1).bit_length()):
+        steps = (steps @ steps > 0).astype(np.float32)
+    return steps > 0
+
+
+def _parted(wins: Numbers, systems: Sequence[str]) -> str:
+    """A sentence, where no votes lead from some systems to others."""
+    joined = _reached((wins + wins.T)[None])[0]
+    groups = dict.fromkeys(
+        tuple(name for name, near in zip(systems, row, strict=True) if near) for row in joined
+    )
+    if len(groups) == 1:
+        return ""
+    told = "; ".join(", ".join(group) for group in groups)
+    return f"no vote compares these groups of systems, so they share no scale: {told}"
+
+
+def _strengths(
+    systems: Sequence[str], order: Sequence[int], value: Numbers, found: Numbers, wins: Numbers, level: float
+) -> tuple[Strength, ...]:
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(found, ends, axis=0)
+    ranks = 1 + (found[:, None, :] > found[:, :, None]).sum(axis=2)
+    best, worst = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
+    won, votes = wins.sum(axis=1), (wins + wins.T).sum(axis=1)
+    return tuple(
+        Strength(
+            systems[at],
+            float(value[at]),
+            float(low[at]),
+            float(high[at]),
+            int(best[at]),
+            int(worst[at]),
+            float(won[at]),
+            int(votes[at]),
+        )
+        for at in order
+    )
+
+
+def _pairs(
+    systems: Sequence[str], order: Sequence[int], value: Numbers, found: Numbers, level: float
+) -> tuple[Beats, ...]:
+    pairs = []
+    for one, other in combinations(order, 2):
+        low, high = np.quantile(found[:, one] - found[:, other], [(1 - level) / 2, (1 + level) / 2])
+        chance, least, most = _logistic(np.array([value[one] - value[other], low, high]))
+        pairs.append(Beats(systems[one], systems[other], float(chance), float(least), float(most)))
+    return tuple(pairs)

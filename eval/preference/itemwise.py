@@ -1,0 +1,66 @@
+"""Several raters on one item are no independent votes: an interval and an exact test that take items as wholes.
+
+A passage where one system shines wins it many votes at once, and a binomial test over votes then finds too much. The
+interval is Wilson's on the effective number of votes (Korn and Graubard 1998, with their correction for few items). The
+test tosses a coin for each item, whether all its votes change sides; where every item has one vote it is the binomial
+test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval.metric import Numbers
+from eval.preference.proportion import LEVEL, Bounds, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Itemwise:
+    """The same rate, with items as what was sampled."""
+
+    items: int
+    effective_votes: float
+    """So many independent votes would say as much."""
+    bounds: Bounds
+    p_value: float
+    """Exact and two-sided."""
+
+
+def itemwise(
+    won: Sequence[float] | Numbers, votes: Sequence[float] | Numbers, *, level: float = LEVEL
+) -> Itemwise:
+    """From what one system won on each item, of how many votes; at least one vote in all."""
+    ours, given = np.asarray(won, np.float64), np.asarray(votes, np.float64)
+    ours, given = ours[given > 0], given[given > 0]
+    rate = float(ours.sum() / given.sum())
+    effective = _effective(ours, given, rate, level=level)
+    found = wilson(rate * effective, effective, level=level)
+    bounds = Bounds(found.low, found.high, "Wilson, on effective votes", level)
+    return Itemwise(len(given), effective, bounds, flipped_p(2 * ours - given))
+
+
+def _effective(won: Numbers, votes: Numbers, rate: float, *, level: float) -> float:
+    from scipy.stats import norm, t  # type: ignore[import-untyped]
+
+    items, total = len(votes), float(votes.sum())
+    if items == 1 or rate in (0.0, 1.0):
+        return float(items)  # agreement says nothing of chance: each item counts once
+    variance = items / (items - 1) * float(((won - rate * votes) ** 2).sum()) / total**2
+    tail = (1 - level) / 2
+    few = float(norm.isf(tail) / t.isf(tail, items - 1)) ** 2
+    return min(total, rate * (1 - rate) / variance * few) if variance > 0 else total * few
+
+
+def flipped_p(nets: Sequence[float] | Numbers) -> float:
+    """How often random signs make the sum of these as large, by the whole distribution. They are whole numbers."""
+    sizes = np.abs(np.rint(np.asarray(nets))).astype(int)
+    real, reach = abs(int(np.rint(np.sum(nets)))), int(sizes.sum())
+    chance = np.zeros(2 * reach + 1)
+    chance[reach] = 1.0
+    for size in sizes[sizes > 0]:
+        chance = (np.roll(chance, size) + np.roll(chance, -size)) / 2
+    sums = np.abs(np.arange(-reach, reach + 1))
+    return min(1.0, float(chance[sums >= real].sum()))

@@ -1,0 +1,142 @@
+"""Raters whose votes can't be trusted: they prefer shuffled text, contradict themselves, or always take one side.
+
+Three exact tests of each rater, each with its level stated in the flag. They are a screen: an honest rater is flagged
+by chance no more often than the levels say, and nobody's votes are dropped; rates without them are shown beside.
+
+- spam: a shuffled copy preferred, or called equal, more often than a slip in twenty explains (binomial, 5%);
+- repeats: another answer to the same pair more often than among the other raters' repeats (Fisher, 1%);
+- side: one place on the page preferred more often than a fair coin does (binomial, two-sided, 1%). Sides are balanced
+  for each rater, so whoever reads has no reason to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from eval.metric import Unmeasured
+from eval.preference.counted import counted, raters_of
+from eval.preference.proportion import binomial_p
+from eval.preference.vote import SHUFFLED, Vote
+
+Check: TypeAlias = Literal["spam", "repeats", "side"]
+
+SLIPS = 0.05
+"""How often someone who reads may miss a spam item."""
+LEVELS: dict[Check, float] = {"spam": 0.05, "repeats": 0.01, "side": 0.01}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One test of one rater."""
+
+    check: Check
+    failures: int
+    trials: int
+    p_value: float
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """What a rater's votes say of the rater."""
+
+    name: str
+    votes: int
+    """On pairs."""
+    checks: tuple[Checked, ...]
+    untested: dict[Check, str]
+    """Why a test says nothing."""
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """A sentence for each test that was failed."""
+        return tuple(_sentence(one) for one in self.checks if one.flagged)
+
+
+def check_raters(votes: Iterable[Vote]) -> tuple[Rater, ...]:
+    """Every rater by name."""
+    own = list(votes)
+    pairs = counted(own)
+    repeats = _repeats(own, pairs)
+    return tuple(_checked(name, own, pairs, repeats) for name in raters_of(own))
+
+
+def flagged_raters(votes: Iterable[Vote]) -> tuple[str, ...]:
+    """The names of those who failed a test."""
+    return tuple(rater.name for rater in check_raters(votes) if rater.flagged)
+
+
+def _checked(
+    name: str, votes: Sequence[Vote], pairs: Sequence[Vote], repeats: Sequence[tuple[str, bool]]
+) -> Rater:
+    mine = [vote for vote in pairs if vote.rater == name]
+    spam = [vote for vote in votes if vote.kind == "spam" and vote.rater == name]
+    every: dict[Check, Checked | Unmeasured] = {
+        "spam": _spam(spam),
+        "repeats": _contradictions(name, repeats),
+        "side": _side(mine),
+    }
+    tested = tuple(one for one in every.values() if isinstance(one, Checked))
+    untested = {check: one.why for check, one in every.items() if isinstance(one, Unmeasured)}
+    return Rater(name, len(mine), tested, untested)
+
+
+def _spam(votes: Sequence[Vote]) -> Checked | Unmeasured:
+    from scipy.stats import binom  # type: ignore[import-untyped]
+
+    if not votes:
+        return Unmeasured("this rater has seen no spam item")
+    failures = sum(vote.winner is None or vote.winner == SHUFFLED for vote in votes)
+    return _judged("spam", failures, len(votes), float(binom.sf(failures - 1, len(votes), SLIPS)))
+
+
+def _repeats(votes: Iterable[Vote], pairs: Iterable[Vote]) -> list[tuple[str, bool]]:
+    """Of each repeat whose first showing has a vote: the rater, and whether the answer changed."""
+    before = {(vote.item, vote.rater, vote.pair): vote.winner for vote in pairs}
+    return [
+        (vote.rater, before[vote.repeats, vote.rater, vote.pair] != vote.winner)
+        for vote in votes
+        if vote.kind == "repeat" and (vote.repeats, vote.rater, vote.pair) in before
+    ]
+
+
+def _contradictions(name: str, repeats: Sequence[tuple[str, bool]]) -> Checked | Unmeasured:
+    from scipy.stats import hypergeom
+
+    mine = [changed for rater, changed in repeats if rater == name]
+    others = [changed for rater, changed in repeats if rater != name]
+    if not mine:
+        return Unmeasured("this rater has seen no pair twice")
+    if not others:
+        return Unmeasured(
+            "no other rater has seen a pair twice, so there is nothing to hold the answers against"
+        )
+    changed = sum(mine)
+    every, both = len(mine) + len(others), changed + sum(others)
+    return _judged("repeats", changed, len(mine), float(hypergeom.sf(changed - 1, every, both, len(mine))))
+
+
+def _side(votes: Sequence[Vote]) -> Checked | Unmeasured:
+    decided = [vote for vote in votes if vote.winner]
+    if not decided:
+        return Unmeasured("this rater has preferred no text to another")
+    first = sum(vote.choice == "first" for vote in decided)
+    most = max(first, len(decided) - first)
+    return _judged("side", most, len(decided), binomial_p(first, len(decided)))
+
+
+def _judged(check: Check, failures: int, trials: int, p_value: float) -> Checked:
+    return Checked(check, failures, trials, min(1.0, p_value), p_value < LEVELS[check])
+
+
+def _sentence(one: Checked) -> str:
+    what = {
+        "spam": f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal "
+        f"(p = {one.p_value:.2g} if one in {1 / SLIPS:.0f} is a slip)",
+        "repeats": f"changed {one.failures} of {one.trials} answers when asked again "
+        f"(p = {one.p_value:.2g} against the other raters)",
+        "side": f"took the same side in {one.failures} of {one.trials} votes (p = {one.p_value:.2g} for a fair coin)",
+    }
+    return f"{what[one.check]}; the limit is {LEVELS[one.check]:g}"

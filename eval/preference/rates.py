@@ -1,0 +1,181 @@
+"""How often one system is preferred to another: in all votes, by language, book or rater, and by place on the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ape.errors import InputError
+from eval.metric import Unmeasured
+from eval.preference.counted import counted, pairs_of
+from eval.preference.itemwise import Itemwise, itemwise
+from eval.preference.proportion import (
+    LEVEL,
+    Bounds,
+    Proportion,
+    binomial_p,
+    bonett_price,
+    clopper_pearson,
+    proportion,
+    wilson,
+)
+from eval.preference.strata import OddsRatio, odds_ratio
+from eval.preference.vote import Vote
+from eval.significance.many import holm
+
+Ties: TypeAlias = Literal["left out", "half a win each"]
+By: TypeAlias = Literal["language", "book", "rater"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How often `system` was preferred to `other`."""
+
+    system: str
+    other: str
+    wins: int
+    losses: int
+    ties: int
+    rate: float
+    bounds: tuple[Bounds, ...]
+    """Votes taken as independent."""
+    p_value: float
+    """Exact, two-sided, of wins against losses; a tie takes no side whatever it counts in the rate."""
+    handling: Ties
+    itemwise: Itemwise | None = None
+    """Where an item has several votes."""
+
+    @property
+    def votes(self) -> int:
+        """Ties too."""
+        return self.wins + self.losses + self.ties
+
+    @property
+    def interval(self) -> Bounds:
+        """The one to show: with items as wholes where that makes a difference."""
+        return self.itemwise.bounds if self.itemwise else self.bounds[0]
+
+    @property
+    def p_to_show(self) -> float:
+        """Of the same test as the interval."""
+        return self.itemwise.p_value if self.itemwise else self.p_value
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The preference of one pair among the votes of one language, book or rater."""
+
+    by: By
+    name: str
+    pair: tuple[str, str]
+    preference: Preference | Unmeasured
+    corrected: float | None = None
+    """Its p-value after Holm's correction over all groups of the pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Whether the place on the page moved votes."""
+
+    first: Proportion
+    """How often the text shown first was preferred, of the votes that are no tie."""
+    shown: tuple[tuple[str, int], ...]
+    """How often each system was shown first."""
+    odds: OddsRatio | Unmeasured
+    """Of winning when shown first against second, pair by pair: not moved by an order that was not balanced."""
+
+
+def preference(
+    votes: Iterable[Vote], system: str, other: str, *, ties: Ties = "left out", level: float = LEVEL
+) -> Preference | Unmeasured:
+    """The rate, its intervals and its test, or why there is none."""
+    if system == other:
+        raise InputError(f"{system!r} can't be preferred to itself.")
+    own = [vote for vote in counted(votes) if {vote.first, vote.second} == {system, other}]
+    if not own:
+        return Unmeasured(f"there is no vote between {system} and {other}")
+    wins = sum(vote.winner == system for vote in own)
+    losses = sum(vote.winner == other for vote in own)
+    equal = len(own) - wins - losses
+    if not wins + losses:
+        return Unmeasured(f"all {equal:,} votes between {system} and {other} are ties")
+    if ties == "left out":
+        own = [vote for vote in own if vote.winner]
+        rate = wins / (wins + losses)
+        found = wilson, clopper_pearson
+        bounds = tuple(make(wins, wins + losses, level=level) for make in found)
+    else:
+        rate = (wins + equal / 2) / len(own)
+        bounds = (bonett_price(wins, losses, equal, level=level),)
+    whole = _by_item(own, system, level=level)
+    return Preference(
+        system, other, wins, losses, equal, rate, bounds, binomial_p(wins, wins + losses), ties, whole
+    )
+
+
+def _by_item(votes: Sequence[Vote], system: str, *, level: float) -> Itemwise | None:
+    number = Counter(vote.item for vote in votes)
+    if len(number) == len(votes):
+        return None
+    won = dict.fromkeys(number, 0.0)
+    for vote in votes:
+        won[vote.item] += worth(vote, system)
+    return itemwise(list(won.values()), list(number.values()), level=level)
+
+
+def worth(vote: Vote, system: str) -> float:
+    """What a vote gives to one of its two systems: a win, half of one, or nothing."""
+    return 0.5 if vote.winner is None else float(vote.winner == system)
+
+
+def preferences(
+    votes: Iterable[Vote], *, ties: Ties = "left out", level: float = LEVEL
+) -> tuple[Preference | Unmeasured, ...]:
+    """Of every pair that was compared; the system with more wins is named first."""
+    own = counted(votes)
+    return tuple(preference(own, *_winner_first(own, pair), ties=ties, level=level) for pair in pairs_of(own))
+
+
+def _winner_first(votes: Iterable[Vote], pair: tuple[str, str]) -> tuple[str, str]:
+    won = Counter(vote.winner for vote in votes if vote.pair == pair)
+    return pair if won[pair[0]] >= won[pair[1]] else (pair[1], pair[0])
+
+
+def grouped(votes: Iterable[Vote], by: By, *, ties: Ties = "left out") -> tuple[Group, ...]:
+    """Every pair in every language, or book, or of every rater; votes that do not say theirs are left out."""
+    own = [vote for vote in counted(votes) if getattr(vote, by)]
+    found: list[Group] = []
+    for pair in pairs_of(own):
+        system, other = _winner_first(own, pair)
+        of_pair = [vote for vote in own if vote.pair == pair]
+        names = sorted({getattr(vote, by) for vote in of_pair})
+        each = [
+            preference([vote for vote in of_pair if getattr(vote, by) == name], system, other, ties=ties)
+            for name in names
+        ]
+        tested = [one.p_to_show for one in each if isinstance(one, Preference)]
+        corrected = iter(holm(tested))
+        found += [
+            Group(by, name, (system, other), one, next(corrected) if isinstance(one, Preference) else None)
+            for name, one in zip(names, each, strict=True)
+        ]
+    return tuple(found)
+
+
+def position(votes: Iterable[Vote], *, level: float = LEVEL) -> Position | Unmeasured:
+    """How often what was shown first was preferred, and the odds of winning there."""
+    own = counted(votes)
+    decided = [vote for vote in own if vote.winner]
+    share = proportion(sum(vote.choice == "first" for vote in decided), len(decided), level=level)
+    if isinstance(share, Unmeasured):
+        return Unmeasured("no vote prefers either text" if own else share.why)
+    shown = Counter(vote.first for vote in own)
+    tables = []
+    for pair in pairs_of(decided):
+        won = Counter(
+            (vote.first == pair[0], vote.winner == pair[0]) for vote in decided if vote.pair == pair
+        )
+        tables.append(((won[True, True], won[True, False]), (won[False, True], won[False, False])))
+    return Position(share, tuple(sorted(shown.items())), odds_ratio(tables, level=level))

@@ -1,0 +1,98 @@
+"""Looks without cheating: an interval and a test that stay right however often one looks, and whenever one stops.
+
+Whoever looks at a running test every evening and stops at the first p < .05 is wrong far more often than one time in
+twenty. Boundaries with a spending function (O'Brien and Fleming's, Lan and DeMets') mend that for a test whose length
+is known. Votes come one by one, their number is seldom kept to, and a page of live results is looked at whenever
+somebody likes; so we take Robbins's (1970) mixture. The likelihood of the votes under a mixture of rates, over that
+under one rate, is a martingale if that one is true, and by Ville's (1939) inequality it ever exceeds 20 with a chance
+of 1/20 at most. The rates for which it has not make the interval. Its price: at 200 votes it is some 1.5 times as
+wide as Wilson's.
+
+A second vote on the same two texts is not independent of the first, so each item counts once, by its first vote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.metric import Numbers, Unmeasured
+from eval.preference.counted import counted
+from eval.preference.proportion import LEVEL, Bounds
+from eval.preference.vote import Vote
+
+# The mixture is Beta(10, 10): rates of preference are seldom beyond .3 and .7. Any other is as right, and wider there.
+_MIXTURE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What may be said now, and still be right after any number of looks before and after."""
+
+    system: str
+    other: str
+    wins: int
+    votes: int
+    """The first on each item, without ties."""
+    rate: float
+    bounds: Bounds
+    p_value: float
+    """Always valid: the smallest that any look so far could have given."""
+    decided_at: int | None
+    """After so many votes an even chance was ruled out; None: it is not yet."""
+    level: float = LEVEL
+
+
+def look(votes: Iterable[Vote], system: str, other: str, *, level: float = LEVEL) -> Look | Unmeasured:
+    """The votes in the order of their times, or as given where a time is missing."""
+    own = [vote for vote in counted(votes) if {vote.first, vote.second} == {system, other} and vote.winner]
+    if not own:
+        return Unmeasured(f"there is no vote that prefers {system} or {other}")
+    if all(vote.at for vote in own):
+        own.sort(key=lambda vote: vote.at)
+    firsts = {vote.item: vote for vote in reversed(own)}
+    won = [vote.winner == system for vote in own if firsts[vote.item] is vote]
+    return looked(won, system, other, level=level)
+
+
+def looked(won: Sequence[bool], system: str = "", other: str = "", *, level: float = LEVEL) -> Look:
+    """From each vote in turn, whether the system won it."""
+    if not len(won):
+        raise InputError("There is no vote to look at.")
+    wins = np.cumsum(np.asarray(won, np.float64))
+    number = np.arange(1.0, len(wins) + 1)
+    against = evidence(wins, number, 0.5)
+    decided = np.flatnonzero(against >= -np.log(1 - level))
+    p_value = min(1.0, float(np.exp(-against.max())))
+    bounds = sequence_bounds(int(wins[-1]), len(wins), level=level)
+    at = int(decided[0]) + 1 if len(decided) else None
+    return Look(
+        system, other, int(wins[-1]), len(wins), float(wins[-1] / len(wins)), bounds, p_value, at, level
+    )
+
+
+def evidence(wins: Numbers, votes: Numbers, rate: float) -> Numbers:
+    """The logarithm of the mixture's likelihood over that of one rate."""
+    from scipy.special import betaln, xlog1py, xlogy  # type: ignore[import-untyped]
+
+    mixed = betaln(_MIXTURE + wins, _MIXTURE + votes - wins) - betaln(_MIXTURE, _MIXTURE)
+    found: Numbers = mixed - xlogy(wins, rate) - xlog1py(votes - wins, -rate)
+    return found
+
+
+def sequence_bounds(wins: int, votes: int, *, level: float = LEVEL) -> Bounds:
+    """The rates that the votes so far have not ruled out."""
+    from scipy.optimize import brentq  # type: ignore[import-untyped]
+
+    rate, limit = wins / votes, -np.log(1 - level)
+
+    def beyond(other: float) -> float:
+        return float(evidence(np.array(wins, float), np.array(votes, float), other) - limit)
+
+    tiny = 1e-12
+    low = 0.0 if not wins else float(brentq(beyond, tiny, max(rate, 2 * tiny)))
+    high = 1.0 if wins == votes else float(brentq(beyond, min(rate, 1 - 2 * tiny), 1 - tiny))
+    return Bounds(low, high, "confidence sequence", level)

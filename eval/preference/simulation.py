@@ -1,0 +1,232 @@
+"""Do the intervals and tests keep their promises? Votes with a known truth: `python -m eval.preference.simulation`.
+
+Of rates: how often the interval holds the truth, and how often the test rejects an even chance, for rates
+from .5 to .8, with ties, with several raters to an item who feel alike about it, and with looks after every vote. Of
+strengths: how often Bradley and Terry's interval holds the truth. Of raters: how many of those who cheat are flagged,
+how many of the honest and of the merely noisy, and what the rate is like before and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from eval.preference.bradley_terry import BradleyTerry, bradley_terry, fit
+from eval.preference.proportion import Bounds
+from eval.preference.rates import Preference, Ties, preference
+from eval.preference.sequential import evidence, looked
+from eval.preference.simulated_raters import cleaned, flags
+from eval.preference.vote import Choice, Vote
+
+RATES = (0.5, 0.6, 0.7, 0.8)
+ROUNDS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How votes of two systems come about."""
+
+    rate: float
+    """That the first wins a vote that is no tie, over all items."""
+    items: int = 150
+    raters: int = 1
+    ties: float = 0.0
+    alike: float = 0.0
+    """How much of the variance is the item's: 0, raters of an item are independent; towards 1, all say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How often what was promised was kept."""
+
+    name: str
+    setting: Setting
+    covered: float
+    rejected: float
+    """An even chance, at 5%."""
+    rounds: int
+
+
+def votes_of(setting: Setting, chance: np.random.Generator) -> list[Vote]:
+    """One test: every rater on every item, sides by chance."""
+    size = (setting.items, setting.raters)
+    liking = np.full(setting.items, setting.rate)
+    if setting.alike:
+        spread = 1 / setting.alike - 1
+        liking = chance.beta(setting.rate * spread, (1 - setting.rate) * spread, setting.items)
+    tied = chance.random(size) < setting.ties
+    won = chance.random(size) < liking[:, None]
+    swapped = chance.random(size) < 0.5
+    return [
+        _shown(
+            f"i{item}",
+            f"r{rater}",
+            swapped=bool(swapped[item, rater]),
+            tied=bool(tied[item, rater]),
+            won=bool(won[item, rater]),
+        )
+        for item in range(setting.items)
+        for rater in range(setting.raters)
+    ]
+
+
+def _shown(item: str, rater: str, *, swapped: bool, tied: bool, won: bool) -> Vote:
+    choice: Choice = "tie" if tied else ("second" if won == swapped else "first")
+    one, other = ("y", "x") if swapped else ("x", "y")
+    return Vote(item, rater, one, other, choice)
+
+
+def rates(settings: Iterable[Setting], *, rounds: int, seed: int) -> Iterator[Kept]:
+    """Every interval and test of a rate, setting by setting."""
+    for setting in settings:
+        chance = np.random.default_rng(seed)
+        covered: Counter[str] = Counter()
+        rejected: Counter[str] = Counter()
+        for _ in range(rounds):
+            for name, bounds, truth, p_value in _promises(setting, votes_of(setting, chance)):
+                covered[name] += bounds.low <= truth <= bounds.high
+                rejected[name] += p_value < 0.05
+        for name in covered:
+            yield Kept(name, setting, covered[name] / rounds, rejected[name] / rounds, rounds)
+
+
+def _promises(setting: Setting, votes: Sequence[Vote]) -> Iterator[tuple[str, Bounds, float, float]]:
+    """Each interval by its name, with the truth and the p-value that goes with it."""
+    halves = setting.rate * (1 - setting.ties) + setting.ties / 2
+    handlings: tuple[tuple[Ties, float], ...] = (("left out", setting.rate), ("half a win each", halves))
+    for handling, truth in handlings if setting.ties else handlings[:1]:
+        found = preference(votes, "x", "y", ties=handling)
+        assert isinstance(found, Preference)
+        for bounds in found.bounds:
+            yield f"{bounds.method}, ties {handling}", bounds, truth, found.p_value
+        if found.itemwise:
+            name = f"{found.itemwise.bounds.method}, ties {handling}"
+            yield name, found.itemwise.bounds, truth, found.itemwise.p_value
+
+
+def peeking(rate: float, *, votes: int, rounds: int, seed: int) -> tuple[float, float, float]:
+    """Looks after every vote: how often a binomial test is ever below 5%, ours is, and our interval never misses."""
+    from scipy.stats import binom  # type: ignore[import-untyped]
+
+    chance = np.random.default_rng(seed)
+    number = np.arange(1.0, votes + 1)
+    naive = ours = held = 0
+    for _ in range(rounds):
+        won = chance.random(votes) < rate
+        wins = np.cumsum(won.astype(float))
+        least = np.minimum(wins, number - wins)
+        naive += bool((2 * binom.cdf(least, number, 0.5) < 0.05).any())
+        ours += looked([bool(one) for one in won]).p_value < 0.05
+        held += bool((evidence(wins, number, rate) < np.log(20)).all())
+    return naive / rounds, ours / rounds, held / rounds
+
+
+def strengths(
+    truth: Sequence[float], *, votes: int, rounds: int, seed: int, ties: float = 0.0, samples: int = 500
+) -> float:
+    """How often the intervals of Bradley and Terry's strengths hold the truth; all systems together."""
+    chance = np.random.default_rng(seed)
+    names = [f"s{at}" for at in range(len(truth))]
+    pairs = list(combinations(range(len(truth)), 2))
+    # Half wins draw strengths together: the truth is where the scale of the fit would be with endless votes.
+    aim = _aimed(truth, ties)
+    held = total = 0
+    for number in range(rounds):
+        own = [_meeting(at, pairs[at % len(pairs)], truth, names, ties, chance) for at in range(votes)]
+        found = bradley_terry(own, samples=samples, seed=number)
+        assert isinstance(found, BradleyTerry)
+        for one in found.strengths:
+            held += one.low <= aim[names.index(one.system)] <= one.high
+            total += 1
+    return held / total
+
+
+def _aimed(truth: Sequence[float], ties: float) -> list[float]:
+    values = np.asarray(truth, float)
+    won = 1 / (1 + np.exp(values[None, :] - values[:, None]))
+    shares = (1 - ties) * won + ties / 2
+    np.fill_diagonal(shares, 0)
+    return [float(value) for value in fit(shares[None], ghosts=np.zeros(1))[0]]
+
+
+def _meeting(
+    at: int,
+    pair: tuple[int, int],
+    truth: Sequence[float],
+    names: Sequence[str],
+    ties: float,
+    chance: np.random.Generator,
+) -> Vote:
+    one, other = pair if chance.random() < 0.5 else pair[::-1]
+    even = chance.random() < ties
+    won = chance.random() < 1 / (1 + np.exp(truth[other] - truth[one]))
+    choice: Choice = "tie" if even else ("first" if won else "second")
+    return Vote(f"i{at}", "r", names[one], names[other], choice)
+
+
+def settings() -> Iterator[Setting]:
+    """What is tried."""
+    for rate in RATES:
+        yield Setting(rate)
+        yield Setting(rate, items=50)
+        yield Setting(rate, ties=0.2)
+        yield Setting(rate, items=60, raters=5, alike=0.3)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m eval.preference.simulation", description=__doc__)
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help="fewer for strengths and raters, which take longer"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    for table in (_rates_told, _looks_told, _strengths_told, _raters_told):
+        for line in table(max(given.rounds, 10), given.seed):
+            print(line, flush=True)  # noqa: T201
+        print()  # noqa: T201
+
+
+def _rates_told(rounds: int, seed: int) -> Iterator[str]:
+    yield f"rate  items  raters  ties  alike  {'interval':<46}  covers  rejects at 5%"
+    for kept in rates(settings(), rounds=rounds, seed=seed):
+        how = kept.setting
+        yield (
+            f"{how.rate:4.2f}  {how.items:>5}  {how.raters:>6}  {how.ties:4.2f}  {how.alike:5.2f}  {kept.name:<46}"
+            f"  {_share(kept.covered)}  {_share(kept.rejected):>13}"
+        )
+
+
+def _looks_told(rounds: int, seed: int) -> Iterator[str]:
+    yield "looks after each of 300 votes: rate, binomial ever below 5%, ours ever below 5%, interval never misses"
+    for rate in RATES:
+        yield "  ".join([f"{rate:4.2f}", *map(_share, peeking(rate, votes=300, rounds=rounds, seed=seed))])
+
+
+def _strengths_told(rounds: int, seed: int) -> Iterator[str]:
+    yield "Bradley-Terry, strengths −.75 −.25 .25 .75: votes, ties, covers"
+    for votes, ties in ((150, 0.0), (300, 0.0), (300, 0.2), (1000, 0.0)):
+        held = strengths((-0.75, -0.25, 0.25, 0.75), votes=votes, ties=ties, rounds=rounds // 4, seed=seed)
+        yield f"{votes:>5}  {ties:4.2f}  {_share(held)}"
+
+
+def _raters_told(rounds: int, seed: int) -> Iterator[str]:
+    yield "raters: manner, flagged, by test (100 items, 10 spam, 10 repeats each)"
+    for manner, (share, by) in flags(rounds=rounds // 10, seed=seed).items():
+        yield f"{manner:<7}  {_share(share)}  {', '.join(f'{check} {count}' for check, count in by.most_common())}"
+    yield "\nsix honest raters and three cheats: true rate, covered by all votes, covered without the flagged"
+    for rate in RATES:
+        yield "  ".join([f"{rate:4.2f}", *map(_share, cleaned(rate, rounds=rounds // 4, seed=seed))])
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:5.1f}%"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Strengths of several systems: by hand, by what the likeliest must fulfil, and where there is no scale."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from eval.metric import Unmeasured
+from eval.preference.bradley_terry import BradleyTerry, bradley_terry, fit
+from tests.eval.preference.voting import votes
+
+
+def _fitted(found: BradleyTerry | Unmeasured) -> BradleyTerry:
+    assert isinstance(found, BradleyTerry)
+    return found
+
+
+def test_two_systems_are_apart_by_the_logarithm_of_their_odds() -> None:
+    found = _fitted(bradley_terry(votes("x" * 30 + "y" * 10), samples=200))
+    best, other = found.strengths
+    assert best.system == "x"
+    assert best.value - other.value == pytest.approx(log(3))
+    assert found.pairs[0].chance == pytest.approx(0.75)
+    assert found.pairs[0].low < 0.75 < found.pairs[0].high
+    assert (best.best, best.worst) == (1, 1)
+    assert not found.regularised
+
+
+@given(arrays(np.int64, (3, 4, 4), elements=st.integers(1, 40)))
+@settings(max_examples=30, deadline=None)
+def test_the_likeliest_strengths_expect_the_wins_there_were(counts: NDArray[np.int64]) -> None:
+    wins = counts * (1.0 - np.eye(4))
+    found = fit(wins, ghosts=np.zeros(3))
+    chance = 1 / (1 + np.exp(found[:, None, :] - found[:, :, None]))
+    expected = ((wins + wins.swapaxes(1, 2)) * chance).sum(axis=2)
+    assert expected == pytest.approx(wins.sum(axis=2), rel=1e-6)
+    assert found.sum(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_a_tie_is_half_a_win_each() -> None:
+    with_ties = _fitted(bradley_terry(votes("xxyy" + "=" * 4 + "x" * 4), samples=50))
+    assert with_ties.strengths[0].value == pytest.approx(log(8 / 4) / 2)
+    assert with_ties.ties == "half a win each"
+
+
+def test_a_system_never_beaten_is_regularised_and_its_interval_has_a_width() -> None:
+    found = _fitted(bradley_terry(votes("x" * 20), samples=500))
+    best = found.strengths[0]
+    assert found.regularised
+    assert best.low < best.high
+    # Half a win and half a loss for each against a middling one: x's equation 20 + .5 = 20 σ(2s) + σ(s).
+    s = best.value
+    assert 20 / (1 + np.exp(-2 * s)) + 1 / (1 + np.exp(-s)) == pytest.approx(20.5, abs=1e-6)
+
+
+def test_groups_that_never_met_are_named() -> None:
+    own = [*votes("xyxy"), *votes("xyxy", first="a", second="b", start=4)]
+    found = bradley_terry(own)
+    assert isinstance(found, Unmeasured)
+    assert found.why.endswith("a, b; x, y")
+    assert isinstance(bradley_terry([]), Unmeasured)
+
+
+def test_systems_that_never_met_are_ranked_through_a_third() -> None:
+    own = [*votes("xxxy" * 10), *votes("xxxy" * 10, first="y", second="z", start=40)]
+    found = _fitted(bradley_terry(own, samples=200))
+    assert [one.system for one in found.strengths] == ["x", "y", "z"]
+    chance = {(one.first, one.second): one.chance for one in found.pairs}
+    assert chance["x", "z"] == pytest.approx(0.9)  # odds 3 · 3
+
+
+def test_the_same_seed_gives_the_same_intervals() -> None:
+    own = votes("xyxxyx=xyxx")
+    assert bradley_terry(own, samples=50, seed=3) == bradley_terry(own, samples=50, seed=3)

@@ -1,0 +1,99 @@
+"""The published votes of translators: rates, tests, places, and metrics beside them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ape.errors import InputError
+from eval.metric import Unmeasured
+from eval.preference.karpinska import FILE, Annotated, agreements, as_published, read
+from eval.preference.metric_votes import MetricAgreement
+from eval.preference.rates import Position, Preference, position, preference
+from eval.significance import Interval
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> Annotated:
+    return read(shared_data / FILE)
+
+
+@pytest.mark.parametrize(
+    ("other", "wins", "p"), [("sent", 129, 5.5e-9), ("para_sent", 120, 9.1e-6), ("gtr", 150, 2.2e-20)]
+)
+def test_the_three_published_rates_and_their_p_values(
+    published: Annotated, other: str, wins: int, p: float
+) -> None:
+    found = preference(published.votes, "para", other)
+    assert isinstance(found, Preference)
+    assert (found.wins, found.votes, found.ties) == (wins, 180, 0)
+    assert found.p_value == pytest.approx(p, rel=0.03)
+    assert found.itemwise is None
+
+
+def test_the_place_on_the_page_moved_nobody(published: Annotated) -> None:
+    found = position(published.votes)
+    assert isinstance(found, Position)
+    assert (found.first.successes, found.first.trials - found.first.successes) == (271, 269)
+    assert found.first.p_value > 0.9
+
+
+def _accuracy(found: MetricAgreement | Unmeasured) -> float:
+    assert isinstance(found, MetricAgreement)
+    assert isinstance(found.accuracy, Interval)
+    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+    return found.accuracy.value
+
+
+def test_chrf_sides_with_translators_little_more_often_than_a_coin(published: Annotated) -> None:
+    # sacrebleu's chrF++ of every text, by a loop of its own, has 54.4%.
+    ((_, found),) = agreements(as_published(published), ["chrf++"], samples=200)
+    assert _accuracy(found) == pytest.approx(0.544, abs=1e-3)
+    assert isinstance(found, MetricAgreement)
+    assert (found.votes, found.left_out) == (540, 0)
+
+
+def test_a_metric_of_words_says_nothing_of_japanese(published: Annotated) -> None:
+    japanese = replace(
+        published, corpora=tuple(one for one in published.corpora if one.target_language == "ja")
+    )
+    ((_, found),) = agreements(japanese, ["chrf++"], samples=200)
+    assert isinstance(found, Unmeasured)
+    assert "no spaces" in found.why
+
+
+def _row(**other: Any) -> dict[str, Any]:
+    return {
+        "source_lang": "fr",
+        "target_lang": "en",
+        "source": "La porte grinça.",
+        "target": "The door creaked.",
+        "text1": "The door squeaked.",
+        "text2": "The gate creaked.",
+        "text1_tag": "para",
+        "text2_tag": "sent",
+        "choice": "text2",
+        "difficult_choice": "YES, it was.",
+        "comment": None,
+        "book": "a house",
+        **other,
+    }
+
+
+def test_rows_are_votes_and_passages(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([_row(), _row(text2_tag="gtr", choice="text1")]), encoding="utf-8")
+    found = read(path)
+    assert [(vote.item, vote.winner, vote.confidence) for vote in found.votes] == [
+        ("fr-en:1", "sent", "unsure"),
+        ("fr-en:1", "para", "unsure"),
+    ]
+    (corpus,) = found.corpora
+    assert corpus.systems == ("para", "sent", "gtr")
+    path.write_text(json.dumps([_row(choice="both")]), encoding="utf-8")
+    with pytest.raises(InputError, match="text1 or text2"):
+        read(path)

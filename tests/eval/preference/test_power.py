@@ -1,0 +1,64 @@
+"""How many votes are needed."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binom, binomtest  # type: ignore[import-untyped]
+
+from ape.errors import InputError
+from eval.metric import Unmeasured
+from eval.preference.power import Needed, more_votes, power_of, votes_needed
+from eval.preference.rates import preference
+from tests.eval.preference.voting import votes
+
+
+@pytest.mark.parametrize(("number", "rate"), [(20, 0.7), (33, 0.5), (50, 0.62), (5, 0.9)])
+def test_power_is_the_chance_of_all_counts_that_the_test_rejects(number: int, rate: float) -> None:
+    rejected = [count for count in range(number + 1) if binomtest(count, number).pvalue < 0.05]
+    assert power_of(number, rate) == pytest.approx(sum(binom.pmf(rejected, number, rate)))
+
+
+@pytest.mark.parametrize("rate", [0.6, 0.7, 0.3, 0.95])
+def test_from_the_number_needed_on_the_power_never_falls_back(rate: float) -> None:
+    needed = votes_needed(rate)
+    assert isinstance(needed, int)
+    assert power_of(needed - 1, rate) < 0.8
+    assert all(power_of(number, rate) >= 0.8 for number in range(needed, 2 * needed, 3))
+
+
+def test_the_first_number_with_enough_power_is_not_enough_where_the_next_has_less() -> None:
+    # The saw-tooth of the exact test, .7 against .5: 49 votes have 80%, 50 do not.
+    assert power_of(49, 0.7) >= 0.8 > power_of(50, 0.7)
+    assert votes_needed(0.7) == 54
+
+
+def test_an_even_chance_and_one_as_good_as_even_are_reasons() -> None:
+    assert isinstance(votes_needed(0.5), Unmeasured)
+    found = votes_needed(0.5005)
+    assert isinstance(found, Unmeasured)
+    assert "20,000" in found.why
+    with pytest.raises(InputError):
+        votes_needed(1.2)
+
+
+def test_ties_so_far_are_expected_to_go_on() -> None:
+    half = more_votes(preference(votes("xxxyxxxyxx" + "=" * 10), "x", "y"))
+    none = more_votes(preference(votes("xxxyxxxyxx"), "x", "y"))
+    assert isinstance(half, Needed)
+    assert isinstance(none, Needed)
+    assert half.tie_share == 0.5
+    assert half.votes == 2 * none.votes
+    assert (half.more, none.more) == (half.votes - 20, none.votes - 10)
+
+
+def test_where_even_is_not_ruled_out_the_near_end_has_no_number() -> None:
+    open_ended = more_votes(preference(votes("xxxyxyx"), "x", "y"))
+    clear = more_votes(preference(votes("x" * 40 + "y" * 10), "x", "y"))
+    assert isinstance(open_ended, Needed)
+    assert isinstance(clear, Needed)
+    assert open_ended.at_low is None
+    assert clear.at_low is not None
+    assert clear.at_high is not None
+    assert clear.at_high < clear.votes < clear.at_low
+    assert clear.more == 0
+    assert isinstance(more_votes(preference([], "x", "y")), Unmeasured)

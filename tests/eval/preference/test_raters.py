@@ -1,0 +1,73 @@
+"""Raters who are flagged, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scipy.stats import fisher_exact  # type: ignore[import-untyped]
+
+from eval.preference.raters import Rater, check_raters, flagged_raters
+from eval.preference.vote import SHUFFLED, Vote
+from tests.eval.preference.voting import votes
+
+
+def _spam(line: str, rater: str) -> list[Vote]:
+    return [
+        replace(vote, item=f"s{vote.item}") for vote in votes(line, rater=rater, second=SHUFFLED, kind="spam")
+    ]
+
+
+def _repeats(line: str, rater: str) -> list[Vote]:
+    return [
+        replace(vote, item=f"p{at}", kind="repeat", repeats=vote.item)
+        for at, vote in enumerate(votes(line, rater=rater))
+    ]
+
+
+def _rater(own: list[Vote], name: str) -> Rater:
+    return next(rater for rater in check_raters(own) if rater.name == name)
+
+
+def test_who_prefers_shuffled_text_is_flagged_with_the_exact_test() -> None:
+    found = _rater([*votes("xxyyxxyy"), *_spam("yyxxxxxxxx", "r")], "r")
+    (spam,) = (one for one in found.checks if one.check == "spam")
+    # By hand: 1 − .95¹⁰ − 10 · .05 · .95⁹
+    assert (spam.failures, spam.trials) == (2, 10)
+    assert spam.p_value == pytest.approx(0.08614, abs=1e-5)
+    assert not found.flagged
+    worse = _rater([*votes("xxyyxxyy"), *_spam("yy=xxxxxxx", "r")], "r")
+    (sentence,) = worse.flagged
+    assert sentence.startswith("preferred 3 of 10 shuffled texts, or called them equal")
+    assert sentence.endswith("the limit is 0.05")
+
+
+def test_who_changes_answers_more_than_others_is_flagged() -> None:
+    others = [
+        vote
+        for rater in "abcd"
+        for vote in (*votes("xxyyxxyyxx", rater=rater), *_repeats("xxyyxxyyxy", rater))
+    ]
+    own = [*others, *votes("xxyyxxyyxx", rater="z"), *_repeats("yyxxyyyyxx", "z")]
+    (check,) = (one for one in _rater(own, "z").checks if one.check == "repeats")
+    assert (check.failures, check.trials) == (6, 10)
+    assert check.p_value == pytest.approx(fisher_exact([[6, 4], [4, 36]], alternative="greater").pvalue)
+    assert flagged_raters(own) == ("z",)
+
+
+def test_who_always_takes_one_side_is_flagged() -> None:
+    own = [replace(vote, choice="first") for vote in votes("x" * 12, rater="z")]
+    assert flagged_raters([*own, *votes("xxyyxxyyxxyy", rater="a")]) == ("z",)
+
+
+def test_a_test_that_says_nothing_says_why() -> None:
+    found = _rater(votes("=="), "r")
+    assert found.checks == ()
+    assert set(found.untested) == {"spam", "repeats", "side"}
+    alone = _rater([*votes("xy"), *_repeats("xy", "r")], "r")
+    assert "no other rater" in alone.untested["repeats"]
+
+
+def test_a_repeat_without_its_first_showing_is_passed_over() -> None:
+    own = [*votes("xy", rater="a"), *_repeats("xx", "a"), *_repeats("xx", "b")]
+    assert "no pair twice" in _rater(own, "b").untested["repeats"]

@@ -1,0 +1,59 @@
+"""Looks that may be taken at any time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.metric import Unmeasured
+from eval.preference.proportion import wilson
+from eval.preference.sequential import Look, evidence, look, looked, sequence_bounds
+from tests.eval.preference.voting import votes
+
+
+def test_the_evidence_is_a_martingale() -> None:
+    # Whatever came before, the mean of the ratio after one more vote is the ratio itself.
+    for wins, number, rate in ((0, 0, 0.5), (3, 5, 0.5), (40, 50, 0.7)):
+        now, won, lost = (
+            float(np.exp(evidence(np.array(float(w)), np.array(float(n)), rate)))
+            for w, n in ((wins, number), (wins + 1, number + 1), (wins, number + 1))
+        )
+        assert rate * won + (1 - rate) * lost == pytest.approx(now)
+
+
+@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@settings(max_examples=40, deadline=None)
+def test_the_interval_ends_where_the_evidence_reaches_twenty(counts: tuple[int, int]) -> None:
+    bounds = sequence_bounds(*counts)
+    wins, number = (np.array(float(count)) for count in counts)
+    for end in (bounds.low, bounds.high):
+        if 0 < end < 1:
+            assert float(evidence(wins, number, end)) == pytest.approx(log(20), abs=1e-5)
+    plain = wilson(*counts)
+    assert bounds.high - bounds.low > 0.9 * (plain.high - plain.low)
+
+
+def test_it_says_since_when_an_even_chance_is_ruled_out() -> None:
+    found = looked([True] * 40)
+    assert found.decided_at is not None
+    assert looked([True] * (found.decided_at - 1)).decided_at is None
+    assert found.p_value < 0.05
+    assert looked([True, False] * 40).p_value == 1.0
+
+
+def test_votes_are_taken_by_their_times_and_each_item_once() -> None:
+    own = [
+        replace(vote, at=f"2026-01-01T00:00:{60 - at:02}Z") for at, vote in enumerate(votes("xxxxyyyy"), 1)
+    ]
+    found = look(own, "x", "y")
+    assert isinstance(found, Look)
+    assert found == looked([False] * 4 + [True] * 4, "x", "y")
+    twice = look([*votes("xxxx=", rater="a"), *votes("yyyyy", rater="b")], "x", "y")
+    assert isinstance(twice, Look)
+    assert (twice.wins, twice.votes) == (4, 5)
+    assert isinstance(look(votes("=="), "x", "y"), Unmeasured)
