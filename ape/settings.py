@@ -109,6 +109,10 @@ class Settings(BaseModel):
     uploads: Annotated[
         Path | None, Field(description="where the service keeps uploaded books; the data folder if left out")
     ] = None
+    comparisons: Annotated[
+        Path | None,
+        Field(description="where the service looks for folders of `ape compare`; the data folder if left out"),
+    ] = None
     max_book_bytes: Annotated[int, Field(ge=1024, description="largest upload of books")] = 200_000_000
 
     host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
@@ -147,7 +151,7 @@ class Settings(BaseModel):
             raise ValueError("has a name twice")
         return named
 
-    @field_validator("adapters", "adapter_dirs", "vllm_python", "cache", "uploads")
+    @field_validator("adapters", "adapter_dirs", "vllm_python", "cache", "uploads", "comparisons")
     @classmethod
     def _at_home(cls, given: Any) -> Any:
         """A shell leaves the ~ of NAME=~/DIRECTORY as it is."""
@@ -199,6 +203,11 @@ class Settings(BaseModel):
     def uploads_folder(self) -> Path:
         """Where the service keeps uploaded books."""
         return self.uploads or platformdirs.user_data_path("ape", appauthor=False) / "uploads"
+
+    @property
+    def comparisons_folder(self) -> Path:
+        """Where the service looks for comparisons."""
+        return self.comparisons or platformdirs.user_data_path("ape", appauthor=False) / "comparisons"
 
     def shown(self) -> dict[str, str]:
         """All values for a reader, with secrets masked."""

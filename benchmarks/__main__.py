@@ -11,7 +11,19 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import align, blonde, books, guards, service, significance, startup, store, train, vllm
+from benchmarks import (
+    align,
+    books,
+    compare_page,
+    guards,
+    metrics,
+    preference,
+    service,
+    startup,
+    store,
+    train,
+    vllm,
+)
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
@@ -19,9 +31,10 @@ BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "b": guards.measure,
     "c": startup.measure,
     "align": align.measure,
-    "blonde": blonde.measure,
     "books": books.measure,
-    "significance": significance.measure,
+    "compare": compare_page.measure,
+    "metrics": metrics.measure,
+    "preference": preference.measure,
     "store": store.measure,
     "train": train.measure,
     "v": vllm.measure,
@@ -31,7 +44,13 @@ QUICK: Mapping[str, Callable[[], list[Claim]]] = {
     "v": lambda: vllm.measure(vllm.QUICK),
 }
 # What a benchmark may miss, as a sentence.
-MISSING: Mapping[str, Callable[[], str | None]] = {"train": train.missing, "v": vllm.missing}
+MISSING: Mapping[str, Callable[[], str | None]] = {
+    "compare": compare_page.missing,
+    "metrics": metrics.missing,
+    "preference": preference.missing,
+    "train": train.missing,
+    "v": vllm.missing,
+}
 
 
 def main() -> int:

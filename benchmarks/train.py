@@ -28,7 +28,7 @@ from ape.sample import SAMPLES, load_sample
 from benchmarks.claims import Claim
 from finetune.example import Example
 
-STEPS = 6
+STEPS = 2
 QUICK = 1
 ROUNDS = 3
 BATCH = 32

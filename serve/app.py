@@ -20,6 +20,7 @@ from ape.engines import Engine
 from ape.errors import EngineUnavailable
 from ape.jobs.store import Store
 from ape.settings import Settings
+from serve.ab import add_pages
 from serve.books import add_book_routes
 from serve.door import door, let_in
 from serve.exchange import CLIENT_CLOSED_REQUEST, surround
@@ -70,7 +71,10 @@ def create_app(
             async with _opened(store, settings) as jobs:
                 app.state.foreman = foreman = Foreman(jobs, roster, settings, metrics)
                 async with foreman.at_work():
-                    yield
+                    try:
+                        yield
+                    finally:
+                        shelf.close()
 
     app = FastAPI(
         title="ape",
@@ -90,6 +94,7 @@ def create_app(
     _add_post_edit_route(app, settings)
     add_book_routes(app, settings)
     add_job_routes(app, settings)
+    shelf = add_pages(app, settings)
     app.openapi = lambda: complete(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
     return app
 

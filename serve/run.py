@@ -32,7 +32,7 @@ def run(settings: Settings) -> None:
     refuse_open_binding(settings)
     RateLimit(settings.rate_limit)  # or a slip in it would be told only once the model is loaded
     with (
-        _listen(settings) as listener,
+        listen(settings) as listener,
         aside(sys.stderr) as tell,
         aside(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log,
     ):
@@ -43,7 +43,7 @@ def run(settings: Settings) -> None:
 
 async def _serve(settings: Settings, listener: socket.socket, *, tell: Tell, log: Tell) -> None:
     """Open store and engine outside of uvicorn: so a failure is the error itself, and signals are heeded meanwhile."""
-    address = _address(listener)
+    address = address_of(listener)
     tell(f"Starting on {address}: opening the engine …")
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task
@@ -86,7 +86,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
     """Take the port at once: whoever calls while the engine opens has to wait, and a second service is refused."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -103,6 +103,7 @@ def _listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def _address(listener: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
+    """By which it is reached from this machine."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

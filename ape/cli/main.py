@@ -11,7 +11,8 @@ from typing import NoReturn
 
 import typer
 
-from ape.cli import book, demo, edit, finetune, models, serve, settings
+from ape.cli import book, compare, demo, edit, finetune, judge, models, serve, settings
+from ape.cli.ab import app as ab_app
 from ape.cli.eval import app as eval_app
 from ape.errors import ApeError
 
@@ -29,7 +30,12 @@ app.add_typer(
     finetune.app, name="finetune", help="From aligned books to a LoRA adapter that serves as it trained."
 )
 app.add_typer(eval_app, name="eval", help="Measure translations, and what of a text they keep together.")
+app.add_typer(judge.app, name="judge", help="Ask a model which translation is better, or what is wrong.")
 app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
+app.command()(compare.compare)
+app.add_typer(
+    ab_app, name="ab", help="Blind A/B tests: make them, serve them to raters, tell what the votes say."
+)
 app.command()(settings.settings)
 app.command()(demo.demo)
 

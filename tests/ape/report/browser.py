@@ -108,6 +108,13 @@ class Tab:
         self.wait_for_load()
         self.settle()
 
+    def leave(self, script: str) -> None:
+        """Run what leads to another page, and come back once that one is loaded."""
+        self._browser.events[self._session].clear()
+        self.run(f"void setTimeout(() => {{ {script} }})")
+        self.wait_for_load()
+        self.settle()
+
     def wait_for_load(self) -> None:
         """Come back once the page is loaded."""
         self._browser.wait_for(self._session, "Page.loadEventFired")

@@ -1,0 +1,161 @@
+"""`ape compare`: models and ready outputs over one set, with doing nothing always among them, and one honest page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ape.cli.eval.score import Drawn
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.errors import InputError
+
+_SYSTEM = (
+    "A system: NAME=MODEL (a name of `ape models list`, default, a .gguf file, a hub id, or the directory of an "
+    "adapter), NAME=URL#MODEL (a model of a server), NAME=@FILE (ready outputs, a line for each paragraph, or JSON "
+    "lines with id and text), or NAME=:SYSTEM (one that is in the set); may be repeated."
+)
+
+
+def compare(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN1 RUN2", help="Folders of earlier comparisons over the same set, instead."
+        ),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="SET",
+            help="JSON lines or TSV with source, MT and, if there are any, references; may be repeated.",
+        ),
+    ] = None,
+    system: Annotated[list[str] | None, typer.Option(metavar="NAME=MODEL", help=_SYSTEM)] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="RUN", help="The folder of this comparison.")
+    ] = ...,  # type: ignore[assignment]
+    mt: Annotated[
+        str,
+        typer.Option(
+            help="Which system of the set is the MT, or @FILE. Else mt, gt, or the only one there is."
+        ),
+    ] = "",
+    source: Annotated[Path | None, typer.Option(help="The source, line by line, if there is no SET.")] = None,
+    reference: Annotated[
+        list[Path] | None, typer.Option(help="A human translation, line by line; may be repeated.")
+    ] = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(help="Instead of a SET, a finished job of `ape book edit`; may be repeated."),
+    ] = None,
+    documents: Annotated[
+        str,
+        typer.Option(
+            help="How text files part documents: marks (<doc>), blank, none, or a file with an id for each line."
+        ),
+    ] = "auto",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A metric of `ape eval score`; may be repeated. BLEU, chrF, TER and discourse if left out."
+        ),
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Ask a model as well: MODEL or URL#MODEL as above.")
+    ] = None,
+    judge_items: Annotated[
+        int,
+        typer.Option(
+            min=1, help="So many paragraphs of each system are shown to the judge, drawn by the seed."
+        ),
+    ] = 50,
+    votes: Annotated[
+        Path | None, typer.Option(help="Votes of people on these systems, as `ape ab` writes them.")
+    ] = None,
+    trial: Annotated[
+        Path | None,
+        typer.Option(
+            help="The test of `ape ab make` that they voted in: a judge is then shown what they saw."
+        ),
+    ] = None,
+    context: Annotated[
+        int, typer.Option(min=0, max=20, help="Earlier paragraphs shown with each, edited.")
+    ] = 2,
+    temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
+    top_p: Annotated[float, typer.Option(min=0.01, max=1.0)] = 0.2,
+    max_attempts: Annotated[int, typer.Option(min=1, max=10, help="Drafts before the MT is kept.")] = 2,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Of the models, the resamples and what the judge sees.")
+    ] = 1,
+    lanes: Annotated[
+        int | None, typer.Option(min=1, help="Paragraphs in flight; as the engine takes if left out.")
+    ] = None,
+    failures: Annotated[
+        int, typer.Option(min=1, help="So often a paragraph may fail before it is given up.")
+    ] = 3,
+    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 1000,
+    resample: Annotated[
+        Drawn | None, typer.Option(help="Draw documents or segments; documents if there are five or more.")
+    ] = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take outputs without a word as they are.")
+    ] = False,
+    source_language: SourceLanguageFlag = None,
+    target_language: TargetLanguageFlag = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of text files that don't show what they are in.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Run every system over the same set and compare them, with the MT as it was always among them.
+
+    The same command again goes on where it stopped, and asks no model twice. RUN gets results.json, outputs.jsonl,
+    manifest.json and report.html. Exit code 3: finished, but paragraphs were given up and stayed as they were.
+    """
+    with needs("eval"):
+        import sacrebleu  # noqa: F401
+    from ape.cli.compare_run import Wanted, compare_all
+    from ape.cli.eval.score import parting
+    from ape.jobs.job import Recipe
+    from ape.languages import code_of
+    from eval.compare.compared import Tests
+    from eval.compare.opinion import Opinions
+    from eval.compare.reading import Given
+
+    if runs and (data or system or mt or source or reference or job):
+        raise InputError(
+            "Earlier runs have their set and systems: name no --data, --system, --mt, --source, --reference or --job.",
+            field="runs",
+        )
+    wishes = Recipe(
+        model="",
+        revision="",
+        prompt="",
+        source_language="",
+        target_language="",
+        temperature=temperature,
+        top_p=top_p,
+        seed=seed,
+        max_attempts=max_attempts,
+        context=context,
+    )
+    wanted = Wanted(
+        output=output,
+        runs=tuple(runs or ()),
+        given=Given(tuple(data or ()), mt, source, tuple(reference or ()), parting(documents), encoding),
+        jobs=tuple(job or ()),
+        systems=tuple(system or ()),
+        source_language=code_of(source_language) if source_language else "",
+        target_language=code_of(target_language) if target_language else "",
+        allow_empty=allow_empty,
+        metrics=tuple(metric or ()),
+        tests=Tests(samples, seed, resample or ""),
+        wishes=wishes,
+        lanes=lanes,
+        failures=failures,
+        opinions=Opinions(judge or "", judge_items, votes, trial, seed),
+    )
+    raise typer.Exit(compare_all(wanted, json_output=json_output))

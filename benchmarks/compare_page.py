@@ -1,0 +1,228 @@
+"""The page of a comparison with 10,000 paragraphs of 6 systems: it opens and filters without a stall, in a browser.
+
+Beside it, what it is instead of: the same paragraphs as plain elements, hidden or shown by a search. A pause is the
+longest task of the page, in which nothing else can happen; people feel one of 100 ms. All is processor time of the
+page's main thread, as the browser's own trace has it: a busy neighbour takes none of it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from benchmarks.claims import Claim
+from eval.compare import Compared, Data, System, compare, data_of, ready
+from eval.compare.manifest import manifest_of
+from eval.compare.page import write_page
+from eval.corpus import Corpus, Document
+from eval.metric import Counted, mean_of
+from tests.ape.report.browser import Browser, Tab, chromium
+
+PARAGRAPHS, CHAPTER, SYSTEMS = 10_000, 100, 5
+ROUNDS = 3
+FELT = 100.0
+SOUGHT = "zephyr"
+_WORDS = """the a old young captain sailor harbour letter wrote read found lost at in on night and but because she he
+they it was were had gone never always again under over window door lamp river winter summer voice hand answered asked
+""".split()
+# The first paragraphs are there.
+_OPEN = """new Promise((done) => { const look = () =>
+  document.querySelector("#paragraphs")?.dataset.turn === undefined ? setTimeout(look, 5) : done(1); look(); })"""
+# The reader types a word, and waits until the page has looked at every paragraph.
+_SEEK = """new Promise((done) => { const list = document.querySelector("#paragraphs"); const before = list.dataset.turn;
+  const field = document.querySelector("[name=text]"); field.value = WORD;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  const look = () => list.dataset.turn === before ? setTimeout(look, 5) : done(1);
+  look(); })"""
+_PLAIN = """const list = document.querySelector("#paragraphs"); list.dataset.turn = 0;
+document.querySelector("[name=text]").addEventListener("input", (event) => {
+  for (const one of list.children) one.hidden = !one.textContent.toLowerCase().includes(event.target.value);
+  list.dataset.turn = 1 + Number(list.dataset.turn); });"""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Milliseconds of a page's main thread: all together, and the longest task."""
+
+    total: float
+    pause: float
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What opening a page took, and then seeking a word in all of its paragraphs."""
+
+    opening: Busy
+    seeking: Busy
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A metric that costs little: how many words of the reference the output has."""
+
+    name: str = "words"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> Counted:
+        """By segment."""
+        rows, places = [], []
+        for number, document in enumerate(corpus.documents):
+            for output, reference in zip(document.outputs[system], document.references[0], strict=True):
+                wanted = (reference or "").split()
+                rows.append([100 * len(set(wanted) & set(output.split())), len(set(wanted))])
+                places.append(number)
+        return Counted(np.array(rows, float), np.array(places), mean_of(), "words|v:0")
+
+
+def missing() -> str | None:
+    """What has to be installed first."""
+    if _browser() is None:
+        return "The page of a comparison is not measured: there is no chromium on this machine."
+    return None
+
+
+def _browser() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def measure() -> list[Claim]:
+    """Both pages in turn, opened and searched."""
+    command = _browser()
+    assert command, "looked for before"
+    found = invented()
+    with tempfile.TemporaryDirectory() as folder:
+        ours, plain = Path(folder) / "report.html", Path(folder) / "plain.html"
+        write_page(found, ours, manifest=manifest_of(found, command=["ape", "compare"], files=[]))
+        plain.write_text("".join(_plain(found)), encoding="utf-8")
+        looks: dict[Path, list[Look]] = {ours: [], plain: []}
+        with chromium(command, Path(folder) / "profile") as browser:
+            for page in (plain, ours) * ROUNDS:
+                looks[page].append(_look(browser, page))
+        size = ours.stat().st_size / 1e6
+    return _claims(looks[plain], looks[ours], size)
+
+
+def _claims(plain: Sequence[Look], ours: Sequence[Look], size: float) -> list[Claim]:
+    setting = f"page of a comparison: {PARAGRAPHS:,} paragraphs of {SYSTEMS + 1} systems, {size:.0f} MB"
+    opening, seeking = (median(getattr(one, name).total for one in ours) for name in ("opening", "seeking"))
+    both = list(zip(plain, ours, strict=True))
+    return [
+        Claim(
+            "paragraphs as elements / our page, opening",
+            tuple(one.opening.total / other.opening.total for one, other in both),
+            2.0,
+            note=f"{opening:.0f} ms",
+            setting=setting,
+        ),
+        Claim(
+            "our page's longest pause while it opens / 100 ms",
+            tuple(one.opening.pause / FELT for one in ours),
+            1.0,
+            "at most",
+            note=f"as elements: {median(one.opening.pause for one in plain):.0f} ms",
+            setting=setting,
+        ),
+        Claim(
+            "our page's longest pause while a word is sought / 100 ms",
+            tuple(one.seeking.pause / FELT for one in ours),
+            1.0,
+            "at most",
+            note=f"{seeking:.0f} ms in all; as elements: {median(one.seeking.pause for one in plain):.0f} ms at once",
+            setting=setting,
+        ),
+    ]
+
+
+def _look(browser: Browser, page: Path) -> Look:
+    tab = Tab(browser)
+
+    def open_it() -> None:
+        tab.open(page.as_uri())
+        tab.run(_OPEN)
+        tab.settle()
+
+    def seek() -> None:
+        tab.run(_SEEK.replace("WORD", json.dumps(SOUGHT)))
+        tab.settle()
+
+    look = Look(_busy(browser, open_it), _busy(browser, seek))
+    tab.close()
+    return look
+
+
+def _busy(browser: Browser, work: Callable[[], None]) -> Busy:
+    """What the work took of the page's main thread."""
+    browser.call("Tracing.start", categories="toplevel", transferMode="ReportEvents")
+    work()
+    browser.events[""] = []
+    browser.call("Tracing.end")
+    browser.wait_for("", "Tracing.tracingComplete")
+    told = [one["params"]["value"] for one in browser.events[""] if one["method"] == "Tracing.dataCollected"]
+    events = [event for part in told for event in part]
+    threads = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event.get("tdur", 0) / 1000
+        for event in events
+        if event["name"] == "ThreadControllerImpl::RunTask" and (event["pid"], event["tid"]) in threads
+    ]
+    return Busy(sum(tasks), max(tasks))
+
+
+def invented() -> Compared:
+    """A set of made-up words, and systems that change some of its paragraphs, each its own share."""
+    chance = random.Random(7)
+    references = [_paragraph(chance) for _ in range(PARAGRAPHS)]
+    mts = [_changed(text, 0.3, chance) for text in references]
+    parts = range(0, PARAGRAPHS, CHAPTER)
+    documents = tuple(
+        Document(
+            f"chapter {at // CHAPTER + 1}",
+            {"mt": tuple(mts[at : at + CHAPTER])},
+            (tuple(references[at : at + CHAPTER]),),
+            tuple(text[::-1] for text in references[at : at + CHAPTER]),
+        )
+        for at in parts
+    )
+    data = data_of(Corpus(documents, "und", "en", "invented"))
+    systems = [_system(number, data, chance) for number in range(1, SYSTEMS + 1)]
+    return compare(data, systems, [Kept()])
+
+
+def _system(number: int, data: Data, chance: random.Random) -> System:
+    texts = [_changed(mt, 0.1, chance) if chance.random() < number / 10 else mt for mt in data.mts]
+    return ready(f"system {number}", texts, data, given=":made")
+
+
+def _paragraph(chance: random.Random) -> str:
+    rare = [SOUGHT] if chance.random() < 0.002 else []
+    return " ".join([*chance.choices(_WORDS, k=chance.randint(30, 90)), *rare]).capitalize() + "."
+
+
+def _changed(text: str, rate: float, chance: random.Random) -> str:
+    words = (chance.choice(_WORDS) if chance.random() < rate else word for word in text.split())
+    return " ".join(words)
+
+
+def _plain(found: Compared) -> Iterator[str]:
+    yield '<!doctype html><meta charset="utf-8"><input name="text"><div id="paragraphs">'
+    at = 0
+    for document in found.data.corpus.documents:
+        for place in range(len(document)):
+            texts = (document.sources[place], *document.references_of(place))
+            texts += tuple(system.outcomes[at].text for system in found.systems)
+            yield f"<article>{''.join(f'<p>{escape(text)}</p>' for text in texts)}</article>"
+            at += 1
+    yield f"</div><script>{_PLAIN}</script>"

@@ -1,0 +1,158 @@
+"""What may stand after --system: a model to be asked, or outputs that are ready.
+
+NAME=MODEL          a name of `ape models list`, "default", a .gguf file, or a hub id, on the embedded engine
+NAME=DIRECTORY      an adapter with its ape.json, on the embedded engine
+NAME=URL#MODEL      a model of an OpenAI-compatible server; without #MODEL its first
+NAME=@FILE          ready outputs: a line for each paragraph, or JSON lines with id and text
+NAME=:SYSTEM        ready outputs that are in the set under that name
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from ape.adapters import CARD
+from ape.adapters.directory import CONFIG, WEIGHTS
+from ape.adapters.gguf import GGUF
+from ape.engines.loading import loading
+from ape.engines.protocol import DEFAULT
+from ape.errors import InputError
+from ape.jobs.files import hash_of
+from ape.models import resolve
+from ape.models.content import revision_of
+from ape.settings import Settings, load_settings
+from eval.compare.data import NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """To be asked, over an engine of these settings."""
+
+    name: str
+    given: str
+    settings: Settings
+
+    def hashes(self) -> dict[str, str]:
+        """What can be known of its files: the embedded engine's base, and the files of an adapter."""
+        if self.settings.engine != "embedded":
+            return {}
+        base = resolve(loading(self.settings).base, cache=self.settings.cache)
+        told = {base.name: f"revision:{revision_of(base)}"}
+        for place in loading(self.settings).adapters.values():
+            files = (place / file for file in (CARD, CONFIG, WEIGHTS, GGUF))
+            told |= {f"{place.name}/{one.name}": f"sha256:{hash_of(one)}" for one in files if one.is_file()}
+        return told
+
+    def described(self) -> str:
+        """What was asked for and which files that is now: the same again is the same model."""
+        settings = self.settings
+        told = [settings.engine, settings.url if settings.engine == "url" else "", self.given]
+        return " ".join(filter(None, [*map(str, told), *self.hashes().values()]))
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Ready outputs in a file."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class InSet:
+    """Ready outputs that are in the set under another name, or the same."""
+
+    name: str
+    system: str
+
+
+Asked: TypeAlias = Model | File | InSet
+
+
+def parse_systems(given: Iterable[str]) -> list[Asked]:
+    """All that stood after --system, each name once."""
+    found = [parse_system(one) for one in given]
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"Two systems are called {name!r}.", field="system")
+    return found
+
+
+def parse_system(given: str) -> Asked:
+    """One of them."""
+    name, sign, what = given.partition("=")
+    name, what = name.strip(), what.strip()
+    if not (name and sign and what) or not name.isprintable():
+        raise InputError(
+            f"--system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
+            field="system",
+        )
+    if name == NOTHING:
+        raise InputError(
+            f"{NOTHING} is the MT as it was, and always there. Choose another name.", field="system"
+        )
+    if what.startswith("@"):
+        return File(name, Path(what[1:]).expanduser())
+    if what.startswith(":"):
+        return InSet(name, what[1:])
+    return Model(name, what, settings_of(what))
+
+
+def settings_of(what: str) -> Settings:
+    """The settings of this machine, with that model and no other."""
+    if what.startswith(("http://", "https://")):
+        url, _, served = what.partition("#")
+        return load_settings(engine="url", url=url, model=served or None, aliases={}, adapters={})
+    place = Path(what).expanduser()
+    if not place.is_dir():
+        model = None if what == DEFAULT else what
+        return load_settings(engine="embedded", model=model, aliases={}, adapters={})
+    if not (place / CARD).is_file():
+        raise InputError(f"{what} is a folder without {CARD}: no adapter that we can serve.", field="system")
+    adapter = place.resolve().name
+    return load_settings(engine="embedded", model=adapter, aliases={}, adapters={adapter: str(place)})
+
+
+def texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
+    """The texts of a system from JSON lines of `id` and `text`; InputError names a paragraph that is missing."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            found[str(row["id"])] = _text(row)
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(
+                f"Line {number} of {path.name} is not an object with an id and a text.", field="system"
+            ) from error
+    for paragraph in ids:
+        if not found.get(paragraph, "").strip():
+            raise InputError(
+                f"System {name!r} has no text for paragraph {paragraph!r}: {path.name} lacks it.",
+                field="system",
+            )
+    if odd := found.keys() - set(ids):
+        raise InputError(
+            f"{path.name} has a text for paragraph {min(odd)!r}, which is not in the set.", field="system"
+        )
+    return tuple(found[paragraph] for paragraph in ids)
+
+
+def _text(row: dict[str, object]) -> str:
+    text = row["text"]
+    if not isinstance(text, str):
+        raise TypeError
+    return text
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} can't be read: {error}.", field="system") from error

@@ -1,0 +1,86 @@
+"""The set that systems are compared over: its paragraphs, and which of its texts is the MT that all of them start from.
+
+The MT as it was is a system too, and always there: whoever does not beat it should have left it alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from ape.errors import InputError
+from eval.corpus import Corpus, Document
+
+NOTHING = "do-nothing"
+# What the MT is called where nobody says.
+_USUAL = (NOTHING, "mt", "MT", "gt")
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A corpus whose one system is the MT; the other systems that were in the set lie beside it."""
+
+    corpus: Corpus
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By name, all paragraphs in reading order."""
+    mt: str = NOTHING
+    """What the MT was called in the set."""
+
+    @property
+    def mts(self) -> tuple[str, ...]:
+        """The MT of every paragraph, in reading order."""
+        return flat(self.corpus, NOTHING)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The name of every paragraph: its document, and its number there."""
+        return tuple(f"{one.id}:{place + 1}" for one in self.corpus.documents for place in range(len(one)))
+
+    @property
+    def digest(self) -> str:
+        """A hash of all that a system is given and is held against."""
+        told = json.dumps([_told(one) for one in self.corpus.documents], ensure_ascii=False)
+        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+
+    def by_document(self, texts: Sequence[str]) -> list[list[str]]:
+        """Texts of all paragraphs, parted into documents."""
+        rest = iter(texts)
+        return [[next(rest) for _ in range(len(one))] for one in self.corpus.documents]
+
+
+def data_of(corpus: Corpus, mt: str = "") -> Data:
+    """The set, with the system of that name as the MT; the usual or the only one where none is named."""
+    name = _mt_of(corpus, mt)
+    documents = tuple(replace(one, outputs={NOTHING: one.outputs[name]}) for one in corpus.documents)
+    others = {other: flat(corpus, other) for other in corpus.systems if other != name}
+    return Data(replace(corpus, documents=documents), others, name)
+
+
+def flat(corpus: Corpus, system: str) -> tuple[str, ...]:
+    """The texts of a system, document after document."""
+    return tuple(chain.from_iterable(one.outputs[system] for one in corpus.documents))
+
+
+def _mt_of(corpus: Corpus, wanted: str) -> str:
+    known = corpus.systems
+    if wanted:
+        if wanted in known:
+            return wanted
+        raise InputError(
+            f"There is no system called {wanted!r} in the set to be the MT. There is: {', '.join(known)}.",
+            field="mt",
+        )
+    usual = [name for name in _USUAL if name in known] or (list(known) if len(known) == 1 else [])
+    if usual:
+        return usual[0]
+    raise InputError(
+        f"Which of these is the MT that the others start from: {', '.join(known)}? Say it with --mt NAME.",
+        field="mt",
+    )
+
+
+def _told(document: Document) -> list[object]:
+    return [document.id, document.sources, document.references, document.outputs[NOTHING]]

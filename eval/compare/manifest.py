@@ -1,0 +1,71 @@
+"""What a comparison was made of and by, so that anybody can make it again and see whether it comes out the same."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ape.jobs.files import hash_of
+from eval.compare.compared import Compared
+from eval.compare.system import System
+
+# Whose version may change a number or a text.
+_PACKAGES = ("ape-books", "numpy", "scipy", "sacrebleu", "rapidfuzz", "spacy", "xllamacpp", "openai")
+
+
+def manifest_of(compared: Compared, *, command: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+    """For manifest.json. `files` are those that the set and ready outputs were read from."""
+    corpus = compared.data.corpus
+    return {
+        "complete": True,
+        "command": shlex.join(command),
+        "arguments": list(command),
+        "data": {
+            "name": corpus.name,
+            "digest": compared.data.digest,
+            "files": {str(path): f"sha256:{hash_of(path)}" for path in files},
+            "mt": compared.data.mt,
+            "documents": len(corpus.documents),
+            "paragraphs": len(corpus),
+            "source_language": corpus.source_language,
+            "target_language": corpus.target_language,
+        },
+        "systems": [_system(one) for one in compared.systems],
+        "metrics": {metric.name: _signature(compared, metric.name) for metric in compared.results.metrics},
+        "resampling": asdict(compared.results.resampling),
+        "judge": _judge(compared.judged),
+        "versions": _versions(),
+    }
+
+
+def _system(system: System) -> dict[str, Any]:
+    return {"name": system.name, "kind": system.kind, **system.origin, "texts": _digest(system.texts)}
+
+
+def _digest(texts: Sequence[str]) -> str:
+    told = "\0".join(texts).encode("utf-8", "replace")
+    return f"sha256:{hashlib.sha256(told).hexdigest()}"
+
+
+def _signature(compared: Compared, metric: str) -> str | None:
+    return compared.results.signatures().get(metric)
+
+
+def _judge(judged: Mapping[str, Any] | None) -> dict[str, str] | None:
+    return {key: judged[key] for key in ("given", "signature")} if judged else None
+
+
+def _versions() -> dict[str, str]:
+    told = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            told[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return told

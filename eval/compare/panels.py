@@ -1,0 +1,154 @@
+"""What the page says in numbers: of each system in a sentence, and of each metric, judge or vote who beats whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from eval.compare.compared import Compared
+from eval.compare.data import NOTHING
+from eval.compare.plots import Cloud, Gain, Strips, cloud, strips
+from eval.compare.system import System
+from eval.compare.wins import Matrix, Tested, Wins
+from eval.metric import Metric
+from eval.report.page import LEVEL
+from eval.significance import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Who beats whom, by a metric or in somebody's opinion."""
+
+    name: str
+    title: str
+    note: str
+    matrix: Matrix | None
+    tests: Mapping[tuple[str, str], Tested]
+    cloud: Cloud | None = None
+    strips: Strips | None = None
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A system against doing nothing by the leading metric; `verdict` is "better", "worse", "unclear" or "same"."""
+
+    system: str
+    verdict: str
+    comparison: Comparison | None
+    corrected: float | None
+    rate: float
+    changed: int
+    paragraphs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """What became of the paragraphs of a system: decisions with their shares, and paragraphs by guard."""
+
+    system: System
+    rate: float
+    changed: int
+    decisions: tuple[tuple[str, int, float], ...]
+    findings: Mapping[str, Mapping[str, int]]
+
+
+def summaries(compared: Compared) -> list[Summary]:
+    """A line for each system."""
+    same = {name for names in compared.same if NOTHING in names for name in names}
+    found = []
+    for system in compared.systems[1:]:
+        standing = compared.results.standings.get(compared.leading, {}).get(system.name)
+        comparison = standing.comparison if standing else None
+        known = comparison if isinstance(comparison, Comparison) else None
+        corrected = standing.corrected if standing else None
+        rates = compared.rates[system.name]
+        verdict = "same" if system.name in same else _verdict(known, corrected)
+        changed = sum(rate > 0 for rate in rates)
+        found.append(Summary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates)))
+    return found
+
+
+def _verdict(comparison: Comparison | None, corrected: float | None) -> str:
+    if comparison is None or corrected is None:
+        return "unknown"
+    if corrected >= LEVEL or comparison.better is None:
+        return "unclear"
+    return "better" if comparison.better else "worse"
+
+
+def outcomes(compared: Compared) -> list[Became]:
+    """Of every system."""
+    found = []
+    for system in compared.systems:
+        rates, total = compared.rates[system.name], len(system.outcomes)
+        decisions = tuple((what, count, count / total) for what, count in sorted(system.decisions.items()))
+        changed = sum(rate > 0 for rate in rates)
+        found.append(Became(system, fmean(rates), changed, decisions, system.findings()))
+    return found
+
+
+def panels(compared: Compared) -> list[Panel]:
+    """The leading metric first, then the others, then judges and people."""
+    metrics = sorted(compared.results.metrics, key=lambda metric: metric.name != compared.leading)
+    found = [_panel(compared, metric) for metric in metrics if metric.name in compared.matrices]
+    return [*found, *_opinions(compared)]
+
+
+def _panel(compared: Compared, metric: Metric) -> Panel:
+    tests = {(one.first, one.second): one for one in compared.pairs[metric.name]}
+    return Panel(
+        metric.name,
+        metric.name,
+        f"{'higher' if metric.higher_is_better else 'lower'} is better",
+        compared.matrices[metric.name],
+        tests,
+        cloud(list(_gains(compared, metric))),
+        strips(_chapters(compared, metric)),
+        metric.higher_is_better,
+    )
+
+
+def _gains(compared: Compared, metric: Metric) -> Iterator[Gain]:
+    """What systems gained over the MT: above zero is better, whichever way the metric counts."""
+    sign = 1 if metric.higher_is_better else -1
+    yield Gain(NOTHING, 0.0, 0.0, 0.0, 0.0)
+    for name in compared.names[1:]:
+        standing = compared.results.standings[metric.name].get(name)
+        found = standing.comparison if standing else None
+        if isinstance(found, Comparison):
+            low, high = sorted((sign * found.low, sign * found.high))
+            yield Gain(name, fmean(compared.rates[name]), sign * found.difference, low, high)
+
+
+def _chapters(compared: Compared, metric: Metric) -> dict[str, dict[str, float | None]]:
+    """By system and document, the gain over the MT there."""
+    sign = 1 if metric.higher_is_better else -1
+    told: dict[str, dict[str, float | None]] = {name: {} for name in compared.names[1:]}
+    for document, scores in compared.results.by_document()[metric.name].items():
+        ground = scores[NOTHING]
+        for name, found in told.items():
+            score = scores[name]
+            found[document] = None if score is None or ground is None else sign * (score - ground)
+    return told
+
+
+def _opinions(compared: Compared) -> Iterator[Panel]:
+    if judged := compared.judged:
+        tallies = [(*one["systems"], *one["wins"], one["ties"]) for one in judged["systems"]]
+        yield Panel("judge", f"judge: {judged['given']}", judged["signature"], _tallied(tallies), {})
+    if voted := compared.voted:
+        known = [one for one in voted["preferences"] if "wins" in one]
+        counts = [(one["system"], one["other"], one["wins"], one["losses"], one["ties"]) for one in known]
+        note = f"{voted['votes']:,} votes of {len(voted['raters'])} raters on {voted['items']:,} items"
+        yield Panel("votes", "votes of people", note, _tallied(counts, unit="vote"), {})
+
+
+def _tallied(tallies: Iterable[tuple[str, str, int, int, int]], *, unit: str = "paragraph") -> Matrix:
+    """The wins of two systems over each other, both ways."""
+    wins = {}
+    for first, second, won, lost, ties in tallies:
+        wins[first, second] = Wins(won, lost, ties)
+        wins[second, first] = Wins(lost, won, ties)
+    return Matrix(unit, wins)

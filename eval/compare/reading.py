@@ -1,0 +1,91 @@
+"""From what was typed to the set and its ready systems: files are read once, and every fault is told by its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ape.errors import InputError
+from eval.compare.asked import Asked, File, InSet, texts_by_id
+from eval.compare.data import NOTHING, Data, data_of
+from eval.compare.system import System, in_the_set, ready
+from eval.corpus import Corpus
+from eval.reading import Rules, read_corpus
+from eval.reading.given import numbered_lines
+from eval.reading.parallel import Parting
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a set is read from: tables, or text files side by side; `mt` is a system of it, or "@FILE"."""
+
+    tables: tuple[Path, ...] = ()
+    mt: str = ""
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    documents: Parting = "auto"
+    encoding: str | None = None
+
+    def files(self, asked: Sequence[Asked]) -> list[Path]:
+        """All that are read, ready outputs too."""
+        found = [*self.tables, *self.references, *([self.source] if self.source else [])]
+        found += [Path(self.mt[1:])] if self.mt.startswith("@") else []
+        return found + [one.path for one in asked if isinstance(one, File)]
+
+
+def read_set(given: Given, asked: Sequence[Asked], rules: Rules) -> Data:
+    """The set, with the ready outputs of text files among its systems."""
+    for path in given.files(asked):
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.", field="path")
+    systems = {one.name: one.path for one in asked if isinstance(one, File) and not _is_json(one.path)}
+    mt = given.mt
+    if mt.startswith("@"):
+        systems, mt = {NOTHING: Path(mt[1:]), **systems}, NOTHING
+    corpus = read_corpus(
+        *given.tables,
+        systems=systems,
+        references=given.references,
+        source=given.source,
+        documents=given.documents,
+        rules=rules,
+        encoding=given.encoding,
+    )
+    return data_of(corpus, mt or _only(corpus, systems))
+
+
+def ready_systems(data: Data, asked: Sequence[Asked]) -> dict[str, System]:
+    """Those whose outputs are there already, by name."""
+    found: dict[str, System] = {}
+    for one in asked:
+        if isinstance(one, InSet):
+            found[one.name] = in_the_set(one.name, one.system, data)
+        elif isinstance(one, File):
+            found[one.name] = ready(one.name, _texts(one, data), data, given=f"@{one.path}")
+    return found
+
+
+def _texts(file: File, data: Data) -> tuple[str, ...]:
+    """By paragraph; a text file was read with the set, unless that was a job."""
+    if _is_json(file.path):
+        return texts_by_id(file.path, data.ids, name=file.name)
+    if file.name in data.others:
+        return data.others[file.name]
+    texts = tuple(line for _, line in numbered_lines(file.path) if line.strip())
+    if len(texts) != len(data.ids):
+        raise InputError(
+            f"{file.path.name} has {len(texts):,} lines of text, and the set has {len(data.ids):,} paragraphs.",
+            field="system",
+        )
+    return texts
+
+
+def _only(corpus: Corpus, added: dict[str, Path]) -> str:
+    """The one system of the set itself, where there is but one; those of other files can't be the MT."""
+    own = [name for name in corpus.systems if name not in added]
+    return own[0] if len(own) == 1 else ""
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() in (".jsonl", ".ndjson")

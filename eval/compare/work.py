@@ -1,0 +1,148 @@
+"""A model at work on the set: a job of its own in the run's store, so that nothing is asked twice, killed or not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ape.books.pairing.pair import Pair
+from ape.books.stretches import cut_stretches
+from ape.engines.protocol import DEFAULT, Engine
+from ape.errors import Conflict, InputError, UnknownJob
+from ape.jobs.begin import STRETCH, workable
+from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.row import Planned, Row
+from ape.jobs.store import Store
+from eval.compare.asked import Model
+from eval.compare.data import Data
+from eval.compare.system import Outcome, System
+from prompts import fingerprint
+
+
+def finished(store: Store, model: Model, wishes: Recipe) -> Job | None:
+    """The job of the model, where all is done as it is wanted now: its engine need not be opened."""
+    try:
+        job = store.job(job_id(model.name))
+    except UnknownJob:
+        return None
+    chosen = replace(job.recipe, model="", revision="", prompt="", source_language="", target_language="")
+    same = job.state is JobState.DONE and chosen == wishes and job.engine == model.described()
+    counts = store.counts(job.id)
+    return job if same and not (counts.quarantined or counts.waiting) else None
+
+
+async def begin(store: Store, data: Data, model: Model, engine: Engine, wishes: Recipe) -> Job:
+    """The job of the model: new, or as it was left, and what failed waits again. Conflict where it was another's."""
+    require_sources(data)
+    async with engine.using(DEFAULT) as served:
+        recipe = replace(
+            wishes,
+            model=served.name,
+            revision=served.revision,
+            prompt=fingerprint(served.format),
+            source_language=data.corpus.source_language,
+            target_language=data.corpus.target_language,
+        )
+    job = _job(data, model, recipe)
+    try:
+        old = store.job(job.id)
+    except UnknownJob:
+        store.add(job)
+    else:
+        _refuse_other(old.recipe, recipe, model.name)
+        store.redo(job.id, quarantined=True)
+    store.plan(job.id, _planned(data, recipe))
+    return store.update(job.id, state=JobState.RUNNING, engine=job.engine, note="")
+
+
+def require_sources(data: Data) -> None:
+    """A model repairs the MT by its source."""
+    if not all(one.sources for one in data.corpus.documents):
+        raise InputError(
+            "The set has no source, and a model needs it. Give it in the set or by --source; ready outputs alone "
+            "(NAME=@FILE, NAME=:SYSTEM) can be compared without.",
+            field="source",
+        )
+
+
+def system_of(store: Store, job: Job, model: Model) -> System:
+    """What the job has made of all paragraphs."""
+    rows = tuple(_outcome(row) for row in store.rows(job.id))
+    usage = store.counts(job.id).usage
+    origin: dict[str, Any] = {
+        "given": model.given,
+        "hashes": model.hashes(),
+        "recipe": asdict(job.recipe),
+        "usage": asdict(usage),
+    }
+    return System(model.name, "model", rows, origin)
+
+
+def job_id(system: str) -> str:
+    """One job for each system of a run."""
+    return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def _outcome(row: Row) -> Outcome:
+    if row.result is None:
+        return Outcome(row.text, str(row.state))
+    return Outcome(row.result.post_edit, str(row.result.decision), row.result.findings)
+
+
+def _job(data: Data, model: Model, recipe: Recipe) -> Job:
+    now = datetime.now(UTC)
+    return Job(
+        id=job_id(model.name),
+        owner="",
+        name=model.name,
+        source="",
+        source_hash="",
+        mt="",
+        mt_hash=data.digest,
+        output="",
+        format="set",
+        recipe=recipe,
+        state=JobState.RUNNING,
+        created=now,
+        updated=now,
+        engine=model.described(),
+    )
+
+
+def _planned(data: Data, recipe: Recipe) -> Iterator[Planned]:
+    longest = STRETCH if recipe.context else 1
+    for position, (pair, stretch) in enumerate(cut_stretches(workable(_pairs(data)), longest=longest)):
+        yield Planned(
+            id=pair.id,
+            position=position,
+            chapter=pair.chapter,
+            title=pair.title,
+            stretch=stretch,
+            source=pair.source,
+            mt=pair.mt,
+            how=pair.how,
+            skip=pair.skip,
+            fingerprint=recipe.fingerprint(pair.source, pair.mt),
+        )
+
+
+def _pairs(data: Data) -> Iterator[Pair]:
+    ids = iter(data.ids)
+    for chapter, document in enumerate(data.corpus.documents):
+        both = zip(document.sources, *document.outputs.values(), strict=True)
+        for place, (source, mt) in enumerate(both):
+            yield Pair(next(ids), chapter, document.id, place, mt, source, (), "set", 1.0)
+
+
+def _refuse_other(old: Recipe, new: Recipe, name: str) -> None:
+    before, now = asdict(old), asdict(new)
+    changed = [f"{key} was {before[key]!r} and is {now[key]!r}" for key in before if before[key] != now[key]]
+    if changed:
+        raise Conflict(
+            f"System {name!r} of this comparison was begun with another model or other settings: {'; '.join(changed)}. "
+            "Give the same ones to go on, another name, or another folder with -o.",
+            field="system",
+        )

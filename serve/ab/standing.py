@@ -1,0 +1,196 @@
+"""How a test stands while it runs: who has voted, who is preferred so far, and what may be said of that already."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eval.ab.store import Trials
+    from eval.ab.trial import Trial
+    from eval.preference.rates import Preference
+    from eval.preference.sequential import Look
+    from eval.preference.vote import Vote
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A rate with an interval, in thousandths of the width of a plot."""
+
+    low: float
+    rate: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One pair of systems."""
+
+    system: str
+    other: str
+    wins: int
+    losses: int
+    ties: int
+    planned: Range
+    """Right for one look that was planned before the first vote."""
+    any_time: Range
+    """Right however often one looks; of the first vote on each item."""
+    items: int
+    """That have such a vote."""
+    p_planned: str
+    p_any_time: str
+    decided: bool
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One rater."""
+
+    name: str
+    votes: int
+    flags: tuple[str, ...]
+    last: str
+    """When this rater last voted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that the page shows."""
+
+    trial: str
+    name: str
+    facts: tuple[tuple[str, str], ...]
+    items: int
+    votes: int
+    expected: int
+    lines: tuple[Line, ...]
+    unmeasured: tuple[str, ...]
+    """Why there is no line for a pair, or for any."""
+    seats: tuple[Seat, ...]
+    place: str
+    """Whether the place on the page moves votes."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everyone has voted on everything."""
+        return 0 < self.expected <= self.votes
+
+
+def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | None]:
+    """A mark of the votes as they are, and how the test stands; None where the mark is the known one."""
+    trial, votes, raters = trials.trial(id), trials.votes(id), trials.raters(id)
+    mark = hashlib.sha256(repr((votes, raters)).encode("utf-8", "replace")).hexdigest()[:32]
+    if mark == known:
+        return mark, None
+    seats = _seats([rater.name for rater in raters], votes)
+    lines, unmeasured = _lines(votes)
+    found = Standing(
+        trial=trial.id,
+        name=trial.name,
+        facts=_facts(trial),
+        items=len(trial.items),
+        votes=len(votes),
+        expected=len(trial.items) * len(seats),
+        lines=lines,
+        unmeasured=unmeasured,
+        seats=seats,
+        place=_place(votes),
+    )
+    return mark, found
+
+
+def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
+    kinds = {kind: sum(item.kind == kind for item in trial.items) for kind in ("pair", "repeat", "spam")}
+    shown = "with the original beside it" if trial.bilingual else "without the original"
+    pairs = [f"{kinds['pair']:,} pairs"]
+    if kinds["repeat"]:
+        pairs.append(f"{kinds['repeat']:,} of them once more")
+    if kinds["spam"]:
+        pairs.append(f"{kinds['spam']:,} texts beside their shuffled copies, to catch who does not read")
+    return (
+        ("Systems", ", ".join(trial.systems)),
+        ("Passages", "; ".join(pairs)),
+        ("Shown", f"by the {trial.condition}, {shown}{'' if trial.ties else ', no ties'}"),
+    )
+
+
+def _seats(names: Sequence[str], votes: Sequence[Vote]) -> tuple[Seat, ...]:
+    from eval.preference.raters import check_raters
+
+    flags = {rater.name: rater.flagged for rater in check_raters(votes)}
+    last: dict[str, str] = {}
+    count: dict[str, int] = {}
+    for vote in votes:
+        last[vote.rater] = max(last.get(vote.rater, ""), vote.at)
+        count[vote.rater] = count.get(vote.rater, 0) + 1
+    return tuple(Seat(name, count.get(name, 0), flags.get(name, ()), last.get(name, "")) for name in names)
+
+
+def _lines(votes: Sequence[Vote]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+    from eval.metric import Unmeasured
+    from eval.preference.rates import preferences
+
+    found = preferences(votes)
+    if not found:
+        return (), ("There are no votes on pairs yet.",)
+    lines = tuple(_line(votes, one) for one in found if not isinstance(one, Unmeasured))
+    return lines, tuple(
+        f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
+    )
+
+
+def _line(votes: Sequence[Vote], seen: Preference) -> Line:
+    from eval.metric import Unmeasured
+    from eval.preference.sequential import look
+    from eval.report.page import p_value
+
+    any_time = look(votes, seen.system, seen.other)
+    assert not isinstance(any_time, Unmeasured)  # a preference has votes that prefer
+    return Line(
+        seen.system,
+        seen.other,
+        seen.wins,
+        seen.losses,
+        seen.ties,
+        Range(1000 * seen.interval.low, 1000 * seen.rate, 1000 * seen.interval.high),
+        Range(1000 * any_time.bounds.low, 1000 * any_time.rate, 1000 * any_time.bounds.high),
+        any_time.votes,
+        p_value(seen.p_to_show),
+        p_value(any_time.p_value),
+        any_time.decided_at is not None,
+        _tells(seen, any_time),
+    )
+
+
+def _tells(seen: Preference, any_time: Look) -> str:
+    from eval.metric import Unmeasured
+    from eval.preference.power import more_votes
+
+    if any_time.decided_at is not None:
+        preferred = any_time.system if any_time.rate > 0.5 else any_time.other
+        return f"Decided after {any_time.decided_at:,} items, however often you looked: {preferred} is preferred."
+    needed = more_votes(seen)
+    if isinstance(needed, Unmeasured):
+        return f"Not decided: {needed.why}."
+    if not needed.more:
+        return "Not decided yet, if you look as often as you like."
+    return f"Not decided. If the rate stays as it is, some {needed.more:,} more votes would show it."
+
+
+def _place(votes: Sequence[Vote]) -> str:
+    from eval.metric import Unmeasured
+    from eval.preference.rates import position
+    from eval.report.page import p_value
+
+    found = position(votes)
+    if isinstance(found, Unmeasured):
+        return ""
+    share = found.first
+    low, high = 100 * share.wilson.low, 100 * share.wilson.high
+    return (
+        f"What stood first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
+        f"({low:.0f} to {high:.0f}, {p_value(share.p_value)} against one half)."
+    )

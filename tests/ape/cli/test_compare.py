@@ -1,0 +1,367 @@
+"""`ape compare` as a user types it: models and ready outputs over one set, killed and typed again, joined."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ape.cli.conftest import APE, Run
+from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, WORSE
+from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
+
+MEND = dict(zip(MT, BETTER, strict=True))
+QUICK = ("--metric", "chrf", "--samples", "100", "--source-language", "fr", "--target-language", "en")
+
+
+def mend(request: dict[str, Any], turn: int) -> Move:
+    return Say(MEND[translation_in(request)])
+
+
+def write_set(folder: Path, name: str = "set.jsonl", *, references: bool = True, **changes: str) -> None:
+    rows = []
+    for at, (source, mt, human) in enumerate(zip(SOURCES, MT, HUMAN, strict=True)):
+        row = {"document": "north" if at < 2 else "south", "source": source, "mt": mt} | changes
+        rows.append(row | ({"reference": human} if references else {}))
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def words(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
+    """The set and a system's ready outputs lie in the folder; these words compare a model and that system."""
+    write_set(tmp_path)
+    (tmp_path / "worse.txt").write_text("\n".join(WORSE) + "\n", encoding="utf-8")
+    scripted.script = mend
+    model = f"model={scripted.url}#scripted"
+    return [
+        "compare",
+        "--data",
+        "set.jsonl",
+        "--system",
+        model,
+        "--system",
+        "worse=@worse.txt",
+        *QUICK,
+        "-o",
+        "run",
+    ]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_model_and_ready_outputs_are_compared_with_doing_nothing(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    done = here(*words)
+    assert done.returncode == 0, done.stderr
+    assert len(scripted.requests) == 4
+    assert "model beats do-nothing in 100.0%" in done.stdout
+    assert {path.name for path in (tmp_path / "run").iterdir()} >= {
+        "results.json", "manifest.json", "outputs.jsonl", "report.html",
+    }  # fmt: skip
+    told = {one["name"]: one for one in results(tmp_path / "run")["systems"]}
+    assert list(told) == ["do-nothing", "model", "worse"]
+    assert told["model"]["decisions"] == {"edited": 3, "unchanged": 1}
+    lines = (tmp_path / "run" / "outputs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["systems"]["model"] for row in rows] == list(BETTER)
+
+
+def test_the_same_command_again_asks_for_nothing_and_finds_the_same(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert here(*words).returncode == 0
+    first = results(tmp_path / "run")
+    scripted.play(Fail(500))
+    done = here(*words)
+    assert done.returncode == 0, done.stderr
+    assert "all 4 paragraphs were done before" in done.stderr
+    assert scripted.requests == []
+    assert results(tmp_path / "run") == first
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
+    run: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, how: signal.Signals
+) -> None:
+    def until_the_third(request: dict[str, Any], turn: int) -> Move:
+        return mend(request, turn) if turn < 2 else Hang()
+
+    scripted.script = until_the_third
+    words += ["--lanes", "1"]
+    process = subprocess.Popen(
+        [str(APE), *words],
+        cwd=tmp_path,
+        env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+    deadline = time.monotonic() + 60
+    while len(scripted.requests) < 3:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it never asked for the third"
+        time.sleep(0.01)
+    process.send_signal(how)
+    _, told = process.communicate(timeout=60)
+    if how is signal.SIGINT:
+        assert process.returncode == 130
+        assert b"2 of 4 paragraphs are finished and saved" in told
+    scripted.requests.clear()
+    scripted.script = mend
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert sorted(map(translation_in, scripted.requests)) == sorted(MT[2:])
+    assert results(tmp_path / "run")["systems"][1]["decisions"] == {"edited": 3, "unchanged": 1}
+
+
+def test_the_manifest_makes_the_same_again(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert here(*words).returncode == 0
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["data"]["files"].keys() == {"set.jsonl", "worse.txt"}
+    model = manifest["systems"][1]
+    assert re.fullmatch(r"chat@[0-9a-f]{12}", model["recipe"]["prompt"])
+    assert (model["recipe"]["seed"], manifest["resampling"]["seed"]) == (1, 1)
+    assert manifest["metrics"]["chrf"].startswith("chrf|")
+    again = [word if word != "run" else "again" for word in shlex.split(manifest["command"])[1:]]
+    assert here(*again).returncode == 0
+    assert len(scripted.requests) == 8
+    assert results(tmp_path / "again") == results(tmp_path / "run")
+    other = json.loads((tmp_path / "again" / "manifest.json").read_text(encoding="utf-8"))
+    changed = {key for key in manifest if manifest[key] != other[key]}
+    assert changed == {"command", "arguments"}
+
+
+def test_two_runs_over_the_same_set_are_joined(here: Run, words: list[str], tmp_path: Path) -> None:
+    assert here(*words).returncode == 0
+    (tmp_path / "mine.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
+    second = ["compare", "--data", "set.jsonl", "--system", "mine=@mine.txt", *QUICK]
+    assert here(*second, "--system", "worse=@mine.txt", "-o", "two").returncode == 0
+    done = here("compare", "run", "two", "-o", "both", "--samples", "100")
+    assert done.returncode == 0, done.stderr
+    found = results(tmp_path / "both")
+    assert [one["name"] for one in found["systems"]] == [
+        "do-nothing", "model", "worse (run)", "worse (two)", "mine",
+    ]  # fmt: skip
+    assert found["identical"] == [["model", "worse (two)", "mine"]]
+    assert found["systems"][1]["decisions"] == {"edited": 3, "unchanged": 1}
+    assert {one["metric"] for one in found["scores"]} == {"chrf"}
+
+
+def test_runs_over_other_data_are_not_joined(here: Run, words: list[str], tmp_path: Path) -> None:
+    assert here(*words).returncode == 0
+    write_set(tmp_path, "other.jsonl", mt="The same everywhere.")
+    other = ["compare", "--data", "other.jsonl", "--system", "worse=@worse.txt", *QUICK]
+    assert here(*other, "-o", "two").returncode == 0
+    done = here("compare", "run", "two", "-o", "both")
+    assert done.returncode == 2
+    assert "not over the same set: paragraph 'north:1' has another MT" in done.stderr
+    assert not (tmp_path / "both").exists()
+
+
+def test_without_references_the_rest_is_still_told(here: Run, words: list[str], tmp_path: Path) -> None:
+    write_set(tmp_path, references=False)
+    done = here(*words)
+    assert done.returncode == 0, done.stderr
+    assert "chrf is not applicable" in done.stdout
+    assert "edited, 1 unchanged" in done.stdout
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Not applicable: chrf." in page
+
+
+def test_a_paragraph_that_fails_for_good_stays_as_it_was_and_is_tried_again_next_time(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    def poisoned(request: dict[str, Any], turn: int) -> Move:
+        return Fail(400) if translation_in(request) == MT[1] else mend(request, turn)
+
+    scripted.script = poisoned
+    done = here(*words, "--failures", "1")
+    assert done.returncode == 3, done.stderr
+    assert results(tmp_path / "run")["systems"][1]["decisions"]["quarantined"] == 1
+    scripted.requests.clear()
+    scripted.script = mend
+    assert here(*words, "--failures", "1").returncode == 0
+    assert list(map(translation_in, scripted.requests)) == [MT[1]]
+
+
+def test_a_folder_of_another_comparison_is_refused(here: Run, words: list[str], tmp_path: Path) -> None:
+    assert here(*words).returncode == 0
+    write_set(tmp_path, source="Autre chose ici.")
+    done = here(*words)
+    assert done.returncode == 2
+    assert "run holds a comparison over another set" in done.stderr
+
+
+def test_a_model_is_not_changed_under_its_name(here: Run, words: list[str], scripted: ScriptedServer) -> None:
+    assert here(*words).returncode == 0
+    done = here(*words, "--temperature", "0.5")
+    assert done.returncode == 2
+    assert "temperature was 0.0 and is 0.5" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--metric", "bleau"], "no metric called 'bleau'"),
+        (["--system", "x=:p9"], "no system 'p9'"),
+        (["--system", "x=@short.txt"], "short.txt has 2 lines of text, and the table has 4 segments"),
+        (["--system", "x=@short.jsonl"], "'x' has no text for paragraph 'north:2'"),
+        (["--system", "x=@gone.txt"], "There is no file gone.txt"),
+        (["--mt", "deepl"], "no system called 'deepl'"),
+        (["-o", "set.jsonl/run"], "can't be written"),
+        (["-o", "full"], "full has other files in it"),
+        (["old"], "Earlier runs have their set"),
+    ],
+)
+def test_what_is_wrong_is_told_before_any_model_is_asked(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, more: list[str], told: str
+) -> None:
+    (tmp_path / "short.txt").write_text("One.\nTwo.\n", encoding="utf-8")
+    (tmp_path / "short.jsonl").write_text('{"id": "north:1", "text": "One."}\n', encoding="utf-8")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "diary.txt").write_text("mine", encoding="utf-8")
+    done = here(*words, *more)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
+    assert scripted.requests == []
+
+
+def test_text_files_side_by_side_are_a_set_too(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    for name, texts in (("src", SOURCES), ("mt", MT), ("ref", HUMAN), ("better", BETTER)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    files = ("--source", "src.txt", "--mt", "@mt.txt", "--reference", "ref.txt", "--system", "b=@better.txt")
+    done = here("compare", *files, *QUICK, "-o", "run", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [one["name"] for one in told["systems"]] == ["do-nothing", "b"]
+    assert told == results(tmp_path / "run")
+
+
+def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    def judge(request: dict[str, Any], turn: int) -> Move:
+        is_judge = "verdict" in json.dumps(request["messages"])
+        return Say("<verdict>A</verdict>") if is_judge else mend(request, turn)
+
+    scripted.script = judge
+    done = here(*words, "--judge", f"{scripted.url}#scripted", "--judge-items", "2")
+    assert done.returncode == 0, done.stderr
+    told = results(tmp_path / "run")["judge"]
+    assert told["scored"] == 0
+    assert told["unscored"]["order_flip"] > 0
+    assert "no human votes" in told["agreement"]["not_applicable"]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "A judge is no reader" in page
+    assert "Its agreement with people is not known" in page
+
+
+def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: Path) -> None:
+    rows = [
+        {"item": f"i{number}", "rater": rater, "first": "model", "second": "do-nothing", "choice": choice}
+        for number, choice in enumerate(("first", "first", "second", "tie"))
+        for rater in ("ada", "bo")
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "votes.jsonl").write_text(text, encoding="utf-8")
+    done = here(*words, "--votes", "votes.jsonl")
+    assert done.returncode == 0, done.stderr
+    told = results(tmp_path / "run")["votes"]
+    assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "8 votes of 2 raters on 4 items" in page
+    (tmp_path / "votes.jsonl").write_text(text.replace("model", "stranger"), encoding="utf-8")
+    done = here(*words, "--votes", "votes.jsonl")
+    assert done.returncode == 2
+    assert "no vote between two of these" in done.stderr
+
+
+def test_a_book_job_is_a_set_with_its_post_edit_in_it(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    pairs = [{"source": source, "mt": mt} for source, mt in zip(SOURCES, MT, strict=True)]
+    text = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs)
+    (tmp_path / "pairs.jsonl").write_text(text, encoding="utf-8")
+    languages = ("--source-language", "fr", "--target-language", "en")
+    edited = here("book", "edit", "pairs.jsonl", "-o", "out.jsonl", *languages, "--url", scripted.url)
+    assert edited.returncode == 0, edited.stderr
+    job = re.search(r"Job ([0-9a-f]{10})", edited.stderr)
+    assert job
+    systems = ("--system", "job=:scripted", "--system", "worse=@worse.txt")
+    done = here("compare", "--job", job[1], *systems, *QUICK, "-o", "run")
+    assert done.returncode == 0, done.stderr
+    assert [one["changed"] for one in results(tmp_path / "run")["systems"]] == [0, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda run: (run / "manifest.json").unlink(), "is no comparison"),
+        (lambda run: (run / "manifest.json").write_text("{}", encoding="utf-8"), "not the manifest"),
+        (lambda run: _reword(run / "manifest.json", '"complete": true', '"complete": false'), "not finished"),
+        (lambda run: _reword(run / "outputs.jsonl", MT[1], "Marthe sang."), "any more"),
+    ],
+)
+def test_a_run_that_is_not_whole_is_not_joined(
+    here: Run, words: list[str], tmp_path: Path, change: Callable[[Path], object], told: str
+) -> None:
+    ready = ["compare", "--data", "set.jsonl", "--system", "worse=@worse.txt", *QUICK, "-o", "run"]
+    assert here(*ready).returncode == 0
+    change(tmp_path / "run")
+    done = here("compare", "run", "run", "-o", "both")
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def _reword(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert here(*words).returncode == 0
+    pair = ("--system", "model", "--system", "do-nothing")
+    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--items", "3", "-o", "trial.json")
+    assert made.returncode == 0, made.stderr
+    trial = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
+    rows = [
+        {"trial": trial["id"], "item": item["id"], "rater": "ada", "first": "model", "second": "do-nothing"}
+        | {"choice": "first"}
+        for item in trial["items"]
+        if item["kind"] == "pair"
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "votes.jsonl").write_text(text, encoding="utf-8")
+
+    def prefers_the_model(request: dict[str, Any], turn: int) -> Move:
+        asked = request["messages"][-1]["content"]
+        places = [asked.find(text) for text in BETTER if text not in MT and text in asked]
+        old = [asked.find(text) for text in MT if text not in BETTER and text in asked]
+        return Say(f"<verdict>{'A' if places[0] < old[0] else 'B'}</verdict>")
+
+    scripted.script = prefers_the_model
+    judge = ("--judge", f"{scripted.url}#scripted", "--votes", "votes.jsonl", "--trial", "trial.json")
+    done = here(*words, *judge)
+    assert done.returncode == 0, done.stderr
+    agreement = results(tmp_path / "run")["judge"]["agreement"]
+    assert (agreement["agreed"], agreement["items"]) == (len(rows), len(rows))
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert f"It agrees with people on {len(rows)} of {len(rows)} pairs" in page

@@ -1,0 +1,42 @@
+"""A small set with its MT, a reference and a better system, of our own invention, for the tests of comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.compare import Compared, Data, System, Tests, compare, data_of, ready
+from eval.corpus import Corpus, Document
+from eval.metric import Metric
+from eval.metrics import metrics_named
+
+SOURCES = ("Le phare s’éteignit.", "Marthe compta les barques.", "Personne ne revint.", "Il neigeait.")
+HUMAN = ("The lighthouse went dark.", "Marthe counted the boats.", "Nobody came back.", "It was snowing.")
+MT = ("The lighthouse extinguished.", "Marthe counted the barks.", "Nobody came back.", "It snowed there.")
+BETTER = ("The lighthouse went out.", "Marthe counted the boats.", "Nobody came back.", "It was snowing.")
+WORSE = ("A lamp.", "She counted barks on him.", "Nobody came back.", "It snowed there.")
+
+
+def data(
+    *, mt: Sequence[str] = MT, references: Sequence[str] | None = HUMAN, sources: Sequence[str] = SOURCES
+) -> Data:
+    """Two documents of two paragraphs, "north" and "south"."""
+    documents = tuple(
+        Document(
+            name,
+            {"mt": tuple(mt[at : at + 2]), "better": BETTER[at : at + 2]},
+            (tuple(references[at : at + 2]),) if references else (),
+            tuple(sources[at : at + 2]),
+        )
+        for name, at in (("north", 0), ("south", 2))
+    )
+    return data_of(Corpus(documents, "fr", "en", "invented"))
+
+
+def compared(*systems: System, over: Data | None = None, metrics: Sequence[Metric] | None = None) -> Compared:
+    """By chrF, with few resamples."""
+    over = over or data()
+    named = systems or (
+        ready("better", BETTER, over, given=":better"),
+        ready("worse", WORSE, over, given="@w"),
+    )
+    return compare(over, named, metrics or metrics_named(["chrf"]), tests=Tests(samples=100))

@@ -1,0 +1,108 @@
+"""What a comparison finds: scores and tests against doing nothing, wins, edits, and where systems differ."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ape.errors import InputError
+from ape.verdict import Finding, Severity
+from eval.compare import NOTHING, Outcome, System, compare, ready
+from eval.compare.wins import Wins
+from eval.metrics import metrics_named
+from tests.eval.compare.invented import BETTER, MT, WORSE, compared, data
+
+
+def test_doing_nothing_is_always_the_first_system() -> None:
+    found = compared()
+    assert found.names == (NOTHING, "better", "worse")
+    assert found.results.resampling.baseline == NOTHING
+    assert set(found.rates[NOTHING]) == {0.0}
+
+
+def test_wins_are_counted_where_systems_differ() -> None:
+    matrix = compared().matrices["chrf"]
+    # By hand: of four paragraphs the third is the same in all, and the fourth in the MT and the worse.
+    assert matrix.wins["better", NOTHING] == Wins(better=3, worse=0, ties=1)
+    assert matrix.wins["worse", NOTHING] == Wins(better=0, worse=2, ties=2)
+    assert matrix.wins["better", NOTHING].share == 1.0
+    # Wilson for 3 of 3, by hand: from 3 / (3 + 1.96²).
+    assert matrix.wins["better", NOTHING].interval == pytest.approx((0.4385, 1.0), abs=1e-4)
+
+
+def test_lower_is_better_wins_too() -> None:
+    found = compared(metrics=metrics_named(["ter"]))
+    assert found.matrices["ter"].wins["better", NOTHING] == Wins(better=3, worse=0, ties=1)
+
+
+def test_systems_with_the_same_texts_are_named_and_have_p_1() -> None:
+    over = data()
+    found = compared(
+        ready("copy", MT, over, given="@c"), ready("better", BETTER, over, given="@b"), over=over
+    )
+    assert found.same == [(NOTHING, "copy")]
+    told = found.to_dict()
+    assert told["identical"] == [[NOTHING, "copy"]]
+    pair = next(one for one in told["pairs"]["chrf"] if (one["first"], one["second"]) == (NOTHING, "copy"))
+    assert (pair["difference"], pair["p_value"], pair["p_value_corrected"]) == (0.0, 1.0, 1.0)
+    assert found.matrices["chrf"].wins["copy", NOTHING].share is None
+
+
+def test_every_two_systems_are_tested_with_one_correction() -> None:
+    pairs = compared().to_dict()["pairs"]["chrf"]
+    assert [(one["first"], one["second"]) for one in pairs] == [
+        (NOTHING, "better"),
+        (NOTHING, "worse"),
+        ("better", "worse"),
+    ]
+    assert all(one["p_value_corrected"] >= one["p_value"] for one in pairs)
+
+
+def test_without_references_metrics_say_why_and_the_rest_is_there() -> None:
+    over = data(references=None)
+    found = compared(ready("better", BETTER, over, given="@b"), over=over)
+    told = found.to_dict()
+    assert told["leading"] == ""
+    assert all(score["score"] is None and score["not_applicable"] for score in told["scores"])
+    assert told["systems"][1]["edit_rate"] > 0
+    # By edit rate: the first paragraph was changed most.
+    assert told["differ_most"][0]["id"] in ("north:1", "south:2")
+
+
+def test_where_systems_differ_most_comes_first() -> None:
+    most = compared().differ_most()
+    assert [one["apart"] for one in most] == sorted((one["apart"] for one in most), reverse=True)
+    assert "south:1" not in [one["id"] for one in most]
+
+
+def test_findings_count_paragraphs_once_by_the_gravest() -> None:
+    refused = Finding("length", Severity.REJECT, "too long", 1)
+    warned = Finding("length", Severity.WARN, "long", 2)
+    outcomes = (Outcome("a", "rejected", (refused, warned)), Outcome("b", "edited", (warned, warned)))
+    assert System("m", "model", outcomes).findings() == {"length": {"reject": 1, "warn": 1}}
+
+
+def test_a_system_with_too_few_paragraphs_is_refused() -> None:
+    over = data()
+    short = System("short", "ready", (Outcome("one", "edited"),))
+    with pytest.raises(InputError, match="'short' has 1 paragraphs, and the set has 4"):
+        compare(over, [short], metrics_named(["chrf"]))
+
+
+def test_results_are_json_and_the_same_each_time() -> None:
+    first, second = (json.dumps(compared().to_dict()) for _ in range(2))
+    assert first == second
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.sampled_from([*MT, *BETTER, *WORSE]), min_size=4, max_size=4))
+def test_what_one_wins_the_other_loses(texts: list[str]) -> None:
+    over = data()
+    found = compared(ready("any", texts, over, given="@a"), over=over)
+    wins = found.matrices["chrf"].wins
+    ours, theirs = wins["any", NOTHING], wins[NOTHING, "any"]
+    assert (ours.better, ours.worse, ours.ties) == (theirs.worse, theirs.better, theirs.ties)
+    assert ours.better + ours.worse + ours.ties == 4

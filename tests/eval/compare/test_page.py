@@ -1,0 +1,130 @@
+"""The page of a comparison in a real browser: it filters, and no text of a book or a model is ever HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ape.verdict import Finding, Severity
+from eval.compare import Outcome, System, ready
+from eval.compare.blocks import as_data, cut
+from eval.compare.manifest import manifest_of
+from eval.compare.page import write_page
+from tests.ape.report.browser import Browser, Tab, chromium, find_chromium
+from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, compared, data
+
+HOSTILE = (
+    "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser, tmp_path: Path) -> Iterator[Tab]:
+    """The page of a model with hostile words in every text, which must not complain nor ask for anything."""
+    opened = Tab(browser)
+    opened.open(hostile_page(tmp_path / "report.html").as_uri())
+    until(opened, f"{TURN} === '1'")
+    yield opened
+    assert opened.complaints == []
+    assert len({address.partition("#")[0] for address in opened.requests}) <= 1
+    opened.close()
+
+
+def hostile_page(path: Path) -> Path:
+    over = data(
+        mt=(f"{MT[0]} {HOSTILE}", *MT[1:]),
+        sources=(f"{SOURCES[0]} {HOSTILE}", *SOURCES[1:]),
+        references=(f"{HUMAN[0]} {HOSTILE}", *HUMAN[1:]),
+    )
+    finding = Finding(HOSTILE, Severity.REJECT, HOSTILE, 1)
+    outcomes = tuple(
+        Outcome(mt, "rejected", (finding,))
+        if place == 1
+        else Outcome(text, "edited" if text != mt else "unchanged")
+        for place, (mt, text) in enumerate(
+            zip(over.mts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True)
+        )
+    )
+    model = System(f"model {HOSTILE}", "model", outcomes, {"given": HOSTILE})
+    found = compared(model, ready("copy", over.mts, over, given="@c"), over=over)
+    write_page(found, path, manifest=manifest_of(found, command=["ape", HOSTILE], files=[]), title=HOSTILE)
+    return path
+
+
+def until(tab: Tab, condition: str) -> None:
+    """Come back once it is true in the page."""
+    tab.run(
+        f"new Promise((done) => {{ const look = () => {condition} ? done(1) : setTimeout(look, 5); look(); }})"
+    )
+
+
+def choose(tab: Tab, name: str, value: str) -> None:
+    """Set a filter, as a reader does, and wait until every paragraph was looked at."""
+    turn = int(tab.run(TURN))
+    tab.run(
+        f"""(() => {{ const field = document.querySelector("#filters [name={name}]"); field.value = {value!r};
+        for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, {{ bubbles: true }})); }})()"""
+    )
+    until(tab, f"{TURN} > {turn}")
+
+
+TURN = "document.querySelector('#paragraphs').dataset.turn"
+TOLD = "document.querySelector('#told').textContent"
+PLACES = (
+    "[...document.querySelectorAll('#paragraphs article header')].map((one) => one.firstChild.textContent)"
+)
+
+
+def test_hostile_texts_are_shown_as_they_are(tab: Tab) -> None:
+    assert tab.run("document.title") == HOSTILE
+    shown = tab.run("[...document.querySelectorAll('#paragraphs .text')].map((one) => one.textContent)")
+    assert f"{SOURCES[0]} {HOSTILE}" in shown
+    assert f"{HUMAN[0]} {HOSTILE}" in shown
+    assert f"{MT[0]} {HOSTILE}" in shown
+    assert HOSTILE in tab.run("document.querySelector('.notes').textContent")
+    assert tab.run("document.querySelectorAll('main img, main b b, #paragraphs script').length") == 0
+
+
+def test_paragraphs_are_filtered_by_system_decision_document_and_text(tab: Tab) -> None:
+    assert tab.run(TOLD) == "1 to 4 of 4 paragraphs"
+    choose(
+        tab,
+        "decision",
+        str(tab.run("JSON.parse(document.querySelector('#index').textContent).decisions").index("rejected")),
+    )
+    assert tab.run(PLACES) == ["north, paragraph 2"]
+    choose(tab, "system", "2")
+    assert tab.run(TOLD) == "No paragraph is like that."
+    choose(tab, "decision", "")
+    choose(tab, "document", "1")
+    choose(tab, "order", "book")
+    assert tab.run(PLACES) == ["south, paragraph 1", "south, paragraph 2"]
+    assert tab.run("document.querySelectorAll('#paragraphs .made > div').length") == 4
+    choose(tab, "text", "NEIGEAIT")
+    assert tab.run(PLACES) == ["south, paragraph 2"]
+
+
+def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
+    apart = tab.run("JSON.parse(document.querySelector('#index').textContent).apart")
+    ids = ["north, paragraph 1", "north, paragraph 2", "south, paragraph 1", "south, paragraph 2"]
+    order = sorted(range(4), key=lambda place: (-apart[place], place))
+    assert tab.run(PLACES) == [ids[place] for place in order]
+    marks = "[...document.querySelectorAll('#paragraphs ins')].map((one) => one.textContent.trim())"
+    assert "was snowing" in tab.run(marks)
+
+
+def test_pieces_joined_are_the_text() -> None:
+    pieces = cut(MT[0], BETTER[0], "en")
+    assert "".join(one if isinstance(one, str) else one[0] for one in pieces) == BETTER[0]
+
+
+def test_data_never_ends_the_element_that_holds_it() -> None:
+    assert "<" not in as_data({HOSTILE: [HOSTILE, "<!--"]})
