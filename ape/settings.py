@@ -111,7 +111,9 @@ class Settings(BaseModel):
     ] = None
     comparisons: Annotated[
         Path | None,
-        Field(description="where the service looks for folders of `ape compare`; the data folder if left out"),
+        Field(
+            description="where the service looks for folders of `ape compare`; the data folder if left out"
+        ),
     ] = None
     max_book_bytes: Annotated[int, Field(ge=1024, description="largest upload of books")] = 200_000_000
 

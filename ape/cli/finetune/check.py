@@ -165,7 +165,9 @@ def _after(
     }
     amend_card(adapter, {"parity": result})
     if json_output:
-        typer.echo(json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False))
+        typer.echo(
+            json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False)
+        )
     else:
         show_parity(found, compared, left_out | failed)
     wrong = list(shortcomings(found, compared))
