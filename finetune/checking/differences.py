@@ -73,16 +73,20 @@ def first_difference(
     # Within a character of several tokens, the text does not tell which of them was another one.
     while place > 0 and _text(tokenizer, tokens[: place - 1]) == _text(tokenizer, tokens[:last]):
         place -= 1
-    # The token before may have been another one that begins with the same letters: "fleet" and "fleets".
+    # The token before may have been another one that begins with the same letters: "fleet" and "fleets", or " " and
+    # " the". Of the ways to read the text, the likeliest is taken.
+    found = []
     for at in range(last, max(place - 2, -1), -1):
         chances = after(at)
         but = tokens[at] if at < place else None
-        found = _chosen(tokenizer, tokens[:at], served, stopped=stopped, chances=chances, but=but)
-        if found is not None and found != tokens[at]:
-            margin = chances[tokens[at]] - chances[found]
-            rank = 1 + sum(chance > chances[found] for chance in chances)
-            names = shown(tokenizer, tokens[at]), shown(tokenizer, found)
-            return Difference(kind_of(margin, near), at, *names, margin, rank, near)
+        token = _chosen(tokenizer, tokens[:at], served, stopped=stopped, chances=chances, but=but)
+        if token is not None and token != tokens[at]:
+            margin = chances[tokens[at]] - chances[token]
+            rank = 1 + sum(chance > chances[token] for chance in chances)
+            names = shown(tokenizer, tokens[at]), shown(tokenizer, token)
+            found.append(Difference(kind_of(margin, near), at, *names, margin, rank, near))
+    if found:
+        return min(found, key=lambda one: one.margin or 0.0)
     rest = served.removeprefix(_text(tokenizer, tokens[:place]))
     return Difference("real", place, shown(tokenizer, tokens[place]), rest[:20])
 

@@ -97,6 +97,26 @@ def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> 
     assert found.margin == pytest.approx(0.05)
 
 
+class WordsAndEndings(Words):
+    """One that could also go on from the shorter word, by an ending of its own."""
+
+    vocabulary = (*Words.vocabulary, "s")
+
+
+def test_of_two_ways_to_read_a_text_the_likelier_is_taken() -> None:
+    """As " the" where transformers says " " and "1": "th" after " " is no choice of its."""
+    first = [-9.0, -0.4, -0.45, *[-9.0] * 7]
+    second = [-9.0, -9.0, -9.0, -0.1, *[-9.0] * 5, -8.0]
+    found = first_difference(
+        WordsAndEndings(),
+        [1, 3, END],
+        "fleets sails",
+        stopped=True,
+        after=lambda place: (first, second)[place],
+    )
+    assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
+
+
 def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokenizer: Any) -> None:
     """é and è are two bytes each, of which the first is the same."""
     tokens = tokenizer("é", add_special_tokens=False).input_ids
