@@ -163,6 +163,8 @@ def _standings(
     metric: Metric, systems: Mapping[str, Counted | Unmeasured], how: Resampling
 ) -> dict[str, Standing]:
     known = {name: one for name, one in systems.items() if isinstance(one, Counted)}
+    if how.by == "segment" and (few := too_few(known)):
+        return {name: Standing(Unmeasured(few)) for name in known}
     if how.baseline in known:
         return standings(
             known,
@@ -176,6 +178,12 @@ def _standings(
         name: Standing(interval(one, by=how.by, samples=how.samples, seed=how.seed))
         for name, one in known.items()
     }
+
+
+def too_few(counted: Mapping[str, Counted]) -> str:
+    """Why a metric of documents has no interval, though there are segments enough to draw."""
+    sizes = [len(one.rows) for one in counted.values() if one.unit == "document"]
+    return f"it scores whole documents, and there are only {min(sizes)}" if sizes and min(sizes) < FEW else ""
 
 
 def _documents(systems: Mapping[str, Counted | Unmeasured]) -> dict[str, list[float | None]]:

@@ -55,9 +55,10 @@ def _head(analysis: Analysis) -> str:
             (analysis.items, "item"),
         )
     )
-    repeats, spam = _several(analysis.repeats, "repeat"), _several(analysis.spam, "spam item")
-    told = f"{votes} by {raters} on {items}, {len(analysis.systems)} systems. "
-    told += f"{repeats} and {spam} more test the raters and are not counted."
+    told = f"{votes} by {raters} on {items}, {len(analysis.systems)} systems."
+    if analysis.repeats or analysis.spam:
+        repeats, spam = _several(analysis.repeats, "repeat"), _several(analysis.spam, "shuffled text")
+        told += f" Votes on {repeats} and {spam} test the raters and are not counted."
     how = f"[low, high]: 95%. Resamples: {analysis.samples:,}, seed {analysis.seed}."
     return f"{told}\nTies are {analysis.ties} in rates. {how}"
 

@@ -130,6 +130,13 @@ def _tell_missing(given: Sequence[Given], rules: Rules) -> None:
     for number in range(max(len(one.references) for one in given)):
         texts = [one.references[number] for one in given if number < len(one.references)]
         places = [one.place(place) for one in texts for place in _blank(one)]
+        lacking = [one for one in given if number >= len(one.references)]
+        if lacking:
+            rules.note(
+                f"{len(lacking):,} of {len(given):,} documents have no reference {number + 1}; the first is "
+                f"{lacking[0].id!r} ({lacking[0].place[0].lower()}{lacking[0].place[1:]}). What needs a reference "
+                "leaves out those that have none at all."
+            )
         if places:
             rules.note(
                 f"Reference {number + 1} lacks {len(places):,} of {sum(map(len, texts)):,} segments; the first is "

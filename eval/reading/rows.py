@@ -42,6 +42,12 @@ def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
         raise InputError(
             f"{place}: systems is not an object of texts by the names of systems.", field="systems"
         )
+    unparted = values.get("document_systems") or {}
+    if not isinstance(unparted, dict) or not all(isinstance(text, str) for text in unparted.values()):
+        raise InputError(
+            f"{place}: document_systems is not an object of whole texts by the names of systems.",
+            field="document_systems",
+        )
     systems = {name: values[name] for name in _MTS if name in values} | systems
     source = values.get("source", values.get("src"))
     whole = any(isinstance(text, list) for text in (source, values.get("reference"), *systems.values()))
@@ -54,7 +60,7 @@ def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
         next((str(values[name]) for name in named if values.get(name) is not None), ""),
         str(values.get("book", "")),
         whole,
-        values.get("document_systems") or {},
+        unparted,
     )
 
 

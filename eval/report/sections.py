@@ -12,7 +12,7 @@ from eval.report.marked import Piece, differences, marks_of, pieces
 from eval.report.moved import Moved, moved_most
 from eval.report.names import Names, names
 from eval.report.plots import Plot, Span, plot
-from eval.scoring import Results
+from eval.scoring import Results, too_few
 from eval.significance import Comparison, Interval, Standing, part_intervals
 
 Side: TypeAlias = Literal["source", "reference", "output", "baseline"]
@@ -116,13 +116,19 @@ def _span(cell: Cell) -> Span | None:
 
 def _categories(results: Results, metric: str) -> Iterator[Plot]:
     how = results.resampling
+    known = {name: one for name, one in results.counted[metric].items() if isinstance(one, Counted)}
+    bare = how.by == "segment" and too_few(known)
     found = {
         system: part_intervals(one, by=how.by, samples=how.samples, seed=how.seed)
-        for system, one in results.counted[metric].items()
-        if isinstance(one, Counted) and one.parts
+        for system, one in known.items()
+        if one.parts
     }
     for name in dict.fromkeys(name for parts in found.values() for name in parts):
         spans = {system: _part(parts.get(name)) for system, parts in found.items()}
+        if bare:
+            spans = {
+                system: span and Span(span.value, span.value, span.value) for system, span in spans.items()
+            }
         if drawn := plot(name, spans, baseline=how.baseline):
             yield drawn
 

@@ -107,3 +107,16 @@ def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
         measure(corpus(), [Ter()], resampling=Resampling("document", "best"))
     with pytest.raises(InputError, match="twice"):
         measure(corpus(), [Ter(), Ter()])
+
+
+def test_a_metric_of_documents_is_not_tested_on_a_few_of_them() -> None:
+    few = Corpus(
+        tuple(
+            Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3)
+        )
+    )
+    results = measure(few, [Commas()], resampling=Resampling("segment", baseline="bad"))
+    standing = results.standings["commas"]["good"]
+    assert standing.interval == Unmeasured("it scores whole documents, and there are only 3")
+    assert standing.corrected is None
+    assert "interval" not in results.to_dict()["scores"][0]

@@ -40,7 +40,7 @@ def serve(
 
     Votes are in the store as soon as they are made. A link is shown once: only its hash is kept.
     """
-    from ape.network import is_loopback
+    from ape.network import host_of, is_loopback
     from ape.settings import load_settings
     from eval.ab.file import read_trial
     from eval.ab.store import Trials
@@ -48,7 +48,9 @@ def serve(
     made = read_trial(trial)
     settings = load_settings(host=host, port=port, jobs=store)
     key = ""
-    if not is_loopback(settings.host) and not settings.admin_keys:
+    # A proxy may ask for everyone by this machine's own name, so behind one the results need a key too.
+    is_ours = is_loopback(settings.host) and (not address or is_loopback(host_of(address)))
+    if not is_ours and not settings.admin_keys:
         key = secrets.token_urlsafe(16)
         settings = settings.model_copy(update={"admin_keys": load_settings(admin_keys=key).admin_keys})
     with Trials(settings.jobs_url) as trials:
@@ -81,7 +83,8 @@ def _run(
     from serve.run import address_of, listen
 
     with listen(settings) as listener:
-        base = (address or _reached(address_of(listener))).rstrip("/")
+        bound = _reached(address_of(listener))
+        base = (address or bound).rstrip("/")
         _invite(trials, trial, people, base=base, new_links=new_links)
         typer.echo(f"results  {base}/ab/{trial.id}/results" + (f"  (key: {key})" if key else ""))
         app = make_app(settings, trials)
@@ -93,7 +96,7 @@ def _run(
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, server.handle_exit)
         say(
-            f"Ready on {base}. Ctrl-C stops. Votes are kept, and links work again once it is served there again."
+            f"Ready on {bound}. Ctrl-C stops. Votes are kept, and links work again once it is served there again."
         )
         asyncio.run(server.serve(sockets=[listener]))
         say("Stopped.")

@@ -87,13 +87,13 @@ def _told(found: Agreement | Unmeasured) -> dict[str, object]:
 
 
 def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from ape.cli.eval.score_show import table_console
     from eval.metric import Unmeasured
 
     known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(box=None, pad_edge=False)
     table.add_column("metric")
     for heading in ("Kendall's τ-b", "Pearson's r", "segments", "without a score"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.eval.mine import named_systems
+from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
@@ -65,6 +66,7 @@ def train(
     from eval.dip import train_scorer
     from eval.reading import Rules, read_corpus
 
+    check_out(out, flag="--out")
     if out.exists() and not replace:
         raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
     names, files = named_systems(system or ())

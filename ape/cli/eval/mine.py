@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
@@ -57,6 +58,7 @@ def mine(
     from eval.dip.mining import mine as mine_from
     from eval.reading import Rules, read_corpus
 
+    check_out(out, flag="--out")
     if out.exists() and not replace:
         raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
     names, files = named_systems(system or ())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
@@ -134,6 +135,8 @@ def score(
             "--leave-one-out has a table of its own: leave --segments, --html, --baseline and --by out.",
             field="leave_one_out",
         )
+    check_out(segments, flag="--segments")
+    check_out(html, flag="--html")
     chosen = _with_scorer(_metrics(metric or list(STANDARD), encoder), scorer)
     rules = Rules(source_language or "", target_language or "", allow_empty, say)
     if job:
@@ -229,7 +232,7 @@ def _of_files(
     with TemporaryDirectory() as folder:
         stdin = Stdin(Path(folder))
         return read_corpus(
-            *(stdin.file(path, suffix=".jsonl") for path in tables),
+            *(stdin.table(path) for path in tables),
             systems={name: stdin.file(path) for name, path in named.items()},
             references=[stdin.file(path) for path in references],
             source=stdin.file(source) if source else None,

@@ -40,6 +40,7 @@ def show(results: Results, *, documents: bool = False) -> None:
     console.print(
         f"[low, high]: 95% of {how.samples:,} resamples of {how.by}s, seed {how.seed}.", markup=False
     )
+    _tell_no_interval(console, results)
     if how.baseline:
         console.print(
             f"* differs from {how.baseline} (p < .05, paired bootstrap, Holm's correction).", markup=False
@@ -96,6 +97,20 @@ def _tell_missing(console: Console, results: Results) -> None:
     for (name, why), systems in told.items():
         whom = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
         console.print(f"{name}{whom} is not applicable: {why}.", markup=False)
+
+
+def _tell_no_interval(console: Console, results: Results) -> None:
+    """Which scores stand without one, and why."""
+    from eval.metric import Score, Unmeasured
+
+    for metric, systems in results.standings.items():
+        reasons = (
+            one.interval.why
+            for system, one in systems.items()
+            if isinstance(one.interval, Unmeasured) and isinstance(results.score(metric, system), Score)
+        )
+        if why := next(reasons, ""):
+            console.print(f"{metric} has no interval and no test: {why}.", markup=False)
 
 
 def _show_documents(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag
 
@@ -31,6 +32,7 @@ def suite(
 
     from ape.errors import InputError
 
+    check_out(cases, flag="--cases")
     with needs("eval"):
         import sacrebleu  # noqa: F401
     from eval.annotate import caching, default_folder

@@ -19,9 +19,10 @@ from tests.ape.cli.conftest import APE, Run
 
 @dataclass
 class Served:
-    """A running `ape ab serve` and the links it printed, by name."""
+    """A running `ape ab serve`, where it is bound, and the links it printed, by name."""
 
     process: subprocess.Popen[str]
+    bound: str
     links: dict[str, str]
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
@@ -57,7 +58,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         while "results" not in links:
             name, told = process.stdout.readline().rstrip("\n").split("  ", 1)
             links[name] = told
-        return Served(process, links)
+        return Served(process, ready.split()[2].rstrip("."), links)
 
     yield start
     for process in started:
@@ -88,6 +89,17 @@ def test_a_vote_through_a_link_is_kept_and_the_link_works_another_day(
         sheet = client.get(f"{address}/ab/r/{link.rpartition('/')[2]}/sheet").json()
     assert [vote["item"] for vote in sheet["votes"]] == [item]
     assert again.stop(signal.SIGTERM) == 0
+
+
+def test_behind_a_proxy_the_results_need_a_key(serve: Serve, trial: Path) -> None:
+    served = serve("--address", "https://tests.example.org/")
+    assert served.links["anna"].startswith("https://tests.example.org/ab/r/")
+    place, _, key = served.links["results"].partition("  (key: ")
+    local = f"{served.bound}{place.removeprefix('https://tests.example.org')}"
+    with httpx2.Client(timeout=60) as client:
+        assert client.get(local).status_code == 401
+        shown = {"Authorization": f"Bearer {key.rstrip(')')}"}
+        assert client.get(local, headers=shown).status_code == 200
 
 
 def test_a_test_without_raters_is_told(here: Run, files: tuple[str, ...]) -> None:

@@ -92,6 +92,41 @@ def test_one_file_may_be_standard_input(here: Run, tmp_path: Path, monkeypatch: 
     assert "Only one file can be -" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "reference\tmine\nThe fog lifted.\tThe fog lifted.\n",
+        '\ufeff{"reference": "The fog lifted.", "mt": "The fog lifted."}\n',
+    ],
+)
+def test_either_kind_of_table_may_be_standard_input(
+    here: Run, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(table.encode())))
+    done = here("eval", "score", "-", "--metric", "chrf", "--json")
+    assert json.loads(done.stdout)["scores"][0]["score"] == 100
+
+
+def test_documents_without_a_reference_are_told_of(here: Run, tmp_path: Path) -> None:
+    rows = [
+        {"document": "a", "reference": "The fog lifted.", "mt": "The fog lifted."},
+        {"document": "b", "mt": "Nobody spoke."},
+    ]
+    (tmp_path / "book.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    done = here("eval", "score", "book.jsonl", "--metric", "chrf")
+    assert done.returncode == 0
+    assert "1 of 2 documents have no reference 1; the first is 'b' (line 2 of book.jsonl)." in done.stderr
+
+
+@pytest.mark.parametrize("whole", [["The fog lifted."], {"mine": ["The fog lifted."]}])
+def test_whole_documents_that_are_no_texts_are_refused(here: Run, tmp_path: Path, whole: object) -> None:
+    row = {"reference": ["The fog lifted."], "document_systems": whole}
+    (tmp_path / "book.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    done = here("eval", "score", "book.jsonl", "--metric", "chrf")
+    assert done.returncode == 2
+    assert "Line 1 of book.jsonl: document_systems is not an object of whole texts" in done.stderr
+
+
 # --- annotation ------------------------------------------------------------------------------------------------------
 
 

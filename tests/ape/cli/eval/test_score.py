@@ -78,6 +78,8 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
         (("--encoder", "x"), "--encoder is for --metric bertscore"),
         (("--leave-one-out", "--html", "x.html"), "--leave-one-out has a table of its own"),
         (("--job", "7"), "--job has its own source and outputs"),
+        (("--segments", "gone/x.jsonl"), "--segments gone/x.jsonl: there is no folder gone."),
+        (("--html", "."), "--html . is a folder"),
     ],
 )
 def test_what_does_not_fit_is_a_sentence_and_exit_code_2(
