@@ -28,6 +28,7 @@ def show_compared(compared: Compared, *, json_output: bool) -> None:
     for names in compared.same:
         screen.print(f"{' and '.join(names)} say the same in every paragraph.", markup=False)
     _tell_wins(screen, compared)
+    _tell_votes(screen, compared)
 
 
 def _outcomes(compared: Compared) -> Table:
@@ -62,5 +63,28 @@ def _tell_wins(screen: Console, compared: Compared) -> None:
                 f"{name} beats {NOTHING} in {wins.share:.1%} [{low:.1%}, {high:.1%}] of the "
                 f"{wins.better + wins.worse:,} {matrix.unit}s where they differ by {compared.leading}; "
                 f"{wins.ties:,} ties.",
+                markup=False,
+            )
+
+
+def _tell_votes(screen: Console, compared: Compared) -> None:
+    """Whom people prefer, and which metrics side with them."""
+    if not compared.voted:
+        return
+    for one in compared.voted["preferences"]:
+        if one.get("interval"):
+            low, high = one["interval"]["low"], one["interval"]["high"]
+            screen.print(
+                f"People prefer {one['system']} to {one['other']} in {one['rate']:.1%} [{low:.1%}, {high:.1%}] of "
+                f"{one['wins'] + one['losses']:,} votes.",
+                markup=False,
+            )
+    for name, found in compared.voted["metrics"].items():
+        accuracy = found.get("accuracy", found)
+        if "value" in accuracy:
+            low, high = accuracy["interval"]
+            screen.print(
+                f"{name} sides with people in {accuracy['value']:.1%} [{low:.1%}, {high:.1%}] of "
+                f"{found['votes']:,} votes.",
                 markup=False,
             )

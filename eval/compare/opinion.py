@@ -53,9 +53,13 @@ class Opinions:
         trial = self._trial(compared)
         votes = self._votes(compared, trial)
         if votes:
+            from eval.compare.siding import siding
+            from eval.judge import by_passage
             from eval.preference.analysis import analyse
 
-            compared = replace(compared, voted=analyse(votes, seed=self.seed).to_dict())
+            placed = by_passage(votes, trial) if trial else votes
+            metrics = {"metrics": siding(compared, placed, seed=self.seed)}
+            compared = replace(compared, voted=analyse(votes, seed=self.seed).to_dict() | metrics)
         if not self.judge:
             return compared
         judged = asyncio.run(self._judged(compared, trial, open_engine)).beside(votes)

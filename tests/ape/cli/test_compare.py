@@ -285,6 +285,9 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "8 votes of 2 raters on 4 items" in page
+    assert (
+        "no score for both texts of any vote" in told["metrics"]["chrf"]["not_applicable"]
+    )  # without the trial
     (tmp_path / "votes.jsonl").write_text(text.replace("model", "stranger"), encoding="utf-8")
     done = here(*words, "--votes", "votes.jsonl")
     assert done.returncode == 2
@@ -365,3 +368,9 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     assert (agreement["agreed"], agreement["items"]) == (len(rows), len(rows))
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert f"It agrees with people on {len(rows)} of {len(rows)} pairs" in page
+    # What the model wrote is the reference, or nearer to it: chrF has to side with who prefers it.
+    sided = results(tmp_path / "run")["votes"]["metrics"]["chrf"]
+    assert (sided["votes"], sided["accuracy"]["value"]) == (len(rows), 1.0)
+    assert "Metrics beside the votes" in page
+    assert "People prefer model to do-nothing in 100.0% [" in done.stdout
+    assert f"chrf sides with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
