@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from eval.compare.compared import Compared
 from eval.compare.data import NOTHING
@@ -139,16 +140,27 @@ def _opinions(compared: Compared) -> Iterator[Panel]:
         tallies = [(*one["systems"], *one["wins"], one["ties"]) for one in judged["systems"]]
         yield Panel("judge", f"judge: {judged['given']}", judged["signature"], _tallied(tallies), {})
     if voted := compared.voted:
-        known = [one for one in voted["preferences"] if "wins" in one]
-        counts = [(one["system"], one["other"], one["wins"], one["losses"], one["ties"]) for one in known]
         note = f"{voted['votes']:,} votes of {len(voted['raters'])} raters on {voted['items']:,} items"
-        yield Panel("votes", "votes of people", note, _tallied(counts, unit="vote"), {})
+        yield Panel("votes", "votes of people", note, _voted(voted["preferences"]), {})
 
 
-def _tallied(tallies: Iterable[tuple[str, str, int, int, int]], *, unit: str = "paragraph") -> Matrix:
+def _voted(preferences: Iterable[Mapping[str, Any]]) -> Matrix:
+    """With the intervals of the analysis, for which several votes on one item are not independent."""
+    wins = {}
+    for one in preferences:
+        if "wins" in one:
+            low, high = one["interval"]["low"], one["interval"]["high"]
+            wins[one["system"], one["other"]] = Wins(one["wins"], one["losses"], one["ties"], (low, high))
+            wins[one["other"], one["system"]] = Wins(
+                one["losses"], one["wins"], one["ties"], (1 - high, 1 - low)
+            )
+    return Matrix("vote", wins)
+
+
+def _tallied(tallies: Iterable[tuple[str, str, int, int, int]]) -> Matrix:
     """The wins of two systems over each other, both ways."""
     wins = {}
     for first, second, won, lost, ties in tallies:
         wins[first, second] = Wins(won, lost, ties)
         wins[second, first] = Wins(lost, won, ties)
-    return Matrix(unit, wins)
+    return Matrix("paragraph", wins)

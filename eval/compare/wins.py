@@ -34,6 +34,8 @@ class Wins:
     better: int
     worse: int
     ties: int
+    known: tuple[float, float] | None = None
+    """The interval, where it was found otherwise: of votes, several may be on one item."""
 
     @property
     def share(self) -> float | None:
@@ -43,10 +45,10 @@ class Wins:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Wilson's, of 95%, as if the places were independent."""
+        """Of 95%; Wilson's, as if the places were independent, where none is known."""
         decided = self.better + self.worse
-        if not decided:
-            return None
+        if self.known or not decided:
+            return self.known
         found = wilson(self.better, decided)
         return found.low, found.high
 

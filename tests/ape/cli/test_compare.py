@@ -285,6 +285,10 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "8 votes of 2 raters on 4 items" in page
+    (preference,) = told["preferences"]
+    low, high = preference["interval"]["low"], preference["interval"]["high"]
+    assert preference["interval"]["method"] == "Wilson, on effective votes"  # two votes on each item
+    assert f"{low:.0%} to {high:.0%}" in page
     assert (
         "no score for both texts of any vote" in told["metrics"]["chrf"]["not_applicable"]
     )  # without the trial
