@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ape.cli.eval.score import Drawn
+from ape.cli.corpus_flags import (
+    AllowEmptyFlag,
+    DocumentsFlag,
+    EncodingFlag,
+    JobsFlag,
+    ReferencesFlag,
+    ResampleFlag,
+    SamplesFlag,
+)
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
@@ -44,19 +52,9 @@ def compare(
         ),
     ] = "",
     source: Annotated[Path | None, typer.Option(help="The source, line by line, if there is no SET.")] = None,
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="A human translation, line by line; may be repeated.")
-    ] = None,
-    job: Annotated[
-        list[str] | None,
-        typer.Option(help="Instead of a SET, a finished job of `ape book edit`; may be repeated."),
-    ] = None,
-    documents: Annotated[
-        str,
-        typer.Option(
-            help="How text files part documents: marks (<doc>), blank, none, or a file with an id for each line."
-        ),
-    ] = "auto",
+    reference: ReferencesFlag = None,
+    job: JobsFlag = None,
+    documents: DocumentsFlag = "auto",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,18 +94,12 @@ def compare(
     failures: Annotated[
         int, typer.Option(min=1, help="So often a paragraph may fail before it is given up.")
     ] = 3,
-    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 1000,
-    resample: Annotated[
-        Drawn | None, typer.Option(help="Draw documents or segments; documents if there are five or more.")
-    ] = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Take outputs without a word as they are.")
-    ] = False,
+    samples: SamplesFlag = 1000,
+    resample: ResampleFlag = None,
+    allow_empty: AllowEmptyFlag = False,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of text files that don't show what they are in.")
-    ] = None,
+    encoding: EncodingFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Run every system over the same set and compare them, with the MT as it was always among them.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from ape.cli.corpus_flags import DocumentsFlag, SamplesFlag
 from ape.cli.extras import needs
 from ape.cli.flags import (
     AdapterFlag,
@@ -50,10 +51,6 @@ SystemFlag = Annotated[
     ),
 ]
 SourceFlag = Annotated[Path | None, typer.Option("--source", help="The source, line by line.")]
-DocumentsFlag = Annotated[
-    str,
-    typer.Option("--documents", help="How text files part documents: marks (<doc>), blank, none, or a file."),
-]
 TrialFlag = Annotated[
     Path | None, typer.Option("--trial", help="A blind test of `ape ab make`, whose items people voted on.")
 ]
@@ -155,7 +152,7 @@ def spans(
     trial: TrialFlag = None,
     votes: VotesFlag = None,
     no_source: AloneFlag = False,
-    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 1000,
+    samples: SamplesFlag = 1000,
     seed: SeedFlag = 1,
     max_tokens: LengthFlag = 1024,
     cache: CacheFlag = None,

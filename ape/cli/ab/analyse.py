@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.ab.flags import StoreFlag, open_trials, writing
+from ape.cli.corpus_flags import SamplesFlag
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError, UnknownTrial
@@ -32,7 +33,7 @@ def analyse(
     store: StoreFlag = None,
     human: Annotated[str, typer.Option(help="The system that is a person's, if one is.")] = "",
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
-    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 2000,
+    samples: SamplesFlag = 2000,
     html: Annotated[Path | None, typer.Option(help="Write all of it as one page.")] = None,
     json_output: JsonFlag = False,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.ab.flags import RatersFlag, names_of, writing
+from ape.cli.corpus_flags import DocumentsFlag, EncodingFlag, JobsFlag, ReferencesFlag
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
@@ -70,19 +71,9 @@ def make(
         ),
     ] = None,
     source: Annotated[Path | None, typer.Option(help="The source, line by line, without --data.")] = None,
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="A human translation, line by line; may be repeated.")
-    ] = None,
-    job: Annotated[
-        list[str] | None,
-        typer.Option(help="A finished job of `ape book edit`: its MT and its post-edit; may be repeated."),
-    ] = None,
-    documents: Annotated[
-        str,
-        typer.Option(
-            help="How text files part documents: marks (<doc>), blank, none, or a file with an id for each line."
-        ),
-    ] = "auto",
+    reference: ReferencesFlag = None,
+    job: JobsFlag = None,
+    documents: DocumentsFlag = "auto",
     items: Annotated[
         int | None, typer.Option(min=1, help="How many pairs of texts; 50, or all there are, if left out.")
     ] = None,
@@ -141,9 +132,7 @@ def make(
     ] = False,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of text files that don't show what they are in.")
-    ] = None,
+    encoding: EncodingFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Make a blind test: the passages, who wrote what, and for each rater a sheet that does not tell.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
 from ape.cli.eval.mine import named_systems
 from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
@@ -36,7 +37,7 @@ def train(
     tables: Annotated[
         _Files, typer.Argument(help="Documents with references and outputs, as .jsonl or .tsv.")
     ] = None,
-    reference: Annotated[_Files, typer.Option(help="A reference, line by line; may be repeated.")] = None,
+    reference: ReferencesFlag = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,9 +51,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Of the other orders, and of what is held out.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Take outputs without any text.")
-    ] = False,
+    allow_empty: AllowEmptyFlag = False,
     replace: Annotated[bool, typer.Option("--replace", help="Write over a scorer that is there.")] = False,
     json_output: JsonFlag = False,
 ) -> None:

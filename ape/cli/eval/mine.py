@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
 from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
@@ -24,7 +25,7 @@ def mine(
         _Files, typer.Argument(help="Documents with source, references and outputs, as .jsonl or .tsv.")
     ] = None,
     source: Annotated[Path | None, typer.Option(help="A text file: a line for each segment.")] = None,
-    reference: Annotated[_Files, typer.Option(help="Its reference, line by line; may be repeated.")] = None,
+    reference: ReferencesFlag = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,9 +42,7 @@ def mine(
     seed: Annotated[int, typer.Option(help="What chance decides, it decides again.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Take outputs without any text.")
-    ] = False,
+    allow_empty: AllowEmptyFlag = False,
     replace: Annotated[bool, typer.Option("--replace", help="Write over a set that is there.")] = False,
     json_output: JsonFlag = False,
 ) -> None:

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ape.cli.corpus_flags import (
+    AllowEmptyFlag,
+    DocumentsFlag,
+    EncodingFlag,
+    JobsFlag,
+    ReferencesFlag,
+    ResampleFlag,
+    SamplesFlag,
+)
 from ape.cli.eval.outfile import check_out
 from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
@@ -29,13 +38,6 @@ class Unit(StrEnum):
     DOCUMENT = "document"
 
 
-class Drawn(StrEnum):
-    """What a resample draws."""
-
-    SEGMENT = "segment"
-    DOCUMENT = "document"
-
-
 def score(
     tables: Annotated[
         list[Path] | None,
@@ -47,36 +49,24 @@ def score(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A system and its outputs, line by line; may be repeated."),
     ] = None,
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="A human translation, line by line; may be repeated.")
-    ] = None,
+    reference: ReferencesFlag = None,
     source: Annotated[Path | None, typer.Option(help="The source, line by line.")] = None,
-    job: Annotated[
-        list[str] | None,
-        typer.Option(help="A finished job of `ape book edit`: its MT and its post-edit; may be repeated."),
-    ] = None,
+    job: JobsFlag = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
             help="A metric, or discourse for all about that; may be repeated. `list` names them all."
         ),
     ] = None,
-    documents: Annotated[
-        str,
-        typer.Option(
-            help="How text files part documents: marks (<doc>), blank, none, or a file with an id for each line."
-        ),
-    ] = "auto",
+    documents: DocumentsFlag = "auto",
     by: Annotated[
         Unit, typer.Option(help="Show scores of the corpus, or of each document too.")
     ] = Unit.CORPUS,
     baseline: Annotated[
         str | None, typer.Option(help="Test every system against this one (paired bootstrap, Holm).")
     ] = None,
-    resample: Annotated[
-        Drawn | None, typer.Option(help="Draw documents or segments; documents if there are five or more.")
-    ] = None,
-    samples: Annotated[int, typer.Option(min=100, help="How many resamples.")] = 1000,
+    resample: ResampleFlag = None,
+    samples: SamplesFlag = 1000,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
     leave_one_out: Annotated[
         bool,
@@ -108,14 +98,10 @@ def score(
         Path | None, typer.Option(help="Write the scores of segments, as JSON lines.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report: one page with tables and plots.")] = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Take outputs without a word as they are.")
-    ] = False,
+    allow_empty: AllowEmptyFlag = False,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of text files that don't show what they are in.")
-    ] = None,
+    encoding: EncodingFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Score one system or many by one metric or many; the signature under the table says how each number was got."""
