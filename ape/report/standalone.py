@@ -9,18 +9,21 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 _RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr", "ug", "ur", "yi"})
 
 
 def templates(
-    package: str, *, filters: Mapping[str, Any] | None = None, names: Mapping[str, Any] | None = None
+    *packages: str, filters: Mapping[str, Any] | None = None, names: Mapping[str, Any] | None = None
 ) -> Environment:
-    """The templates of a package; whatever they are given is escaped, and what they are not given is an error."""
+    """The templates of the packages, the first that has one, and the head that all share.
+
+    Whatever they are given is escaped, and what they are not given is an error.
+    """
     environment = Environment(
-        loader=PackageLoader(package, ""),
+        loader=ChoiceLoader([PackageLoader(package, "") for package in (*packages, "ape.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader
+from jinja2 import Environment
 
 from ape.languages import name_of
 from ape.report.standalone import asset, templates
@@ -97,8 +97,10 @@ def percent(share: float) -> str:
 
 @lru_cache
 def _templates() -> Environment:
-    found = templates(
+    # The cells of its table are those of a measurement's report.
+    return templates(
         "eval.compare",
+        "eval.report",
         filters={
             "number": number,
             "p_value": p_value,
@@ -109,7 +111,3 @@ def _templates() -> Environment:
         },
         names={"plots": plots},
     )
-    assert found.loader
-    # The cells of its table are those of a measurement's report.
-    found.loader = ChoiceLoader([found.loader, PackageLoader("eval.report", "")])
-    return found
