@@ -13,7 +13,7 @@ A second vote on the same two texts is not independent of the first, so each ite
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ from eval.preference.vote import Vote
 
 # The mixture is Beta(10, 10): rates of preference are seldom beyond .3 and .7. Any other is as right, and wider there.
 _MIXTURE = 10.0
+# Logarithm of the odds of a rate that differs from 1 by a rounding.
+_FAR = 36.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +78,42 @@ def looked(won: Sequence[bool], system: str = "", other: str = "", *, level: flo
 
 def evidence(wins: Numbers, votes: Numbers, rate: float) -> Numbers:
     """The logarithm of the mixture's likelihood over that of one rate."""
-    from scipy.special import betaln, xlog1py, xlogy  # type: ignore[import-untyped]
+    from scipy.special import logit  # type: ignore[import-untyped]
+
+    return _evidence(wins, votes, float(logit(rate)))
+
+
+def _evidence(wins: Numbers, votes: Numbers, odds: float) -> Numbers:
+    """Of a rate by the logarithm of its odds: near 0 and 1 the rate itself has too few digits."""
+    from scipy.special import betaln
 
     mixed = betaln(_MIXTURE + wins, _MIXTURE + votes - wins) - betaln(_MIXTURE, _MIXTURE)
-    found: Numbers = mixed - xlogy(wins, rate) - xlog1py(votes - wins, -rate)
+    found: Numbers = mixed + wins * np.logaddexp(0, -odds) + (votes - wins) * np.logaddexp(0, odds)
     return found
 
 
 def sequence_bounds(wins: int, votes: int, *, level: float = LEVEL) -> Bounds:
     """The rates that the votes so far have not ruled out."""
+    from scipy.special import expit, logit
+
+    limit = -np.log(1 - level)
+
+    def beyond(odds: float) -> float:
+        return float(_evidence(np.array(wins, float), np.array(votes, float), odds) - limit)
+
+    # The likeliest rate is never ruled out; where that is 0 or 1, any rate near it will do to begin with.
+    middle = float(np.clip(logit(wins / votes), -_FAR, _FAR))
+    low = float(expit(_root(beyond, middle, -1.0))) if wins else 0.0
+    high = float(expit(_root(beyond, middle, 1.0))) if wins < votes else 1.0
+    return Bounds(low, high, "confidence sequence", level)
+
+
+def _root(beyond: Callable[[float], float], start: float, step: float) -> float:
+    """Where it turns positive, going from the start in steps that double."""
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    rate, limit = wins / votes, -np.log(1 - level)
-
-    def beyond(other: float) -> float:
-        return float(evidence(np.array(wins, float), np.array(votes, float), other) - limit)
-
-    tiny = 1e-12
-    low = 0.0 if not wins else float(brentq(beyond, tiny, max(rate, 2 * tiny)))
-    high = 1.0 if wins == votes else float(brentq(beyond, min(rate, 1 - 2 * tiny), 1 - tiny))
-    return Bounds(low, high, "confidence sequence", level)
+    end = start + step
+    while beyond(end) <= 0:
+        step *= 2
+        end += step
+    return float(brentq(beyond, start, end))

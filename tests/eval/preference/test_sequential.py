@@ -32,10 +32,19 @@ def test_the_interval_ends_where_the_evidence_reaches_twenty(counts: tuple[int, 
     bounds = sequence_bounds(*counts)
     wins, number = (np.array(float(count)) for count in counts)
     for end in (bounds.low, bounds.high):
-        if 0 < end < 1:
+        if 0 < end < 1 - 1e-9:  # nearer to 1, a rate has too few digits to be put in again
             assert float(evidence(wins, number, end)) == pytest.approx(log(20), abs=1e-5)
     plain = wilson(*counts)
     assert bounds.high - bounds.low > 0.9 * (plain.high - plain.low)
+
+
+@pytest.mark.parametrize(
+    ("wins", "number"), [(1, 200), (199, 200), (1, 5000), (4999, 5000), (0, 5000), (5000, 5000)]
+)
+def test_votes_that_are_nearly_all_on_one_side_have_an_interval_too(wins: int, number: int) -> None:
+    bounds, mirrored = sequence_bounds(wins, number), sequence_bounds(number - wins, number)
+    assert 0 <= bounds.low <= wins / number <= bounds.high <= 1
+    assert (bounds.low, bounds.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
 
 
 def test_it_says_since_when_an_even_chance_is_ruled_out() -> None:
