@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import openai
-from openai import AsyncStream
+from openai import AsyncStream, RequestOptions
 from openai.types import Completion, CompletionChoice
 from openai.types.chat import ChatCompletionChunk
 
@@ -173,22 +173,32 @@ class OpenAIEngine:
         return self.extra_body
 
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
-        parameters |= {
-            "model": model.name,
-            "stream": True,
-            "extra_body": self.body_for(prompt, model),
-            "extra_headers": _trace(),
-        }
+        """Send the question, by the client's own `post`.
+
+        Its `create` walks through the types of every parameter there could be, for which it took a quarter of the
+        time of a request, and ours are plain JSON already.
+        """
+        body = {**parameters, "model": model.name, "stream": True, **(self.body_for(prompt, model) or {})}
+        # The key of this server alone: left out, an administrator's key of the environment may go along.
+        options: RequestOptions = {"headers": _trace(), "security": {"bearer_auth": True}}
         if isinstance(prompt.body, str):
-            text: AsyncStream[Completion] = await self._client.completions.create(
-                prompt=prompt.body, **parameters
+            return await self._client.post(
+                "/completions",
+                body=body | {"prompt": prompt.body},
+                options=options,
+                cast_to=Completion,
+                stream=True,
+                stream_cls=AsyncStream[Completion],
             )
-            return text
-        messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
-        chat: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
-            messages=messages, **parameters
+        messages = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
+        return await self._client.post(
+            "/chat/completions",
+            body=body | {"messages": messages},
+            options=options,
+            cast_to=ChatCompletionChunk,
+            stream=True,
+            stream_cls=AsyncStream[ChatCompletionChunk],
         )
-        return chat
 
 
 def _trace() -> dict[str, str]:
