@@ -52,7 +52,7 @@ async def begin(store: Store, data: Data, model: Model, engine: Engine, wishes: 
     except UnknownJob:
         store.add(job)
     else:
-        _refuse_other(old.recipe, recipe, model.name)
+        _refuse_other(old, job)
         store.redo(job.id, quarantined=True)
     store.plan(job.id, _planned(data, recipe))
     return store.update(job.id, state=JobState.RUNNING, engine=job.engine, note="")
@@ -137,12 +137,18 @@ def _pairs(data: Data) -> Iterator[Pair]:
             yield Pair(next(ids), chapter, document.id, place, mt, source, (), "set", 1.0)
 
 
-def _refuse_other(old: Recipe, new: Recipe, name: str) -> None:
-    before, now = asdict(old), asdict(new)
+def _refuse_other(old: Job, new: Job) -> None:
+    """The model's name alone would let another server's texts pass for this one's."""
+    before, now = _decisive(old), _decisive(new)
     changed = [f"{key} was {before[key]!r} and is {now[key]!r}" for key in before if before[key] != now[key]]
     if changed:
         raise Conflict(
-            f"System {name!r} of this comparison was begun with another model or other settings: {'; '.join(changed)}. "
-            "Give the same ones to go on, another name, or another folder with -o.",
+            f"System {new.name!r} of this comparison was begun with another model or other settings: "
+            f"{'; '.join(changed)}. Give the same ones to go on, another name, or another folder with -o.",
             field="system",
         )
+
+
+def _decisive(job: Job) -> dict[str, Any]:
+    """All that decides its texts."""
+    return asdict(job.recipe) | {"engine": job.engine}

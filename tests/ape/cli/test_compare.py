@@ -17,7 +17,7 @@ import pytest
 
 from tests.ape.cli.conftest import APE, Run
 from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, WORSE
-from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
+from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, scripted_server, translation_in
 
 MEND = dict(zip(MT, BETTER, strict=True))
 QUICK = ("--metric", "chrf", "--samples", "100", "--source-language", "fr", "--target-language", "en")
@@ -212,6 +212,19 @@ def test_a_model_is_not_changed_under_its_name(here: Run, words: list[str], scri
     done = here(*words, "--temperature", "0.5")
     assert done.returncode == 2
     assert "temperature was 0.0 and is 0.5" in done.stderr
+
+
+def test_texts_of_one_server_are_never_shown_as_another_s(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert here(*words).returncode == 0
+    before = (tmp_path / "run" / "manifest.json").read_text(encoding="utf-8")
+    with scripted_server() as other:
+        done = here(*(word.replace(scripted.url, other.url) for word in words))
+    assert done.returncode == 2, done.stderr
+    assert f"engine was 'url {scripted.url} " in done.stderr
+    assert f"and is 'url {other.url} " in done.stderr
+    assert (tmp_path / "run" / "manifest.json").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(
