@@ -271,6 +271,7 @@ def _votes(path: Path | None, trial: Path | None) -> list[Vote]:
 def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> Asking:
     from ape.cli.book_plan import price_of
     from eval.judge import Asking
+    from eval.judge.asking import server_of
     from eval.judge.kept import default_folder
 
     return Asking(
@@ -279,6 +280,7 @@ def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: in
         at_once=settings.places,
         cache=cache or default_folder(),
         price=price_of(settings),
+        server=server_of(settings),
     )
 
 

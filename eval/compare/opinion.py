@@ -98,11 +98,13 @@ class Opinions:
         return votes
 
     async def _judged(self, compared: Compared, trial: Trial | None, open_engine: Opener) -> Judged:
-        from eval.judge import judge_pairs, pairs_in
+        from eval.judge import Asking, judge_pairs, pairs_in
+        from eval.judge.asking import server_of
 
+        settings = settings_of(self.judge)
         pairs = pairs_in(trial) if trial else drawn(compared, items=self.items, seed=self.seed)
-        async with open_engine(settings_of(self.judge)) as engine:
-            return await judge_pairs(pairs, engine)
+        async with open_engine(settings) as engine:
+            return await judge_pairs(pairs, engine, asking=Asking(server=server_of(settings)))
 
 
 def drawn(compared: Compared, *, items: int, seed: int) -> list[Pair]:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import urlsplit, urlunsplit
 
 from ape.books.plan import Price
 from ape.engines.protocol import Engine, Model, Reply, Sampling
 from ape.errors import EngineRefused, InputError, KeyRefused, TooLong
 from ape.events import ignore
 from ape.segment import Draft
+from ape.settings import Settings
 from ape.verdict import Usage
 from eval.judge.cost import Cost
 from eval.judge.judgement import Unscored
@@ -42,6 +44,8 @@ class Asking:
     cache: Path | None = field(default_factory=default_folder)
     """None: nothing is kept."""
     price: Price | None = None
+    server: str = ""
+    """Who runs the model, where its name and revision do not tell: see `server_of`."""
 
     @property
     def sampling(self) -> Sampling:
@@ -58,12 +62,25 @@ class Asking:
         """Whatever changes an answer, for a signature."""
         return {
             "model": f"{model.name}@{model.revision}" if model.revision else model.name,
+            **({"server": self.server} if self.server else {}),
             "prompt": judge_fingerprint(file),
             "temperature": f"{self.temperature:g}",
             "top_p": f"{self.top_p:g}",
             "seed": self.seed,
             "max_tokens": self.max_tokens,
         }
+
+
+def server_of(settings: Settings) -> str:
+    """The address of the server without anything secret in it, or what is served here; the embedded engine's models
+    have a revision that says more.
+    """
+    if settings.engine == "embedded":
+        return ""
+    if not settings.url:
+        return f"{settings.engine} {settings.model}"
+    scheme, host, path, _, _ = urlsplit(settings.url)
+    return urlunsplit((scheme, host.rpartition("@")[2], path.rstrip("/"), "", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +108,7 @@ async def ask_all(
             f"{model.name} was tuned to post-edit and can't judge: choose one that can be talked to, with --model.",
             field="model",
         )
-    keys = [key_of(prompt, asking.sampling, model) for prompt in prompts]
+    keys = [key_of(prompt, asking.sampling, model, server=asking.server) for prompt in prompts]
     with opened(asking.cache) as kept:
         work = _Work(engine, model, asking, kept, progress, dict(zip(keys, prompts, strict=True)))
         await work.ask()

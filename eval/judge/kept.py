@@ -33,8 +33,11 @@ def default_folder() -> Path:
     return user_cache_path("ape", appauthor=False) / "judge"
 
 
-def key_of(prompt: Prompt, sampling: Sampling, model: Model) -> bytes:
-    """A digest of whatever decides the answer: the model, the prompt's file, its text and how it is drawn."""
+def key_of(prompt: Prompt, sampling: Sampling, model: Model, *, server: str = "") -> bytes:
+    """A digest of whatever decides the answer: the model and whose it is, the prompt's file, its text, how it is drawn.
+
+    Servers give their models any name, so a name alone does not tell one server's from another's.
+    """
     body = (
         prompt.body if isinstance(prompt.body, str) else [[turn.role, turn.content] for turn in prompt.body]
     )
@@ -46,7 +49,7 @@ def key_of(prompt: Prompt, sampling: Sampling, model: Model) -> bytes:
         sampling.max_characters,
     ]
     # JSON in ASCII, since a half of a character is no UTF-8 and still a text.
-    told = json.dumps([model.name, model.revision, prompt.fingerprint, body, drawn])
+    told = json.dumps([server, model.name, model.revision, prompt.fingerprint, body, drawn])
     return blake2b(told.encode(), digest_size=16).digest()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.ape.cli.conftest import Run
 from tests.eval.judge.conftest import biased, honest, shown_in, verdict
-from tests.scripted import Fail, Say, ScriptedServer
+from tests.scripted import Fail, Say, ScriptedServer, scripted_server
 
 GOOD = ["He put the kettle on.", "He put the kettle away.", "Then he put the kettle down."]
 BAD = ["He posed the kettle.", "He posed the kettle far.", "Then he posed the kettle."]
@@ -51,10 +51,22 @@ def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
     assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
     # By hand: the scripted server counts 100 tokens to a prompt, and 6 × 100 of them cost 0.6.
     assert "Cost: 6 requests, 600 tokens read and 120 written, cost 0.6000." in lines
-    assert lines[-1].startswith("judge_pairs|model:scripted|prompt:judge_pairs@")
+    assert lines[-1].startswith(f"judge_pairs|model:scripted|server:{scripted.url}|prompt:judge_pairs@")
     again = here("judge", "pairs", *typed)
     assert "Cost: 0 requests; 6 answers were kept from before." in again.stdout
     assert len(scripted.requests) == 6
+
+
+def test_another_server_with_a_model_of_that_name_is_asked_itself(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer
+) -> None:
+    assert here("judge", "pairs", *typed).returncode == 0
+    with scripted_server() as other:
+        other.script = biased(1.0)
+        done = here("judge", "pairs", *(word.replace(scripted.url, other.url) for word in typed))
+    assert "Cost: 6 requests" in done.stdout
+    assert "0 of 3 pairs have a verdict." in done.stdout
+    assert done.stdout.splitlines()[-1].startswith(f"judge_pairs|model:scripted|server:{other.url}|")
 
 
 def test_votes_of_people_stand_beside_it(here: Run, typed: tuple[str, ...], tmp_path: Path) -> None:

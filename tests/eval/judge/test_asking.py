@@ -6,15 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from ape.books.plan import Price
 from ape.engines.client import OpenAIEngine
 from ape.engines.protocol import Model, Reply
 from ape.errors import InputError
 from ape.segment import Draft
+from ape.settings import Settings
 from ape.verdict import Usage
 from eval.judge import Asking, Cost, judge_pairs
-from eval.judge.asking import ask_all
+from eval.judge.asking import ask_all, server_of
 from eval.judge.kept import key_of, opened
 from prompts.judge import render_pair
 from tests.eval.judge.conftest import pairs
@@ -35,9 +37,19 @@ def test_whatever_decides_an_answer_is_in_its_key() -> None:
         key_of(prompt, replace(sampling, max_tokens=5), MODEL),
         key_of(prompt, sampling, Model("n")),
         key_of(prompt, sampling, Model("m", revision="2")),
+        key_of(prompt, sampling, MODEL, server="http://127.0.0.1:8000/v1"),
     ]
     assert len(set(keys)) == len(keys)
     assert keys[0] == key_of(render_pair("a", "b"), Asking().sampling, MODEL)
+
+
+def test_a_server_is_named_without_what_is_secret() -> None:
+    secret = Settings(
+        engine="url", url="https://me:hush@host:8000/v1/?key=hush", engine_key=SecretStr("hush")
+    )
+    assert server_of(secret) == "https://host:8000/v1"
+    assert server_of(Settings(engine="vllm", model="models/judge")) == "vllm models/judge"
+    assert server_of(Settings()) == ""
 
 
 def test_answers_come_back_as_they_were_even_halves_of_characters(tmp_path: Path) -> None:
