@@ -185,7 +185,7 @@ def spans(
         )
     people = _votes(votes, trial)
     if trial:
-        people = by_passage(people, _trial(trial))
+        people = by_passage(people, _trial_of(corpus, trial))
     settings = engine_settings(
         engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
     )
@@ -260,6 +260,23 @@ def _trial(path: Path) -> Trial:
     from eval.ab.file import read_trial
 
     return read_trial(path)
+
+
+def _trial_of(corpus: Corpus, path: Path) -> Trial:
+    """The trial, of which it is known that it showed these texts."""
+    from eval.ab.shown import refuse_other_texts
+
+    trial = _trial(path)
+    texts = {
+        name: {
+            f"{one.id}:{place}": text
+            for one in corpus.documents
+            for place, text in enumerate(one.outputs[name], 1)
+        }
+        for name in corpus.systems
+    }
+    refuse_other_texts(trial, texts, file=path.name)
+    return trial
 
 
 def _votes(path: Path | None, trial: Path | None) -> list[Vote]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from eval.ab.trial import Trial
     from eval.judge import Judged, Pair
 
+UNCHECKED = "The votes name systems and no texts: without their test nobody knows that these texts were read."
+
 
 class Opener(Protocol):
     """Opens the engine that the settings name."""
@@ -58,8 +60,10 @@ class Opinions:
             from eval.preference.analysis import analyse
 
             placed = by_passage(votes, trial) if trial else votes
-            metrics = {"metrics": siding(compared, placed, seed=self.seed)}
-            compared = replace(compared, voted=analyse(votes, seed=self.seed).to_dict() | metrics)
+            beside = {"metrics": siding(compared, placed, seed=self.seed), "texts_checked": trial is not None}
+            compared = replace(compared, voted=analyse(votes, seed=self.seed).to_dict() | beside)
+            if trial is None:
+                tell(f"{UNCHECKED} Name it with --trial.")
         if not self.judge:
             return compared
         judged = asyncio.run(self._judged(compared, trial, open_engine)).beside(votes)
@@ -70,6 +74,7 @@ class Opinions:
 
     def _trial(self, compared: Compared) -> Trial | None:
         from eval.ab.file import read_trial
+        from eval.ab.shown import refuse_other_texts
 
         if self.trial is None:
             return None
@@ -80,6 +85,9 @@ class Opinions:
                 f"{', '.join(compared.names)}.",
                 field="trial",
             )
+        ids = compared.data.ids
+        texts = {one.name: dict(zip(ids, one.texts, strict=True)) for one in compared.systems}
+        refuse_other_texts(trial, texts, file=self.trial.name)
         return trial
 
     def _votes(self, compared: Compared, trial: Trial | None) -> list[Vote]:

@@ -20,6 +20,7 @@ from eval.compare import plots
 from eval.compare.blocks import as_data, blocks, index, packed
 from eval.compare.compared import Compared
 from eval.compare.data import NOTHING
+from eval.compare.opinion import UNCHECKED
 from eval.compare.panels import outcomes, panels, summaries
 from eval.report.page import LEVEL, number, p_value, signed
 from eval.report.sections import cell_of
@@ -55,6 +56,7 @@ def write_page(compared: Compared, path: Path, *, manifest: Mapping[str, Any], t
                     blocks=blocks(compared),
                     manifest=manifest,
                     level=LEVEL,
+                    unchecked=UNCHECKED,
                     style=style,
                     script=asset("eval.compare", "script.js"),
                 )

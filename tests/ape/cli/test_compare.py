@@ -298,6 +298,8 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "8 votes of 2 raters on 4 items" in page
+    assert "without their test nobody knows that these texts were read" in page
+    assert "Name it with --trial." in done.stderr
     (preference,) = told["preferences"]
     low, high = preference["interval"]["low"], preference["interval"]["high"]
     assert preference["interval"]["method"] == "Wilson, on effective votes"  # two votes on each item
@@ -391,3 +393,29 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     assert "Metrics beside the votes" in page
     assert "People prefer model to do-nothing in 100.0% [" in done.stdout
     assert f"chrf sides with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
+
+
+def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[str], tmp_path: Path) -> None:
+    assert here(*words).returncode == 0
+    pair = ("--system", "worse", "--system", "do-nothing")
+    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--items", "2", "-o", "trial.json")
+    assert made.returncode == 0, made.stderr
+    trial = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
+    rows = [
+        {"trial": trial["id"], "item": item["id"], "rater": "ada", "first": "worse", "second": "do-nothing"}
+        | {"choice": "second"}
+        for item in trial["items"]
+        if item["kind"] == "pair"
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "votes.jsonl").write_text(text, encoding="utf-8")
+    votes = ("--votes", "votes.jsonl", "--trial", "trial.json")
+    done = here(*words, *votes)
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path / "run")["votes"]["texts_checked"]
+    (tmp_path / "worse.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
+    done = here(*words, *votes)
+    assert done.returncode == 2, done.stderr
+    assert f"trial.json showed another text of 'worse' than it has here, first in item {rows[0]['item']}" in (
+        done.stderr
+    )

@@ -192,3 +192,34 @@ def test_marks_that_cannot_be_used_are_told(
     assert "good: 3 segments unscored, 0 marks dropped (3 no_verdict)" in done.stdout
     wrong = here("judge", "spans", *typed, "--baseline", "nobody")
     assert (wrong.returncode, "no system 'nobody'" in wrong.stderr) == (2, True)
+
+
+def test_marks_are_not_held_against_votes_on_other_texts(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.script = marking
+    made = here("ab", "make", "--data", *typed[:5], "--items", "3", "-o", "trial.json")
+    assert made.returncode == 0, made.stderr
+    trial = ("--votes", "votes.jsonl", "--trial", "trial.json")
+    told = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
+    votes = [
+        {
+            "trial": told["id"],
+            "item": item["id"],
+            "rater": "r",
+            "first": "bad",
+            "second": "good",
+            "choice": "b",
+        }
+        for item in told["items"]
+        if item["kind"] == "pair"
+    ]
+    (tmp_path / "votes.jsonl").write_text(
+        "".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8"
+    )
+    assert "agrees with people on 3 of 3 pairs" in here("judge", "spans", *typed, *trial).stdout
+    table = tmp_path / "set.jsonl"
+    table.write_text(table.read_text(encoding="utf-8").replace("posed", "threw"), encoding="utf-8")
+    done = here("judge", "spans", *typed, *trial)
+    assert done.returncode == 2
+    assert "trial.json showed another text of 'bad' than it has here" in done.stderr
