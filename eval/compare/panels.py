@@ -137,8 +137,9 @@ def _chapters(compared: Compared, metric: Metric) -> dict[str, dict[str, float |
 
 def _opinions(compared: Compared) -> Iterator[Panel]:
     if judged := compared.judged:
-        tallies = [(*one["systems"], *one["wins"], one["ties"]) for one in judged["systems"]]
-        yield Panel("judge", f"judge: {judged['given']}", judged["signature"], _tallied(tallies), {})
+        yield Panel(
+            "judge", f"judge: {judged['given']}", judged["signature"], _tallied(judged["systems"]), {}
+        )
     if voted := compared.voted:
         note = f"{voted['votes']:,} votes of {len(voted['raters'])} raters on {voted['items']:,} items"
         yield Panel("votes", "votes of people", note, _voted(voted["preferences"]), {})
@@ -157,10 +158,12 @@ def _voted(preferences: Iterable[Mapping[str, Any]]) -> Matrix:
     return Matrix("vote", wins)
 
 
-def _tallied(tallies: Iterable[tuple[str, str, int, int, int]]) -> Matrix:
-    """The wins of two systems over each other, both ways."""
+def _tallied(tallies: Iterable[Mapping[str, Any]]) -> Matrix:
+    """The wins of two systems over each other, both ways, and where the judge was silent."""
     wins = {}
-    for first, second, won, lost, ties in tallies:
-        wins[first, second] = Wins(won, lost, ties)
-        wins[second, first] = Wins(lost, won, ties)
+    for one in tallies:
+        (first, second), (won, lost) = one["systems"], one["wins"]
+        silent = sum(one["unscored"].values())
+        wins[first, second] = Wins(won, lost, one["ties"], unscored=silent)
+        wins[second, first] = Wins(lost, won, one["ties"], unscored=silent)
     return Matrix("paragraph", wins)

@@ -36,12 +36,21 @@ class Wins:
     ties: int
     known: tuple[float, float] | None = None
     """The interval, where it was found otherwise: of votes, several may be on one item."""
+    unscored: int = 0
+    """Where a judge gave no verdict: neither a win nor a tie."""
 
     @property
     def share(self) -> float | None:
         """Of all that were decided."""
         decided = self.better + self.worse
         return self.better / decided if decided else None
+
+    @property
+    def undecided(self) -> str:
+        """Why nobody has a share: a tie is an answer, and silence is none."""
+        if not self.ties:
+            return "no verdict"
+        return "ties or no verdict" if self.unscored else "all ties"
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -282,6 +282,10 @@ def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "A judge is no reader" in page
     assert "Its agreement with people is not known" in page
+    # Silence is no tie: of all six cells of the judge, and of no other.
+    assert page.count('<span class="rest">no verdict</span>') == 6
+    assert "all ties" not in page
+    assert "0 ties, 2 without a verdict" in page
 
 
 def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: Path) -> None:

@@ -33,6 +33,19 @@ def test_wins_are_counted_where_systems_differ() -> None:
     assert matrix.wins["better", NOTHING].interval == pytest.approx((0.4385, 1.0), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("wins", "told"),
+    [
+        (Wins(0, 0, 4), "all ties"),
+        (Wins(0, 0, 0, unscored=4), "no verdict"),
+        (Wins(0, 0, 1, unscored=3), "ties or no verdict"),
+    ],
+)
+def test_a_tie_is_an_answer_and_silence_is_none(wins: Wins, told: str) -> None:
+    assert wins.share is None
+    assert wins.undecided == told
+
+
 def test_lower_is_better_wins_too() -> None:
     found = compared(metrics=metrics_named(["ter"]))
     assert found.matrices["ter"].wins["better", NOTHING] == Wins(better=3, worse=0, ties=1)
