@@ -12,11 +12,12 @@ from ape.errors import InputError
 from eval.corpus import Corpus
 from eval.metric import Counted, Metric, Score, Unmeasured
 from eval.significance import Comparison, Interval, Standing, interval, standings
+from eval.significance.paired import LEAST
 from eval.significance.resampling import By
 
 SAMPLES = 1000
-# With fewer documents than this, resampling them says nothing.
-FEW = 5
+FEW = LEAST
+"""With fewer documents than this, segments are drawn, if nobody says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,14 @@ class Results:
         standing = self.standings[metric.name].get(system)
         if standing and isinstance(standing.interval, Interval):
             told["interval"] = [standing.interval.low, standing.interval.high]
+        elif standing:
+            told["no_interval"] = standing.interval.why
         if standing and isinstance(standing.comparison, Comparison):
             told["difference"] = standing.comparison.difference
             told["p_value"] = standing.comparison.p_value
             told["p_value_corrected"] = standing.corrected
+        elif standing and standing.comparison:
+            told["no_test"] = standing.comparison.why
         return told
 
 
@@ -163,8 +168,6 @@ def _standings(
     metric: Metric, systems: Mapping[str, Counted | Unmeasured], how: Resampling
 ) -> dict[str, Standing]:
     known = {name: one for name, one in systems.items() if isinstance(one, Counted)}
-    if how.by == "segment" and (few := too_few(known)):
-        return {name: Standing(Unmeasured(few)) for name in known}
     if how.baseline in known:
         return standings(
             known,
@@ -178,12 +181,6 @@ def _standings(
         name: Standing(interval(one, by=how.by, samples=how.samples, seed=how.seed))
         for name, one in known.items()
     }
-
-
-def too_few(counted: Mapping[str, Counted]) -> str:
-    """Why a metric of documents has no interval, though there are segments enough to draw."""
-    sizes = [len(one.rows) for one in counted.values() if one.unit == "document"]
-    return f"it scores whole documents, and there are only {min(sizes)}" if sizes and min(sizes) < FEW else ""
 
 
 def _documents(systems: Mapping[str, Counted | Unmeasured]) -> dict[str, list[float | None]]:

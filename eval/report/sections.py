@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Literal, TypeAlias
 
 from eval.corpus import Document
@@ -12,7 +13,7 @@ from eval.report.marked import Piece, differences, marks_of, pieces
 from eval.report.moved import Moved, moved_most
 from eval.report.names import Names, names
 from eval.report.plots import Plot, Span, plot
-from eval.scoring import Results, too_few
+from eval.scoring import Results
 from eval.significance import Comparison, Interval, Standing, part_intervals
 
 Side: TypeAlias = Literal["source", "reference", "output", "baseline"]
@@ -116,25 +117,23 @@ def _span(cell: Cell) -> Span | None:
 
 def _categories(results: Results, metric: str) -> Iterator[Plot]:
     how = results.resampling
-    known = {name: one for name, one in results.counted[metric].items() if isinstance(one, Counted)}
-    bare = how.by == "segment" and too_few(known)
-    found = {
-        system: part_intervals(one, by=how.by, samples=how.samples, seed=how.seed)
-        for system, one in known.items()
-        if one.parts
-    }
-    for name in dict.fromkeys(name for parts in found.values() for name in parts):
-        spans = {system: _part(parts.get(name)) for system, parts in found.items()}
-        if bare:
-            spans = {
-                system: span and Span(span.value, span.value, span.value) for system, span in spans.items()
-            }
-        if drawn := plot(name, spans, baseline=how.baseline):
+    spans: dict[str, dict[str, Span | None]] = {}
+    for system, one in results.counted[metric].items():
+        if not isinstance(one, Counted) or not one.parts:
+            continue
+        found = part_intervals(one, by=how.by, samples=how.samples, seed=how.seed)
+        for name, fold in one.parts.items():
+            value = float(fold(one.rows.sum(axis=0)))
+            spans.setdefault(name, {})[system] = _part(value, found[name])
+    for name, systems in spans.items():
+        if drawn := plot(name, systems, baseline=how.baseline):
             yield drawn
 
 
-def _part(found: Interval | Unmeasured | None) -> Span | None:
-    return Span(found.value, found.low, found.high) if isinstance(found, Interval) else None
+def _part(value: float, found: Interval | Unmeasured) -> Span | None:
+    if isnan(value):
+        return None
+    return Span(value, found.low, found.high) if isinstance(found, Interval) else Span(value, value, value)
 
 
 # --- passages ------------------------------------------------------------------------------------------------------

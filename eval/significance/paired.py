@@ -22,11 +22,12 @@ Method: TypeAlias = Literal["bootstrap", "randomisation"]
 
 SAMPLES = 1000
 LEVEL = 0.95
+# From fewer units chance can't be told: of two documents, every resample is one of three corpora.
+LEAST = 5
 # Sums of fractions differ in their last digits with the order of adding.
 _CLOSE = 1e-9
 _NOTHING = "nothing of what it measures occurs"
 _NEVER = "in none of the resamples was there anything to measure"
-_ONE_UNIT = "there is only one {by}, and chance can't be told from one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,9 @@ class Resamples:
     """In every resample, by system."""
     fold: Fold
     signature: str
-    by: By
     seed: int
+    few: str = ""
+    """Why there are neither intervals nor tests, where too few were drawn from."""
 
     @classmethod
     def of(cls, counted: Mapping[str, Counted], *, by: By, samples: int, seed: int) -> Resamples:
@@ -77,7 +79,8 @@ class Resamples:
         first = next(iter(counted.values()))
         rows = dict(zip(counted, units(list(counted.values()), by), strict=True))
         found = resampled(list(rows.values()), first.fold, samples=samples, seed=seed)
-        return cls(rows, dict(zip(rows, found, strict=True)), first.fold, first.signature, by, seed)
+        few = _few(first, by, min(map(len, rows.values())))
+        return cls(rows, dict(zip(rows, found, strict=True)), first.fold, first.signature, seed, few)
 
     def interval(self, system: str) -> Interval | Unmeasured:
         """The percentile interval of a system's score."""
@@ -116,7 +119,16 @@ class Resamples:
         value = float(self.fold(rows.sum(axis=0)))
         if np.isnan(value):
             return Unmeasured(_NOTHING, self.signature)
-        return value if len(rows) > 1 else Unmeasured(_ONE_UNIT.format(by=self.by), self.signature)
+        return Unmeasured(self.few, self.signature) if self.few else value
+
+
+def _few(counted: Counted, by: By, number: int) -> str:
+    if number >= LEAST:
+        return ""
+    if counted.unit == "document" and by == "segment":
+        return f"it scores whole documents, and there are only {number}"
+    are = f"is only one {by}" if number == 1 else f"are only {number} {by}s"
+    return f"there {are}, and chance can't be told from fewer than {LEAST}"
 
 
 def interval(counted: Counted, *, by: By, samples: int = SAMPLES, seed: int = 1) -> Interval | Unmeasured:
@@ -151,6 +163,7 @@ def part_intervals(
     if not counted.parts:
         return {}
     (rows,) = units([counted], by)
+    few = _few(counted, by, len(rows))
     folds = counted.parts.values()
     (scores,) = resampled(
         [rows], lambda sums: np.stack([fold(sums) for fold in folds], axis=-1), samples=samples, seed=seed
@@ -158,7 +171,7 @@ def part_intervals(
     found = {}
     for place, name in enumerate(counted.parts):
         part = category(counted, name)
-        own = Resamples({name: rows}, {name: scores[:, place]}, part.fold, part.signature, by, seed)
+        own = Resamples({name: rows}, {name: scores[:, place]}, part.fold, part.signature, seed, few)
         found[name] = own.interval(name)
     return found
 

@@ -12,6 +12,7 @@ from ape.errors import InputError
 from eval.corpus import Corpus, Document
 from eval.metric import Counted, Unmeasured, mean_of
 from eval.scoring import Resampling, measure, segment_scores
+from eval.significance.resampling import By
 from eval.standard.sacre import Bleu, Chrf, Ter
 
 GOOD = ("The ferryman waited for the fog to lift.", "He counted the coins twice.", "Nobody spoke.")
@@ -109,14 +110,23 @@ def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
         measure(corpus(), [Ter(), Ter()])
 
 
-def test_a_metric_of_documents_is_not_tested_on_a_few_of_them() -> None:
+@pytest.mark.parametrize(
+    ("by", "why"),
+    [
+        ("segment", "it scores whole documents, and there are only 3"),
+        ("document", "there are only 3 documents, and chance can't be told from fewer than 5"),
+    ],
+)
+def test_a_metric_of_documents_is_not_tested_on_a_few_of_them(by: By, why: str) -> None:
     few = Corpus(
         tuple(
             Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3)
         )
     )
-    results = measure(few, [Commas()], resampling=Resampling("segment", baseline="bad"))
+    results = measure(few, [Commas()], resampling=Resampling(by, baseline="bad"))
     standing = results.standings["commas"]["good"]
-    assert standing.interval == Unmeasured("it scores whole documents, and there are only 3")
+    assert standing.interval == Unmeasured(why, "commas|v:0")
     assert standing.corrected is None
-    assert "interval" not in results.to_dict()["scores"][0]
+    told = results.to_dict()["scores"][0]
+    assert not {"interval", "p_value"} & set(told)
+    assert (told["no_interval"], told["no_test"]) == (why, why)

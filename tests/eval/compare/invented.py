@@ -17,16 +17,21 @@ WORSE = ("A lamp.", "She counted barks on him.", "Nobody came back.", "It snowed
 
 
 def data(
-    *, mt: Sequence[str] = MT, references: Sequence[str] | None = HUMAN, sources: Sequence[str] = SOURCES
+    *,
+    mt: Sequence[str] = MT,
+    references: Sequence[str] | None = HUMAN,
+    sources: Sequence[str] = SOURCES,
+    times: int = 1,
 ) -> Data:
-    """Two documents of two paragraphs, "north" and "south"."""
+    """Two documents of two paragraphs, "north" and "south"; where more are needed, so many times over."""
     documents = tuple(
         Document(
-            name,
+            f"{name} {time}" if time else name,
             {"mt": tuple(mt[at : at + 2]), "better": BETTER[at : at + 2]},
             (tuple(references[at : at + 2]),) if references else (),
             tuple(sources[at : at + 2]),
         )
+        for time in range(times)
         for name, at in (("north", 0), ("south", 2))
     )
     return data_of(Corpus(documents, "fr", "en", "invented"))

@@ -52,9 +52,9 @@ def test_lower_is_better_wins_too() -> None:
 
 
 def test_systems_with_the_same_texts_are_named_and_have_p_1() -> None:
-    over = data()
+    over = data(times=2)
     found = compared(
-        ready("copy", MT, over, given="@c"), ready("better", BETTER, over, given="@b"), over=over
+        ready("copy", MT * 2, over, given="@c"), ready("better", BETTER * 2, over, given="@b"), over=over
     )
     assert found.same == [(NOTHING, "copy")]
     told = found.to_dict()
@@ -65,7 +65,9 @@ def test_systems_with_the_same_texts_are_named_and_have_p_1() -> None:
 
 
 def test_every_two_systems_are_tested_with_one_correction() -> None:
-    pairs = compared().to_dict()["pairs"]["chrf"]
+    over = data(times=2)
+    systems = (ready("better", BETTER * 2, over, given="@b"), ready("worse", WORSE * 2, over, given="@w"))
+    pairs = compared(*systems, over=over).to_dict()["pairs"]["chrf"]
     assert [(one["first"], one["second"]) for one in pairs] == [
         (NOTHING, "better"),
         (NOTHING, "worse"),

@@ -123,12 +123,18 @@ async def test_quotations_that_are_not_there_are_counted_by_system(
 
 
 async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, asking: Asking) -> None:
-    judged = await judge_spans(CORPUS, judge, asking=asking)
-    results = measure(CORPUS, [judged], resampling=Resampling("segment", "bad", samples=200))
+    again = tuple(replace(one, id=f"{one.id} again") for one in CORPUS.documents)
+    longer = replace(CORPUS, documents=(*CORPUS.documents, *again))
+    judged = await judge_spans(longer, judge, asking=asking)
+    results = measure(longer, [judged], resampling=Resampling("segment", "bad", samples=200))
     row = next(row for row in results.to_dict()["scores"] if row["system"] == "good")
     assert row["better"] == "lower"
     assert row["difference"] == pytest.approx(-100 * 7 / 16)
     assert 0 <= row["p_value"] <= 1
+
+
+async def test_the_words_of_an_error_are_marked_where_they_stand(judge: OpenAIEngine, asking: Asking) -> None:
+    judged = await judge_spans(CORPUS, judge, asking=asking)
     assert [mark.kind for mark in judged.marks(CORPUS, "bad")] == ["literal"] * 3
     first = next(judged.marks(CORPUS, "bad"))
     assert (first.document, first.segment, BAD[0][first.start : first.end]) == ("one", 0, "makes")

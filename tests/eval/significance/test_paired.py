@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ def compared(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@given(values=st.lists(st.floats(0, 1), min_size=2, max_size=20))
+@given(values=st.lists(st.floats(0, 1), min_size=5, max_size=20))
 @settings(max_examples=20, deadline=None)
 def test_systems_that_never_differ_have_p_1(method: Method, values: list[float]) -> None:
     found = compared(counted(values), counted(values), method=method, samples=50)
@@ -67,19 +68,16 @@ def test_a_difference_of_noise_is_not_significant(method: Method) -> None:
 
 
 def test_lower_may_be_better() -> None:
-    found = compare(
-        counted([0.5, 0.6]), counted([0.1, 0.2]), higher_is_better=False, by="segment", samples=10
-    )
+    first, second = counted([0.5, 0.6] * 3), counted([0.1, 0.2] * 3)
+    found = compare(first, second, higher_is_better=False, by="segment", samples=10)
     assert isinstance(found, Comparison)
     assert found.better is True
 
 
-def test_randomisation_of_three_rows_comes_near_its_exact_p_value() -> None:
-    # By hand: differences 1, 1, 1; of the 8 ways to give them signs, 2 reach a sum of 3 in size: p = 1/4.
-    found = compared(
-        counted([0.0, 0.0, 0.0]), counted([1.0, 1.0, 1.0]), method="randomisation", samples=20_000
-    )
-    assert found.p_value == pytest.approx(0.25, abs=0.01)
+def test_randomisation_of_five_rows_comes_near_its_exact_p_value() -> None:
+    # By hand: five differences of 1; of the 32 ways to give them signs, 2 reach a sum of 5 in size: p = 1/16.
+    found = compared(counted([0.0] * 5), counted([1.0] * 5), method="randomisation", samples=20_000)
+    assert found.p_value == pytest.approx(1 / 16, abs=0.01)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -111,14 +109,14 @@ def test_resampling_a_few_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_documents_are_drawn_whole() -> None:
-    # Two documents that agree within: whichever is drawn, the mean is 0, 1/2 or 1; segments would mix more.
-    one = counted([0.0] * 5 + [1.0] * 5, [0] * 5 + [1] * 5)
+    # Six documents that agree within: whichever are drawn, the mean is so many sixths; segments would mix more.
+    one = counted(([0.0] * 5 + [1.0] * 5) * 3, [place // 5 for place in range(30)])
     found = interval(one, by="document", samples=400)
     assert isinstance(found, Interval)
-    assert (found.low, found.value, found.high) == (0, 0.5, 1)
+    assert [6 * found.low, 6 * found.high] == pytest.approx([1, 5])
     narrow = interval(one, by="segment", samples=400)
     assert isinstance(narrow, Interval)
-    assert narrow.high - narrow.low < 1
+    assert narrow.high - narrow.low < 0.5
 
 
 def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
@@ -132,14 +130,14 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 
 
 def test_resamples_with_nothing_to_measure_are_counted_and_left_out() -> None:
-    one = counted([0.7, -1, -1])
+    one = counted([0.7, -1, -1, -1, -1])
     found = interval(one, by="segment", samples=3000)
     assert isinstance(found, Interval)
     assert [found.low, found.high] == pytest.approx([0.7, 0.7])
     assert found.undefined / 3000 == pytest.approx(
-        (2 / 3) ** 3, abs=0.03
-    )  # by hand: three draws miss the first
-    other = compared(one, counted([0.9, -1, -1]), samples=300)
+        (4 / 5) ** 5, abs=0.03
+    )  # by hand: five draws miss the first
+    other = compared(one, counted([0.9, -1, -1, -1, -1]), samples=300)
     assert 0 < other.undefined < 300
     assert other.p_value == other.p_value
 
@@ -150,15 +148,29 @@ def test_what_has_no_score_has_no_interval_and_no_test() -> None:
     assert isinstance(compare(nothing, counted([1, 1, 1]), higher_is_better=True, by="segment"), Unmeasured)
 
 
-def test_one_document_is_too_few_to_tell_chance() -> None:
-    one = counted([0.1, 0.2], [0, 0])
+@pytest.mark.parametrize(
+    ("by", "number", "why"),
+    [
+        ("document", 1, "there is only one document, and chance can't be told from fewer than 5"),
+        ("document", 2, "there are only 2 documents, and chance can't be told from fewer than 5"),
+        ("segment", 4, "there are only 4 segments, and chance can't be told from fewer than 5"),
+    ],
+)
+def test_chance_is_not_told_from_a_few(by: By, number: int, why: str) -> None:
+    # The second is better everywhere, which two documents alone would call significant.
+    documents = [place % number for place in range(4)]
+    first, second = counted([0.1, 0.2, 0.1, 0.2], documents), counted([0.8, 0.9, 0.8, 0.9], documents)
     for found in (
-        interval(one, by="document"),
-        compare(one, counted([0.3, 0.4], [0, 0]), higher_is_better=True, by="document"),
+        interval(first, by=by),
+        *(compare(first, second, higher_is_better=True, by=by, method=method) for method in METHODS),
+        *part_intervals(replace(first, parts={"a": first.fold}), by=by).values(),
     ):
-        assert found == Unmeasured(
-            "there is only one document, and chance can't be told from one", "mean|v:1"
-        )
+        assert isinstance(found, Unmeasured)
+        assert found.why == why
+
+
+def test_five_are_enough() -> None:
+    assert isinstance(interval(counted([0.1] * 5), by="document", samples=10), Interval)
 
 
 def test_systems_counted_over_different_rows_are_refused() -> None:
@@ -184,11 +196,11 @@ def test_a_category_is_tested_like_a_metric() -> None:
         return sums[..., 1]
 
     whole = Counted(
-        np.array([[1.0, 4.0], [3.0, 4.0]]), np.arange(2), mean_of(), "m", parts={"b": second_column}
+        np.array([[1.0, 4.0], [3.0, 4.0]] * 3), np.arange(6), mean_of(), "m", parts={"b": second_column}
     )
     found = interval(category(whole, "b"), by="segment", samples=20)
     assert isinstance(found, Interval)
-    assert found.value == 8
+    assert found.value == 24
     assert category(whole, "b").signature == "m|part:b"
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.ape.cli.conftest import Run
 
-HUMAN = "The fog lifted.\nHe counted the coins twice.\n\nThe bridge was finished in spring.\n"
-MINE = "The fog lifted.\nHe counted coins two times.\n\nIn spring the bridge was finished.\n"
-THEIRS = "Fog lifts.\nShe counts coin.\n\nSpring bridge done.\n"
+HUMAN = "The fog lifted.\nHe counted the coins twice.\nNobody spoke.\n\nThe bridge was finished in spring.\nIt held.\n"
+MINE = "The fog lifted.\nHe counted coins two times.\nNobody spoke.\n\nIn spring the bridge was finished.\nIt held.\n"
+THEIRS = "Fog lifts.\nShe counts coin.\nNo one speak.\n\nSpring bridge done.\nHe hold.\n"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_json_is_for_machines(here: Run, files: tuple[str, ...]) -> None:
     done = here("eval", "score", *files, "--metric", "bleu", "--json", "--by", "document")
     told = json.loads(done.stdout)
     assert told["corpus"]["documents"] == 2
-    assert told["corpus"]["segments"] == 3
+    assert told["corpus"]["segments"] == 5
     mine, theirs = told["scores"]
     assert mine["score"] > theirs["score"]
     assert told["signatures"]["bleu"].startswith("bleu|")
@@ -47,7 +47,7 @@ def test_documents_and_segments_are_told_apart(here: Run, files: tuple[str, ...]
     done = here("eval", "score", *files, "--metric", "ter", "--by", "document", "--segments", "out.jsonl")
     assert "document" in done.stdout
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert len(rows) == 6
+    assert len(rows) == 10
     assert rows[0]["scores"] == {"ter": 0.0}
 
 
