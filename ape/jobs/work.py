@@ -35,6 +35,8 @@ RELEASE_SECONDS = 5.0
 # A failing server is not a bad paragraph: when so many in a row were given up and none worked, the job stops, and
 # those paragraphs wait again.
 FEWEST_IN_A_ROW = 5
+# A passage that any model can be asked about, to see whether it answers at all.
+TRIAL = Segment("…", "He came in and sat down.", source_language="und", target_language="en")
 
 
 class EngineFails(EngineError):
@@ -204,14 +206,18 @@ class _Crew:
             self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
 
     async def _require_a_living_server(self) -> None:
-        """Where the last paragraphs were given up, it may be the server that is gone, and not they that are bad."""
-        if self.given_up:
-            try:
-                await self.engine.models()
-            except EngineError as error:
-                raise EngineFails(
-                    f"The model server does not answer: {error} All that was finished is kept."
-                ) from error
+        """Where the last paragraphs were given up, it may be the server that is gone, and not they that are bad.
+
+        It is asked a question that does nobody harm: a list of models comes from many a server that answers no more.
+        """
+        if not self.given_up:
+            return
+        try:
+            await post_edit(TRIAL, self.engine, options=Options(model=self.options.model, max_attempts=1))
+        except EngineError as error:
+            raise EngineFails(
+                f"The model server answers nothing any more: {error} All that was finished is kept."
+            ) from error
 
     def _stop_if_nothing_works(self, error: Exception) -> None:
         if len(self.given_up) < max(FEWEST_IN_A_ROW, self.lanes + 1):
