@@ -57,7 +57,7 @@ class Analysis:
     needed: tuple[Needed | Unmeasured, ...]
     """As `preferences`."""
     looks: tuple[Look | Unmeasured, ...]
-    """As `preferences`."""
+    """As `preferences`; right of all pairs together."""
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -108,7 +108,10 @@ def analyse(
         checks,
         belief_effect(own, human=human),
         tuple(more_votes(rate) for rate in rates),
-        tuple(rate if isinstance(rate, Unmeasured) else look(own, rate.system, rate.other) for rate in rates),
+        tuple(
+            rate if isinstance(rate, Unmeasured) else look(own, rate.system, rate.other, pairs=len(rates))
+            for rate in rates
+        ),
     )
 
 

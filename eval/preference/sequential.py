@@ -8,6 +8,9 @@ under one rate, is a martingale if that one is true, and by Ville's (1939) inequ
 of 1/20 at most. The rates for which it has not make the interval. Its price: at 200 votes it is some 1.5 times as
 wide as Wilson's.
 
+Where several pairs of systems are looked at, each is given its part of the one time in twenty (Bonferroni): then it is
+the chance that any of them is ever decided wrongly.
+
 A second vote on the same two texts is not independent of the first, so each item counts once, by its first vote.
 """
 
@@ -42,14 +45,29 @@ class Look:
     rate: float
     bounds: Bounds
     p_value: float
-    """Always valid: the smallest that any look so far could have given."""
+    """Always valid: the smallest that any look so far could have given, times the pairs."""
     decided_at: int | None
     """After so many votes an even chance was ruled out; None: it is not yet."""
+    preferred: str | None = None
+    """The system that it was then decided for, whatever came later."""
     level: float = LEVEL
+    """Of all pairs together."""
+    pairs: int = 1
+
+    @property
+    def turned(self) -> bool:
+        """Whether the votes since then have done away with the lead by which it was decided."""
+        ahead = self.bounds.low if self.preferred == self.system else 1 - self.bounds.high
+        return self.preferred is not None and ahead <= 0.5
 
 
-def look(votes: Iterable[Vote], system: str, other: str, *, level: float = LEVEL) -> Look | Unmeasured:
-    """The votes in the order of their times, or as given where a time is missing."""
+def look(
+    votes: Iterable[Vote], system: str, other: str, *, level: float = LEVEL, pairs: int = 1
+) -> Look | Unmeasured:
+    """The votes in the order of their times, or as given where a time is missing.
+
+    `pairs` is how many pairs of systems are looked at, this one among them.
+    """
     own = [vote for vote in counted(votes) if {vote.first, vote.second} == {system, other} and vote.winner]
     if not own:
         return Unmeasured(f"there is no vote that prefers {system} or {other}")
@@ -57,22 +75,38 @@ def look(votes: Iterable[Vote], system: str, other: str, *, level: float = LEVEL
         own.sort(key=lambda vote: vote.at)
     firsts = {vote.item: vote for vote in reversed(own)}
     won = [vote.winner == system for vote in own if firsts[vote.item] is vote]
-    return looked(won, system, other, level=level)
+    return looked(won, system, other, level=level, pairs=pairs)
 
 
-def looked(won: Sequence[bool], system: str = "", other: str = "", *, level: float = LEVEL) -> Look:
+def looked(
+    won: Sequence[bool],
+    system: str = "the one",
+    other: str = "the other",
+    *,
+    level: float = LEVEL,
+    pairs: int = 1,
+) -> Look:
     """From each vote in turn, whether the system won it."""
     if not len(won):
         raise InputError("There is no vote to look at.")
     wins = np.cumsum(np.asarray(won, np.float64))
     number = np.arange(1.0, len(wins) + 1)
     against = evidence(wins, number, 0.5)
-    decided = np.flatnonzero(against >= -np.log(1 - level))
-    p_value = min(1.0, float(np.exp(-against.max())))
-    bounds = sequence_bounds(int(wins[-1]), len(wins), level=level)
-    at = int(decided[0]) + 1 if len(decided) else None
+    each = 1 - (1 - level) / pairs
+    decided = np.flatnonzero(against >= -np.log(1 - each))
+    first = int(decided[0]) if len(decided) else None
     return Look(
-        system, other, int(wins[-1]), len(wins), float(wins[-1] / len(wins)), bounds, p_value, at, level
+        system,
+        other,
+        int(wins[-1]),
+        len(wins),
+        float(wins[-1] / len(wins)),
+        sequence_bounds(int(wins[-1]), len(wins), level=each),
+        min(1.0, pairs * float(np.exp(-against.max()))),
+        None if first is None else first + 1,
+        None if first is None else (system if 2 * wins[first] > number[first] else other),
+        level,
+        pairs,
     )
 
 

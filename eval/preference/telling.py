@@ -224,24 +224,26 @@ def _need(rate: Preference | Unmeasured, needed: Needed | Unmeasured) -> list[st
 def _looks(analysis: Analysis) -> str:
     rows = [_looked(one) for one in analysis.looks]
     head = ["", "rate", "[low, high]", "p", "an even chance is"]
-    return "\n".join(
-        [
-            "Right however often one looks (confidence sequence, the first vote on each item)",
-            *_table(head, rows),
-        ]
-    )
+    several = f"; of all {len(rows)} pairs together, by Bonferroni" if len(rows) > 1 else ""
+    title = f"Right however often one looks (confidence sequence, the first vote on each item{several})"
+    turned = [
+        f"  {one.system} and {one.other}: since vote {one.decided_at:,} the votes have gone the other way."
+        for one in analysis.looks
+        if not isinstance(one, Unmeasured) and one.turned
+    ]
+    return "\n".join([title, *_table(head, rows), *turned])
 
 
 def _looked(look: Look | Unmeasured) -> list[str]:
     if isinstance(look, Unmeasured):
         return ["", look.why]
-    told = f"ruled out since vote {look.decided_at:,}" if look.decided_at else "not ruled out yet"
+    since = f"ruled out since vote {look.decided_at}, for {look.preferred}"
     return [
         f"{look.system} over {look.other}",
         _share(look.rate),
         ends(look.bounds),
         p_text(look.p_value),
-        told,
+        since if look.decided_at else "not ruled out yet",
     ]
 
 

@@ -72,6 +72,8 @@ class Standing:
     seats: tuple[Seat, ...]
     place: str
     """Whether the place on the page moves votes."""
+    pairs: int = 1
+    """Of systems; intervals and p-values are right of all of them together."""
 
     @property
     def is_complete(self) -> bool:
@@ -86,7 +88,7 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
     if mark == known:
         return mark, None
     seats = _seats([rater.name for rater in raters], votes)
-    lines, unmeasured = _lines(votes)
+    lines, unmeasured = _lines(votes, pairs=_pairs(trial))
     found = Standing(
         trial=trial.id,
         name=trial.name,
@@ -98,8 +100,14 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
         unmeasured=unmeasured,
         seats=seats,
         place=_place(votes),
+        pairs=_pairs(trial),
     )
     return mark, found
+
+
+def _pairs(trial: Trial) -> int:
+    """As they were planned: votes on the last may still be to come."""
+    return len({frozenset(item.systems) for item in trial.items if item.kind == "pair"})
 
 
 def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
@@ -129,25 +137,29 @@ def _seats(names: Sequence[str], votes: Sequence[Vote]) -> tuple[Seat, ...]:
     return tuple(Seat(name, count.get(name, 0), flags.get(name, ()), last.get(name, "")) for name in names)
 
 
-def _lines(votes: Sequence[Vote]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(votes: Sequence[Vote], *, pairs: int) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     from eval.metric import Unmeasured
     from eval.preference.rates import preferences
+    from eval.significance.many import holm
 
     found = preferences(votes)
     if not found:
         return (), ("There are no votes on pairs yet.",)
-    lines = tuple(_line(votes, one) for one in found if not isinstance(one, Unmeasured))
+    seen = [one for one in found if not isinstance(one, Unmeasured)]
+    # Of a pair that has no vote yet nothing is known, which is a p of 1.
+    corrected = holm([one.p_to_show for one in seen] + [1.0] * (pairs - len(seen)))
+    lines = tuple(_line(votes, one, corrected[at], pairs=pairs) for at, one in enumerate(seen))
     return lines, tuple(
         f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
     )
 
 
-def _line(votes: Sequence[Vote], seen: Preference) -> Line:
+def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: int) -> Line:
     from eval.metric import Unmeasured
     from eval.preference.sequential import look
     from eval.report.page import p_value
 
-    any_time = look(votes, seen.system, seen.other)
+    any_time = look(votes, seen.system, seen.other, pairs=pairs)
     assert not isinstance(any_time, Unmeasured)  # a preference has votes that prefer
     return Line(
         seen.system,
@@ -158,9 +170,9 @@ def _line(votes: Sequence[Vote], seen: Preference) -> Line:
         Range(1000 * seen.interval.low, 1000 * seen.rate, 1000 * seen.interval.high),
         Range(1000 * any_time.bounds.low, 1000 * any_time.rate, 1000 * any_time.bounds.high),
         any_time.votes,
-        p_value(seen.p_to_show),
+        p_value(corrected),
         p_value(any_time.p_value),
-        any_time.decided_at is not None,
+        any_time.decided_at is not None and not any_time.turned,
         _tells(seen, any_time),
     )
 
@@ -170,8 +182,10 @@ def _tells(seen: Preference, any_time: Look) -> str:
     from eval.preference.power import more_votes
 
     if any_time.decided_at is not None:
-        preferred = any_time.system if any_time.rate > 0.5 else any_time.other
-        return f"Decided after {any_time.decided_at:,} items, however often you looked: {preferred} is preferred."
+        since = f"after {any_time.decided_at:,} items, however often you looked: {any_time.preferred}"
+        if any_time.turned:
+            return f"Decided {since} was preferred. Votes since have gone the other way: see why, before you tell."
+        return f"Decided {since} is preferred."
     needed = more_votes(seen)
     if isinstance(needed, Unmeasured):
         return f"Not decided: {needed.why}."

@@ -10,6 +10,7 @@ import pytest
 from eval.metric import Unmeasured
 from eval.preference import analyse, tell
 from eval.preference.rates import Preference
+from eval.preference.sequential import Look
 from eval.preference.vote import SHUFFLED, Vote
 from tests.eval.preference.voting import votes
 
@@ -68,6 +69,20 @@ def test_rates_without_the_flagged_stand_beside_those_of_all() -> None:
     assert trusted.votes == every.votes - 12
     assert trusted.rate == pytest.approx(9 / 11)
     assert analyse(votes("xxyy"), samples=20).trusted == ()
+
+
+def test_looks_are_right_of_all_pairs_together() -> None:
+    found = analyse(_panel(), samples=20)
+    assert [one.pairs for one in found.looks if isinstance(one, Look)] == [2, 2]
+    assert "of all 2 pairs together, by Bonferroni" in tell(found)
+    assert "Bonferroni" not in tell(analyse(votes("xxyy"), samples=20))
+
+
+def test_votes_that_turned_after_the_decision_are_told() -> None:
+    text = tell(analyse(votes("x" * 25 + "y" * 40), samples=20))
+    assert ", for x" in text
+    assert "y and x: since vote" in text
+    assert "gone the other way" in text
 
 
 def test_the_same_seed_says_the_same() -> None:

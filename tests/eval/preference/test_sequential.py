@@ -66,3 +66,34 @@ def test_votes_are_taken_by_their_times_and_each_item_once() -> None:
     assert isinstance(twice, Look)
     assert (twice.wins, twice.votes) == (4, 5)
     assert isinstance(look(votes("=="), "x", "y"), Unmeasured)
+
+
+def test_it_names_the_system_that_was_ahead_when_it_was_decided() -> None:
+    found = looked([True] * 25 + [False] * 40, "a", "b")
+    assert found.decided_at is not None
+    assert found.decided_at <= 25
+    assert (found.preferred, found.turned) == ("a", True)  # though b has more votes now
+    assert (looked([True] * 25, "a", "b").preferred, looked([True] * 25, "a", "b").turned) == ("a", False)
+    assert (looked([False] * 25, "a", "b").preferred, looked([False] * 25, "a", "b").turned) == ("b", False)
+    assert looked([True, False], "a", "b").preferred is None
+
+
+def test_each_of_several_pairs_has_its_part_of_one_time_in_twenty() -> None:
+    alone, among = looked([True] * 40, pairs=1), looked([True] * 40, pairs=28)
+    assert among.p_value == pytest.approx(28 * alone.p_value)
+    assert among.bounds == sequence_bounds(40, 40, level=1 - 0.05 / 28)
+    assert alone.decided_at is not None
+    assert among.decided_at is not None
+    assert among.decided_at > alone.decided_at
+
+
+def test_among_many_equal_systems_hardly_any_pair_is_ever_decided() -> None:
+    # 8 systems make 28 pairs. Without the correction at least one pair is decided in half of the rounds.
+    chance = np.random.default_rng(4)
+    wrong = {1: 0, 28: 0}
+    for _ in range(40):
+        rounds = chance.random((28, 150)) < 0.5
+        for pairs in wrong:
+            wrong[pairs] += any(looked(list(won), pairs=pairs).decided_at for won in rounds)
+    assert wrong[1] >= 12
+    assert wrong[28] <= 4  # 5% of 40 is 2

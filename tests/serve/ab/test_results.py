@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -9,10 +10,12 @@ import pytest
 
 from eval.ab.ballot import Answer, Ballots
 from eval.ab.exchange import read_votes
+from eval.ab.file import identified
 from eval.ab.sheet import sheet
 from eval.ab.store import Trials
 from eval.ab.trial import Trial
 from eval.preference.rates import Preference, preference
+from eval.preference.sequential import Look, look
 from eval.preference.vote import SHUFFLED
 from serve.ab import make_app
 from tests.ape.report.browser import Browser, Tab
@@ -65,6 +68,42 @@ def test_rates_and_intervals_are_those_of_the_analysis(
     assert "You are looking early." in words
     assert "12 of 25" in words
     assert "6 of 25" in words
+
+
+def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Client, house: House) -> None:
+    trial = invented_trial(65)
+    house.trials.add(trial)
+    ballots, shown = Ballots(trial, "Ada"), sheet(trial, "Ada")
+    for place, one in enumerate(shown):
+        choice = "first" if one.first == (FREE if place < 25 else LITERAL) else "second"
+        at = f"2026-01-01T{place // 60:02}:{place % 60:02}:00+00:00"
+        house.trials.save(trial.id, ballots.vote(Answer(item=one.item.id, choice=choice, at=at)))
+    words = plain(caller.get(f"/ab/{trial.id}/results").text)
+    assert f"however often you looked: {FREE} was preferred. Votes since have gone the other way" in words
+    assert f"{LITERAL} is preferred" not in words
+
+
+def test_with_several_pairs_the_page_says_that_it_is_right_of_all_together(
+    caller: httpx2.Client, house: House
+) -> None:
+    two = invented_trial(30)
+    third = [replace(item, systems=(LITERAL, "third")) for item in two.items[20:]]
+    trial = identified(replace(two, systems=(*two.systems, "third"), items=(*two.items[:20], *third)))
+    house.trials.add(trial)
+    vote(house.trials, trial, "Ada", FREE)
+    found = look(house.trials.votes(trial.id), FREE, LITERAL, pairs=2)
+    assert isinstance(found, Look)
+    words = plain(caller.get(f"/ab/{trial.id}/results").text)
+    low = f"from {100 * found.bounds.low:.0f}% to {100 * found.bounds.high:.0f}%"
+    assert f"However often you look 100%, {low}" in words
+    assert "There are 2 pairs of systems." in words
+    assert "There are" not in plain(caller.get(f"/ab/{add(house, invented_trial(2)).id}/results").text)
+
+
+def add(house: House, trial: Trial) -> Trial:
+    house.trials.add(trial)
+    vote(house.trials, trial, "Ada", FREE)
+    return trial
 
 
 def test_all_ties_are_told_as_such(caller: httpx2.Client, house: House, trial: Trial) -> None:
