@@ -114,7 +114,7 @@ def main() -> None:
     options = parser.parse_args()
     annotated = read_annotated(options.data / FILE)
     corpus = with_corrupted(read_test_set(options.data / FILE), annotated, seed=options.seed)
-    aligner = Cached(Eflomal("zh", "en", samplers=options.samplers))
+    aligner = Cached(Eflomal("zh", "en", samplers=options.samplers, seed=options.seed))
     linked = Ltcr(annotated=annotated, aligner=aligner)
     for system in corpus.systems:
         _say(

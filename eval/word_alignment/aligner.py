@@ -17,7 +17,7 @@ class WordAligner(Protocol):
 
     @property
     def name(self) -> str:
-        """For signatures: whatever changes the links, "eflomal-2.0.0/samplers-3/gdfa"."""
+        """For signatures: whatever changes the links, "eflomal-2.0.0/samplers-3/seed-1/gdfa"."""
 
     def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[Links]:
         """The links of each pair of `bitext`, in order; `extra` is more parallel text to learn from."""

@@ -1,4 +1,4 @@
-"""Links kept by content: the same texts get the same links again, at once, and whatever the sampler would say now.
+"""Links kept by content: the same texts get the same links again, at once.
 
 One file for each text that was aligned, named by a digest of the aligner's name and of all the words, in the plain
 format of the trade: a line for a sentence, "0-0 1-2".

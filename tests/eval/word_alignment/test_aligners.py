@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +11,22 @@ import pytest
 from ape.errors import ModelError
 from eval.word_alignment import AwesomeAlign, Bitext, Cached, Eflomal, Links, WordAligner
 from eval.word_alignment.awesome import links_of
+from eval.word_alignment.sampler import installed, iterations
 from eval.word_alignment.stems import stem, stemmer_of
 
 NOUNS = {"猫": "cat", "狗": "dog", "马": "horse", "鱼": "fish", "鸟": "bird"}
 VERBS = {"睡": "sleeps", "跑": "runs", "吃": "eats", "看": "looks"}
 BITEXT: Bitext = [([noun, verb], [NOUNS[noun], VERBS[verb]]) for noun in NOUNS for verb in VERBS]
+# Words of which little can be learnt: what is drawn decides.
+HARD: Bitext = [
+    ([f"s{(3 * line + word) % 11}" for word in range(9)], [f"t{(5 * line + word) % 13}" for word in range(9)])
+    for line in range(20)
+]
+
+
+def short(seed: int) -> Eflomal:
+    """One that takes little time."""
+    return Eflomal("zh", "en", samplers=1, iterations=0.01, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,46 @@ def test_eflomal_finds_who_belongs_to_whom() -> None:
 def test_the_name_tells_all_settings() -> None:
     name = Eflomal("zh", "en", samplers=2).name
     assert name.startswith("eflomal-2")
-    assert name.endswith("/lower+snowball-english/samplers-2/iterations-1/gdfa")
+    assert name.endswith("/lower+snowball-english/samplers-2/iterations-1/seed-1/gdfa")
+
+
+def test_a_seed_gives_the_same_links_again_and_another_seed_other_ones() -> None:
+    first, again, other = (short(seed).align(HARD) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert short(1).name != short(2).name
+
+
+def test_a_build_that_takes_no_seed_is_run_without_and_says_so(tmp_path: Path) -> None:
+    program = tmp_path / "eflomal"
+    program.write_bytes(
+        installed().read_bytes() + b"\0/dev/urandom\0"
+    )  # which of the two it opens nobody knows
+    program.chmod(0o700)
+    aligner = replace(short(1), program=program)
+    assert "/seed-none/" in aligner.name
+    assert len(aligner.align(HARD)) == len(HARD)
+
+
+def test_an_eflomal_that_cant_be_run_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"eflomal can't be run: .*set TMPDIR"):
+        replace(short(1), program=tmp_path / "none").align(HARD)
+    program = tmp_path / "eflomal"
+    program.write_text("#!/bin/sh\necho no memory >&2\nexit 3\n", encoding="ascii")
+    program.chmod(0o700)
+    with pytest.raises(ModelError, match=r"eflomal failed \(3\): no memory"):
+        replace(short(1), program=program).align(HARD)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "times", "expected"),
+    # What eflomal 2.0.0's own Python code hands to the program.
+    [(1, 1.0, (1250, 1250, 5000)), (77, 1.0, (142, 142, 570)), (100_000, 0.3, (2, 1, 5))],
+)
+def test_the_program_runs_as_long_as_eflomal_has_it_run(
+    sentences: int, times: float, expected: tuple[int, int, int]
+) -> None:
+    assert iterations(sentences, times) == expected
 
 
 def test_nothing_to_align_is_no_error() -> None:
