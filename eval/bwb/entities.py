@@ -51,20 +51,21 @@ class Entities:
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
-        """Of each segment, by type: found, in the output, in the reference; then terms and common phrases."""
+        """Of each segment that has a reference, by type: found, in the output, in the reference; then terms."""
         annotator = fitting(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
-        if not any(document.references for document in corpus.documents):
-            return Unmeasured("there is no reference")
         rows, documents = [], []
         for number, document in enumerate(corpus.documents):
             seen = annotator.annotate(document.outputs[system])
             wanted = self._wanted(document, system, annotator)
             texts = zip(document.outputs[system], seen, wanted, strict=True)
             for segment, (text, annotation, entities) in enumerate(texts):
-                rows.append(_row(text, annotation, entities, document.references_of(segment)))
-                documents.append(number)
+                if references := document.references_of(segment):
+                    rows.append(_row(text, annotation, entities, references))
+                    documents.append(number)
+        if not rows:
+            return Unmeasured("there is no reference")
         source = "annotation" if self.marked else "annotator"
         signature = signed(self.name, case="first", reference=source, annotator=annotator.name)
         columns = 3 * len(KINDS) + 4

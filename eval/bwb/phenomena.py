@@ -45,13 +45,11 @@ class Phenomena:
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
-        """Five numbers of each phenomenon for every segment."""
+        """Five numbers of each phenomenon for every segment that has a reference."""
         if corpus.target_language not in LANGUAGES:
             return Unmeasured(
                 f"it is defined for {', '.join(LANGUAGES)} and not for {corpus.target_language}"
             )
-        if not any(document.references for document in corpus.documents):
-            return Unmeasured("there is no reference")
         annotator = fitting(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -60,6 +58,8 @@ class Phenomena:
             for row in self._rows(document, system, annotator):
                 rows.append(row)
                 documents.append(number)
+        if not rows:
+            return Unmeasured("there is no reference")
         signature = signed(
             self.name,
             case="first",
@@ -89,15 +89,16 @@ class Phenomena:
         errors = _of(self.errors, document.id, len(outputs), "error lines")
         names = _of(self.names, document.id, len(outputs), "lines of names")
         for segment, annotation in enumerate(seen):
+            given = document.references_of(segment)
+            if not given:
+                continue
             theirs = [reference[segment] for reference in references]
             wordings = _wanted(errors[segment]) if errors else {}
             named = names[segment] if names else None
             row = []
             for phenomenon in PHENOMENA:
                 if phenomenon in ("ambiguity", "ellipsis"):
-                    row += _wordings(
-                        wordings.get(phenomenon, ()), outputs[segment], document.references_of(segment)
-                    )
+                    row += _wordings(wordings.get(phenomenon, ()), outputs[segment], given)
                 elif phenomenon == "entity":
                     row += _entities(annotation, theirs, outputs[segment], named)
                 else:

@@ -132,6 +132,23 @@ def test_without_references_or_in_other_languages_there_is_no_number() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "metric", [Entities(annotator=TableAnnotator()), Phenomena(annotator=TableAnnotator())]
+)
+def test_a_segment_without_a_reference_is_not_held_against_the_system(metric: Entities | Phenomena) -> None:
+    whole = Document("d0", {"s0": REFERENCE}, (REFERENCE,))
+    partly = Document("d1", {"s0": REFERENCE}, ((None, REFERENCE[1]),))
+    nowhere = Document("d2", {"s0": REFERENCE}, ((None, None),))
+    corpus = Corpus((whole, partly, nowhere), "zh", "en")
+    counted = metric.count(corpus, "s0")
+    assert isinstance(counted, Counted)
+    score = counted.scored()
+    assert isinstance(score, Score)
+    assert score.value == 1
+    assert list(counted.documents) == [0, 0, 1]
+    assert isinstance(metric.count(replace(corpus, documents=(nowhere,)), "s0"), Unmeasured)
+
+
 ERRORS = parse_errors(["Mira got a cart.\t1,took, got <pos/6,8>", "Sold it.\t3,She, Sold <pos/1,4>"])[0]
 NAMES = parse_names(["PERSON: (Mira: 1; )\tNONPERSON: (Orlen: 1; )", "PERSON: (Sam: 1; )\tNONPERSON: ()"])[0]
 PHENOMENA = Phenomena({"d0": ERRORS}, {"d0": NAMES}, TableAnnotator())
