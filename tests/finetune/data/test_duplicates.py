@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
+import pytest
+
 from finetune.data.duplicates import Index, jaccard, shingles, unlike, without_near_repeats, without_repeats
 from tests.finetune.data.tale import paragraph, paragraphs
 
@@ -51,3 +53,28 @@ def test_what_is_nearly_on_the_other_side_is_found_by_source_or_by_human_version
     )
     by_human = replace(dev[7], id="h", source="Un texte tout autre, de plus de quarante caractères, donc.")
     assert unlike([*train, by_source, by_human], dev, likeness=0.8) == train
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "老船长把灯挂在门口，然后一个人走回了雾中的港口。",
+        "おばあさんは古い手紙を箱にしまい、誰にも話しませんでした。",
+        "늙은 선장은 등불을 문 앞에 걸고 안개 속으로 걸어갔다.",
+    ],
+)
+def test_a_sentence_in_characters_that_say_more_than_letters_is_no_commonplace(source: str) -> None:
+    """They are of 24 to 30 characters, and one is left out in the other book."""
+    mine = replace(paragraph(1), source=source)
+    theirs = replace(paragraph(2), source=source[:8] + source[9:])
+    other = replace(paragraph(3), source="他们在春天卖掉了那条船，再也没有谁提起过这件事情。")
+    assert unlike([mine, other], [theirs], likeness=0.8) == [other]
+    assert without_near_repeats([mine, theirs, other], likeness=0.8) == [mine, other]
+
+
+def test_the_same_source_with_the_same_mt_is_on_both_sides_however_short() -> None:
+    said = {"source": "他点了点头。", "mt": "He nodded."}
+    mine, theirs = (replace(paragraph(number), **said) for number in (1, 2))
+    assert unlike([mine], [theirs], likeness=0.8) == []
+    other = replace(mine, mt="He nodded his head.")
+    assert unlike([other], [theirs], likeness=0.8) == [other]
