@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -49,7 +48,9 @@ class Design:
     repeats: float = 0.1
     """For each item, so many that show one again."""
     spam: float = 0.1
-    """For each item, so many that show a text beside its own shuffled copy."""
+    """For each item, so many that show a text beside its own shuffled copy; in the document condition, as of repeats,
+    whole runs of passages.
+    """
     shuffle: Shuffle | None = None
     """Words for paragraphs and sentences for documents, where nobody says."""
 
@@ -81,7 +82,7 @@ def make(
     items, used = pair_items(found, pairs, design=design, counts=counts, rng=_rng(seed, "passages"))
     again = repeat_items(items, used, design=design, rng=_rng(seed, "repeats"))
     spam, spoilt = spam_items(
-        [*spare, *chain.from_iterable(found)], used, systems=names, design=design, rng=_rng(seed, "spam")
+        items, used, [*spare, *found], systems=names, design=design, rng=_rng(seed, "spam")
     )
     counts.update(items=len(items), repeats=len(again), spam=len(spam))
     shown = _numbered([*items, *again, *spam])

@@ -27,16 +27,16 @@ Block: TypeAlias = list[Place]
 
 def blocks(
     corpora: Sequence[Corpus], pairs: Sequence[Pair], *, design: Design, counts: Counter[str], rng: Random
-) -> tuple[list[Block], list[Place]]:
+) -> tuple[list[Block], list[Block]]:
     """What can be shown, in the order in which it is taken: in turn from every stratum, at random within it.
 
-    And passages of the same documents that are not among it.
+    And stretches of the same documents that are not among it.
     """
     window = Window(design.shortest, design.longest, design.unit)
     whole = design.condition == "document"
     found = places(corpora, pairs, paragraphs=design.paragraphs if whole else 1, window=window, counts=counts)
     strata: dict[str, list[Block]] = defaultdict(list)
-    spare: list[Place] = []
+    spare: list[Block] = []
     for document in filter(None, found):
         cut, rest = _cut(document, design.passages, rng) if whole else ([[place] for place in document], [])
         strata[_stratum(document[0].passage, design.by)] += cut
@@ -51,11 +51,11 @@ def blocks(
     return taken, rng.sample(spare, len(spare))
 
 
-def _cut(document: Block, most: int, rng: Random) -> tuple[list[Block], list[Place]]:
-    """One stretch of a document, beginning anywhere, and the rest."""
+def _cut(document: Block, most: int, rng: Random) -> tuple[list[Block], list[Block]]:
+    """One stretch of a document, beginning anywhere, and what is before and behind it."""
     start = rng.randint(0, max(0, len(document) - most))
     end = start + most
-    return [document[start:end]], [*document[:start], *document[end:]]
+    return [document[start:end]], [part for part in (document[:start], document[end:]) if part]
 
 
 def _stratum(passage: Passage, by: Strata) -> str:
@@ -134,41 +134,72 @@ def repeat_items(items: Sequence[Item], used: Sequence[Place], *, design: Design
     `repeats` is the place of the original, as is the id of every item until the trial is whole.
     """
     wanted = _share(design.repeats, len(items))
-    units: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for place, (item, at) in enumerate(zip(items, used, strict=True)):
-        together = (at.passage.document, item.systems) if design.condition == "document" else (place,)
-        units[together].append(place)
+    units = _units(items, used, design)
     chosen: list[Item] = []
-    for unit in rng.sample(list(units.values()), len(units)):
+    for unit in rng.sample(units, len(units)):
         if len(chosen) >= wanted:
             break
         chosen += [replace(items[place], kind="repeat", repeats=str(place)) for place in unit]
     return chosen
 
 
+def _units(items: Sequence[Item], used: Sequence[Place], design: Design) -> list[list[int]]:
+    """The places of items that are shown together: each alone, or those of a document for one pair of systems."""
+    units: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place, (item, at) in enumerate(zip(items, used, strict=True)):
+        together = (at.passage.document, item.systems) if design.condition == "document" else (place,)
+        units[together].append(place)
+    return list(units.values())
+
+
 def spam_items(
-    spare: Sequence[Place],
+    items: Sequence[Item],
     used: Sequence[Place],
+    spare: Sequence[Block],
     *,
     systems: Sequence[str],
     design: Design,
     rng: Random,
 ) -> tuple[list[Item], list[Place]]:
-    """Texts beside their shuffled copies, of passages that are not shown otherwise as far as there are such."""
+    """Texts beside their shuffled copies, of passages that are not shown otherwise as far as there are such.
+
+    In the document condition they come as runs that are as long as others: one that is not would be known by that.
+    """
     wanted = _share(design.spam, len(used))
     how: Shuffle = design.shuffle or ("sentences" if design.condition == "document" else "words")
+    shown = [[used[place] for place in unit] for unit in _units(items, used, design)]
+    lengths = [length for length, _ in Counter(map(len, shown)).most_common()]
     taken = {place.passage.id for place in used}
-    fresh = [place for place in spare if place.passage.id not in taken]
-    again = {place.passage.id: place for place in used}
+    again = {tuple(place.passage.id for place in run): run for run in shown}
     made: list[Item] = []
     spoilt: list[Place] = []
+    seen: set[tuple[str, str]] = set()
     turn = count(rng.randrange(len(systems)))
-    for place in [*fresh, *rng.sample(list(again.values()), len(again))]:
-        if len(made) == wanted:
+    fresh = (
+        _fitting([place for place in block if place.passage.id not in taken], lengths) for block in spare
+    )
+    for run in [*filter(None, fresh), *rng.sample(list(again.values()), len(again))]:
+        if len(made) >= wanted:
             break
         system = systems[next(turn) % len(systems)]
-        text = place.texts[system]
-        if (copy := shuffled(text, rng, shuffle=how)) is not None:
-            made.append(Item("", place.passage.id, (system, SHUFFLED), (text, copy), "spam"))
-            spoilt.append(place)
+        mine = (run[0].passage.document, system)
+        found = [(place, item) for place in run if (item := _spam(place, system, how, rng))]
+        # Two runs of one document and system would be shown as one.
+        if len(found) in lengths and (design.condition == "paragraph" or mine not in seen):
+            seen.add(mine)
+            made += [item for _, item in found]
+            spoilt += [place for place, _ in found]
     return made, spoilt
+
+
+def _fitting(block: Block, lengths: Sequence[int]) -> Block:
+    """As much of it as makes a run of the first length that it has room for."""
+    return block[: next((length for length in lengths if length <= len(block)), 0)]
+
+
+def _spam(place: Place, system: str, how: Shuffle, rng: Random) -> Item | None:
+    text = place.texts[system]
+    copy = shuffled(text, rng, shuffle=how)
+    if copy is None:
+        return None
+    return Item("", place.passage.id, (system, SHUFFLED), (text, copy), "spam")

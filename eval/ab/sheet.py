@@ -87,11 +87,11 @@ def _group(trial: Trial, unit: Unit) -> str:
 
 
 def _units(trial: Trial) -> list[Unit]:
-    """In the order of the trial. A spam item stands alone, whatever document it is from."""
+    """In the order of the trial. Spam of a document is a run as any other: standing alone, it would be known."""
     documents: Mapping[str, Passage] = {passage.id: passage for passage in trial.passages}
     found: dict[tuple[str, ...], list[Item]] = {}
     for item in trial.items:
-        together = trial.condition == "document" and item.kind != "spam"
+        together = trial.condition == "document"
         key = (documents[item.passage].document, *item.systems, item.kind) if together else (item.id,)
         found.setdefault(key, []).append(item)
     return [Unit(tuple(items)) for items in found.values()]

@@ -46,12 +46,7 @@ def units(shown: tuple[Shown, ...], trial: Trial) -> list[list[Shown]]:
         return [[one] for one in shown]
 
     def key(one: Shown) -> tuple[object, ...]:
-        return (
-            one.passage.document,
-            one.item.systems,
-            one.item.kind,
-            one.item.id if one.item.kind == "spam" else "",
-        )
+        return one.passage.document, one.item.systems, one.item.kind
 
     return [list(run) for _, run in groupby(shown, key=key)]
 
@@ -134,6 +129,28 @@ def test_what_a_rater_is_given_names_no_system_and_tells_no_kind(trial: Trial, r
     }
     if trial.condition == "paragraph":
         assert len({item["group"] for item in told["items"]}) == len(told["items"])
+
+
+@settings(max_examples=25, deadline=None)
+@given(trials(), st.text("xyz", min_size=1))
+def test_spam_is_in_runs_as_long_as_others(trial: Trial, rater: str) -> None:
+    groups = Counter(item["group"] for item in public(trial, rater)["items"])
+    kinds = {item.id: item.kind for item in trial.items}
+    shown = [(groups[item["group"]], kinds[item["id"]]) for item in public(trial, rater)["items"]]
+    ordinary = {length for length, kind in shown if kind == "pair"}
+    assert {length for length, kind in shown if kind == "spam"} <= ordinary
+
+
+def test_of_documents_there_is_as_much_spam_as_asked_for_in_whole_runs() -> None:
+    design = Design(items=16, condition="document", paragraphs=1, passages=4, repeats=0, spam=0.1)
+    trial = a_trial(design=design)
+    spam = [item for item in trial.items if item.kind == "spam"]
+    assert len(spam) == 4  # two are asked for, and a run has four
+    assert len({item.passage.partition(":")[0] for item in spam}) == 1
+    places = [int(item.passage.partition(":")[2]) for item in spam]
+    assert places == list(range(places[0], places[0] + 4))
+    shown_otherwise = {item.passage for item in trial.items if item.kind == "pair"}
+    assert not shown_otherwise & {item.passage for item in spam}
 
 
 def test_ids_come_in_no_order_that_tells_the_kinds_apart() -> None:
