@@ -14,6 +14,7 @@ from eval.metric import Counted, Metric, Score, Unmeasured
 from eval.significance import Comparison, Interval, Standing, interval, standings
 from eval.significance.paired import LEAST
 from eval.significance.resampling import By
+from eval.zero_pronouns import seen_by
 
 SAMPLES = 1000
 FEW = LEAST
@@ -156,10 +157,11 @@ def measure(
         )
     counted: dict[str, dict[str, Counted | Unmeasured]] = {}
     for metric in metrics:
+        seen = seen_by(metric, corpus)
         counted[metric.name] = {}
         for system in corpus.systems:
             told(metric.name, system)
-            counted[metric.name][system] = metric.count(corpus, system)
+            counted[metric.name][system] = metric.count(seen, system)
     standing = {metric.name: _standings(metric, counted[metric.name], resampling) for metric in metrics}
     return Results(corpus, tuple(metrics), counted, standing, resampling)
 

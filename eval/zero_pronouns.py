@@ -19,7 +19,7 @@ import regex
 from ape.errors import InputError
 from eval.bwb.slips import Slip
 from eval.corpus import Corpus, Document
-from eval.metric import Counted, Fold, Mark, Unmeasured, ratio, signed
+from eval.metric import Counted, Fold, Mark, Metric, Unmeasured, ratio, signed
 
 ROLES: Mapping[str, str] = {
     "S": "subject",
@@ -67,8 +67,8 @@ def dropped_in(source: str) -> list[Dropped]:
 
 
 def without_marks(source: str) -> str:
-    """The source as its author wrote it."""
-    return _MARK.sub("", source)
+    """The source as its author wrote it; <b>, which names no pronoun and no part of a sentence, is left there."""
+    return _MARK.sub(lambda mark: "" if _is_mark(mark) else mark.group(), source)
 
 
 def share_dropped(sources: Sequence[str]) -> float | None:
@@ -105,6 +105,10 @@ def _wrong(mark: regex.Match[str]) -> str:
     return "" if _person(mark["pronoun"]) else "not a pronoun we know"
 
 
+def _is_mark(mark: regex.Match[str]) -> bool:
+    return bool(_person(mark["pronoun"])) or (mark["role"] or mark["open"]) in ROLES
+
+
 def _person(pronoun: str) -> str:
     bare = pronoun.replace("們", "们").replace("自己", "").removesuffix("的").removesuffix("个")
     return _CHINESE.get(bare.strip(), "")
@@ -124,6 +128,8 @@ class ZeroPronouns:
 
     name: str = "zero-pronouns"
     higher_is_better: bool = True
+    reads_marks: bool = True
+    """Alone among the metrics, it is given the source with its marks."""
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
         """Of each segment, by person: recovered, and how many could be."""
@@ -223,6 +229,12 @@ def read_chapters(source: Path, reference: Path) -> Corpus:
 
 
 def unmarked(corpus: Corpus) -> Corpus:
-    """The same without the marks, for metrics that read the source."""
+    """The same without the marks, for all that reads the source as a text; the corpus itself if it has none."""
     plain = (replace(one, sources=tuple(map(without_marks, one.sources))) for one in corpus.documents)
-    return replace(corpus, documents=tuple(plain))
+    without = replace(corpus, documents=tuple(plain))
+    return corpus if without == corpus else without
+
+
+def seen_by(metric: Metric, corpus: Corpus) -> Corpus:
+    """What a metric is to count: marks of dropped pronouns are words to any but the one that is about them."""
+    return corpus if getattr(metric, "reads_marks", False) else unmarked(corpus)

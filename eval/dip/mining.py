@@ -22,6 +22,7 @@ from eval.dip.mined import PHENOMENA, Item, MinedSet, Phenomenon
 from eval.dip.pronouns import compared
 from eval.dip.sides import asking
 from eval.metric import Unmeasured
+from eval.zero_pronouns import unmarked
 
 CONTEXT = 2
 """Segments before the tested one that go with it, as the paper's judges were shown."""
@@ -51,6 +52,7 @@ def mine(
     annotator: Annotator | None = None,
 ) -> MinedSet:
     """The passages that at least so many of the systems fail at; of each phenomenon, by chance, at most `limit`."""
+    corpus = unmarked(corpus)
     named = tuple(systems) or corpus.systems
     _check(corpus, phenomena, named, at_least, limit)
     found = asking(corpus, ("en",), what="Mining", annotator=annotator)

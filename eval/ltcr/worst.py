@@ -10,6 +10,7 @@ from eval.corpus import Corpus
 from eval.ltcr.inconsistent import Inconsistency
 from eval.metric import Metric, Unmeasured
 from eval.scoring import Results
+from eval.zero_pronouns import seen_by
 
 _Listing: TypeAlias = Callable[[Corpus, str], Sequence[Inconsistency]]
 
@@ -19,8 +20,9 @@ def inconsistent_names(results: Results, metric: Metric) -> Iterator[tuple[str, 
     listing: _Listing | None = getattr(metric, "inconsistencies", None)
     if listing is None:
         return
+    corpus = seen_by(metric, results.corpus)
     for system, counted in results.counted[metric.name].items():
-        if not isinstance(counted, Unmeasured) and (found := worst_names(listing(results.corpus, system))):
+        if not isinstance(counted, Unmeasured) and (found := worst_names(listing(corpus, system))):
             yield system, found
 
 

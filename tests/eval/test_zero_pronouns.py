@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,12 @@ import pytest
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
 from eval.metric import Counted, Score, Unmeasured
+from eval.scoring import measure
 from eval.zero_pronouns import (
     ZeroPronouns,
     dropped_in,
     read_chapters,
+    seen_by,
     share_dropped,
     slips_in,
     unmarked,
@@ -50,6 +52,37 @@ def test_marks_are_read_and_taken_out() -> None:
     assert (second.pronoun, second.role, second.person) == ("他的", "possessive", "he")
     assert SOURCES[0][first.start : first.end] == "<他>_S"
     assert without_marks(SOURCES[0]) == "他回家，很累，狗睡了。"
+
+
+def test_what_is_no_pronoun_is_no_mark_to_be_taken_out() -> None:
+    assert without_marks("x <b>很</b>累 <1> 吃<饭>，<猫>_S睡，<他>走") == "x <b>很</b>累 <1> 吃<饭>，睡，走"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Notes the sources that it is given."""
+
+    read: list[str]
+    name: str = "reading"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> Unmeasured:
+        self.read.extend(source for document in corpus.documents for source in document.sources)
+        return Unmeasured("it only reads")
+
+
+def test_other_metrics_read_the_source_as_its_author_wrote_it() -> None:
+    other = Reading([])
+    results = measure(_corpus(REFERENCE), [other, ZeroPronouns()])
+    assert other.read == ["他回家，很累，狗睡了。", "下雨了，走吧。"]
+    score = results.score("zero-pronouns", "s")
+    assert isinstance(score, Score)
+    assert score.value == 1
+
+
+def test_a_source_without_marks_is_given_as_it_is() -> None:
+    corpus = unmarked(_corpus(REFERENCE))
+    assert seen_by(Reading([]), corpus) is corpus
 
 
 def test_the_share_of_pronouns_that_are_not_said() -> None:

@@ -47,6 +47,15 @@ def test_an_item_has_its_source_reference_and_context(corpus: Corpus, english: A
     assert REFERENCE[1][item.start :].startswith("but")
 
 
+def test_marks_of_dropped_pronouns_are_left_out_of_the_sources(corpus: Corpus, english: Annotator) -> None:
+    marked = [
+        replace(one, sources=tuple(f"<他>_S{text}" for text in one.sources)) for one in corpus.documents
+    ]
+    assert mine(replace(corpus, documents=tuple(marked)), annotator=english) == mine(
+        corpus, annotator=english
+    )
+
+
 def test_so_many_systems_must_fail(corpus: Corpus, english: Annotator) -> None:
     mined = mine(corpus, systems=["first", "second"], at_least=2, annotator=english)
     assert found(mined) == [("pronouns", "She", ["first", "second"])]
