@@ -87,21 +87,20 @@ def _told(found: Agreement | Unmeasured) -> dict[str, object]:
 
 
 def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) -> None:
-    from rich.table import Table
+    from rich.text import Text
 
     from ape.cli.eval.score_show import table_console
+    from ape.cli.eval.wide_table import Line, print_wide
     from eval.metric import Unmeasured
 
     known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
     console = table_console()
-    table = Table(box=None, pad_edge=False)
-    table.add_column("metric")
-    for heading in ("Kendall's τ-b", "Pearson's r", "segments", "without a score"):
-        table.add_column(heading, justify="right")
+    lines = []
     for name, one in known.items():
         tau, r = _cell(one.kendall, one.kendall_interval), _cell(one.pearson, one.pearson_interval)
-        table.add_row(name, tau, r, f"{one.segments:,}", f"{one.left_out:,}")
-    console.print(table)
+        cells = (tau, r, f"{one.segments:,}", f"{one.left_out:,}")
+        lines.append(Line(Text(name), [Text(cell) for cell in cells]))
+    print_wide(console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines)
     for name, missing in found.items():
         if isinstance(missing, Unmeasured):
             console.print(f"{name} is not applicable: {missing.why}.", markup=False, soft_wrap=True)
@@ -113,4 +112,4 @@ def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) 
 
 def _cell(value: float, interval: tuple[float, float] | None) -> str:
     told = f"{value:.3f}"
-    return told if interval is None else rf"{told} \[{interval[0]:.3f}, {interval[1]:.3f}]"
+    return told if interval is None else f"{told} [{interval[0]:.3f}, {interval[1]:.3f}]"

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+
+from ape.cli.eval.wide_table import Line, print_wide
 
 if TYPE_CHECKING:
     from eval.metric import Metric, Unmeasured
@@ -30,7 +31,7 @@ def table_console() -> Console:
 def show(results: Results, *, documents: bool = False) -> None:
     """The table, the tables by document where they are wanted, and how it all was got."""
     console = table_console()
-    console.print(_scores(results))
+    _show_scores(console, results)
     _tell_missing(console, results)
     if documents:
         found = results.by_document()
@@ -53,14 +54,12 @@ def _heading(metric: Metric) -> str:
     return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
-def _scores(results: Results) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("system")
-    for metric in results.metrics:
-        table.add_column(_heading(metric), justify="right")
-    for system in results.corpus.systems:
-        table.add_row(Text(system), *(_cell(results, metric, system) for metric in results.metrics))
-    return table
+def _show_scores(console: Console, results: Results) -> None:
+    lines = [
+        Line(Text(system), [_cell(results, metric, system) for metric in results.metrics])
+        for system in results.corpus.systems
+    ]
+    print_wide(console, "system", [_heading(metric) for metric in results.metrics], lines)
 
 
 def _cell(results: Results, metric: Metric, system: str) -> Text:
@@ -119,14 +118,16 @@ def _show_documents(
     """Its scores by document and system, unless there is none at all, which has been told."""
     if all(score is None for scores in found.values() for score in scores.values()):
         return
-    table = Table(box=None, pad_edge=False, title=_heading(metric), title_justify="left")
-    table.add_column("document")
-    for system in next(iter(found.values())):
-        table.add_column(Text(system), justify="right")
-    for document, scores in found.items():
-        cells = (_NONE if score is None else _number(score) for score in scores.values())
-        table.add_row(Text(document), *cells)
-    console.print(table)
+    lines = [
+        Line(Text(document), [Text(_NONE if score is None else _number(score)) for score in scores.values()])
+        for document, scores in found.items()
+    ]
+    console.print(_heading(metric), style="italic", markup=False)
+    print_wide(console, "document", list(next(iter(found.values()))), lines)
+
+
+def _line(name: str, *cells: str) -> Line:
+    return Line(Text(name), [Text(cell) for cell in cells])
 
 
 def show_aggregated(found: Mapping[str, Aggregated | Unmeasured]) -> None:
@@ -138,17 +139,14 @@ def show_aggregated(found: Mapping[str, Aggregated | Unmeasured]) -> None:
         if isinstance(one, Unmeasured):
             console.print(f"{name} is not applicable: {one.why}.", markup=False)
             continue
-        table = Table(box=None, pad_edge=False)
-        for heading in (name, "score", "wins", "of", "ties"):
-            table.add_column(Text(heading), justify="left" if heading == name else "right")
-        table.add_row("human", _number(one.human))
+        lines = [_line("human", _number(one.human), "", "", "")]
         for system, value in one.systems.items():
             wins = one.wins[system]
             share = _NONE if wins.share is None else f"{wins.share:.1%}"
-            table.add_row(
-                Text(system), _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}"
+            lines.append(
+                _line(system, _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}")
             )
-        console.print(table)
+        print_wide(console, name, ("score", "wins", "of", "ties"), lines)
         if one.left_out:
             console.print(f"{one.left_out:,} left out: somebody has no score there.", markup=False)
         console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)

@@ -12,9 +12,10 @@ from ape.cli.extras import needs
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
-    from eval.suites.suite import Outcome, Row, Table
+    from collections.abc import Iterator
 
-_WIDTH = 150  # of the table, where no terminal says its own
+    from ape.cli.eval.wide_table import Line
+    from eval.suites.suite import Outcome, Row, Table
 
 
 def suite(
@@ -73,14 +74,13 @@ def _systems(given: list[str]) -> dict[str, Path]:
 
 
 def _show(outcome: Outcome) -> None:
-    from rich.console import Console
+    from ape.cli.eval.score_show import table_console
+    from ape.cli.eval.wide_table import print_wide
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = table_console()
     for table in outcome.tables:
         console.print(table.title, style="bold", markup=False)
-        console.print(_drawn(table))
+        print_wide(console, table.of, table.columns, list(_lines(table)), wrap_headings=True)
         if table.note:
             console.print(table.note, markup=False)
         console.print()
@@ -94,21 +94,19 @@ def _show(outcome: Outcome) -> None:
     console.print(f"Published rows, marked with *, are from {outcome.paper}.", markup=False)
 
 
-def _drawn(table: Table) -> object:
-    from rich.table import Table as Drawn
+def _lines(table: Table) -> Iterator[Line]:
     from rich.text import Text
 
-    drawn = Drawn(box=None, pad_edge=False)
-    drawn.add_column(table.of, no_wrap=True)
-    for column in table.columns:
-        drawn.add_column(column, justify="right")
+    from ape.cli.eval.wide_table import Line
+
     for row in table.rows:
-        name = Text(f"{row.name} *" if row.published else row.name)
-        drawn.add_row(name, *_cells(table, row), style="dim" if row.published else "")
+        style = "dim" if row.published else ""
+        name = f"{row.name} *" if row.published else row.name
+        yield Line(Text(name, style), [Text(cell, style) for cell in _cells(table, row)])
         if any(row.undecided.values()):
             counts = (row.undecided.get(column, 0) for column in table.columns)
-            drawn.add_row("  undecided", *(str(count) if count else "" for count in counts), style="dim")
-    return drawn
+            cells = [Text(str(count) if count else "", "dim") for count in counts]
+            yield Line(Text("  undecided", "dim"), cells)
 
 
 def _cells(table: Table, row: Row) -> list[str]:
