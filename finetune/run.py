@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,12 @@ from ape.errors import InputError
 
 ASKED = "run.json"
 LOCK = ".lock"
-# Written into a checkpoint when all of it is on disk. One without it is of a process that died, and nobody goes on from
-# there.
+# Written into a checkpoint when all of it is on disk: whether the training had ended there, and a line for each file
+# with its hash. One without it is of a process that died, and nobody goes on from there; nor from one that has changed.
 WHOLE = "whole"
 END = "end"
+# Of transformers: where a checkpoint says which one was the best so far.
+_STATE = "trainer_state.json"
 # How torch and safetensors say it, who have no OSError for it.
 _FULL = ("No space left", "File too large", "failed writing file", "file write failed", "unexpected pos")
 
@@ -37,14 +40,19 @@ class Run:
         """Where they lie, each by its step."""
         return self.directory / "checkpoints"
 
-    def last_checkpoint(self) -> Path | None:
-        """The newest one that is whole."""
-        whole = [place.parent for place in self.checkpoints.glob(f"checkpoint-*/{WHOLE}")]
-        return max(whole, key=lambda place: int(place.name.rpartition("-")[2]), default=None)
+    def last_checkpoint(self, tell: Callable[[Path, str], None] = lambda _place, _file: None) -> Path | None:
+        """The newest one that is whole. `tell` hears of each newer one that was, and of the file that is damaged."""
+        marked = [place.parent for place in self.checkpoints.glob(f"checkpoint-*/{WHOLE}")]
+        for checkpoint in sorted(marked, key=step_of, reverse=True):
+            damaged = _damaged(checkpoint)
+            if damaged is None:
+                return checkpoint
+            tell(checkpoint, damaged)
+        return None
 
     def ended(self, checkpoint: Path) -> bool:
         """Whether the training had come to its end there, so that only the adapter is still to be saved."""
-        return (checkpoint / WHOLE).read_text() == END
+        return (checkpoint / WHOLE).read_text().partition("\n")[0] == END
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -89,12 +97,67 @@ def open_run(directory: Path, asked: Mapping[str, Any]) -> Run:
     return run
 
 
+def step_of(checkpoint: Path) -> int:
+    """The step that it was saved after."""
+    return int(checkpoint.name.rpartition("-")[2])
+
+
 def mark_whole(checkpoint: Path, *, end: bool) -> None:
-    """All of it is on disk."""
-    with (checkpoint / WHOLE).open("w") as mark:
-        mark.write(END if end else "")
-        mark.flush()
-        os.fsync(mark.fileno())
+    """All of it is on disk, where a power cut leaves it too."""
+    lines = [END if end else ""]
+    for place in sorted(place for place in checkpoint.rglob("*") if place.is_file() and place.name != WHOLE):
+        lines.append(f"{_hash(place)} {place.relative_to(checkpoint)}")
+        _sync(place)
+    draft = checkpoint / f"{WHOLE}.draft"
+    draft.write_text("\n".join(lines), encoding="utf-8")
+    _sync(draft)
+    draft.replace(checkpoint / WHOLE)
+    _sync(checkpoint)
+    _sync(checkpoint.parent)
+
+
+def _sync(place: Path) -> None:
+    """Have a file, or the names in a directory, written to the disk itself."""
+    opened = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _hash(place: Path) -> str:
+    with place.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _damaged(checkpoint: Path) -> str | None:
+    """The file that is not as it was marked, here or in the best one so far, whose weights the training may end with."""
+    if (found := _changed_file(checkpoint)) is not None:
+        return found
+    if not (checkpoint / _STATE).exists():
+        return None
+    best = json.loads((checkpoint / _STATE).read_bytes()).get("best_global_step")
+    if not best or best == step_of(checkpoint):
+        return None
+    place = checkpoint.with_name(f"checkpoint-{best}")
+    found = _changed_file(place)
+    return None if found is None else f"{place.name}/{found}"
+
+
+def _changed_file(checkpoint: Path) -> str | None:
+    """The first that is gone or has another hash than in the mark, or the mark itself."""
+    try:
+        _, *lines = (checkpoint / WHOLE).read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return WHOLE
+    for line in lines:
+        digest, _, name = line.partition(" ")
+        try:
+            if _hash(checkpoint / name) != digest:
+                return name
+        except OSError:
+            return name
+    return None
 
 
 @contextmanager

@@ -28,8 +28,8 @@ from finetune.encoding import BLANK, Collator, encode, encode_all
 from finetune.example import evenly
 from finetune.loss import weigh_loss
 from finetune.plot import plot_losses
-from finetune.run import Run, open_run, written
-from finetune.trainer import ApeTrainer, Event
+from finetune.run import Run, open_run, step_of, written
+from finetune.trainer import ApeTrainer, Event, PassedOver
 from prompts import fingerprint
 from prompts.sep import SEPARATOR, STOP
 
@@ -64,7 +64,7 @@ def _train(
 ) -> Trained:
     loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
     trainer = _trainer(loaded, examples, run, config, listen)
-    last = run.last_checkpoint()
+    last = run.last_checkpoint(lambda place, file: trainer.tell(PassedOver(step_of(place), file)))
     if last and run.ended(last):
         trainer.stand_at(last)
     else:
@@ -76,7 +76,7 @@ def _train(
     return Trained(
         run.directory,
         trainer.state.global_step,
-        int(last.name.rpartition("-")[2]) if last else 0,
+        step_of(last) if last else 0,
         tuple(trainer.state.log_history),
     )
 

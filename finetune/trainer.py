@@ -33,6 +33,14 @@ from finetune.task import answer, gain
 
 
 @dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A checkpoint that can't be gone on from, because this file is not as it was written."""
+
+    step: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """The training begins after this step: 0, or that of the checkpoint it goes on from."""
 
@@ -62,7 +70,7 @@ class Look:
     stopped: float
 
 
-Event = Start | Step | Look
+Event = PassedOver | Start | Step | Look
 
 
 class ApeTrainer(Trainer):

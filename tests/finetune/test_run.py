@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,13 @@ from finetune.run import ASKED, Run, mark_whole, open_run, written
 ASKED_FOR = {"base": "b", "config": {"batch": 8, "lora": {"rank": 4}}}
 
 
-def checkpoint(run: Run, step: int, *, whole: bool = True, end: bool = False) -> Path:
+def checkpoint(
+    run: Run, step: int, *, whole: bool = True, end: bool = False, best: int | None = None
+) -> Path:
     place = run.checkpoints / f"checkpoint-{step}"
     place.mkdir(parents=True)
+    (place / "weights").write_bytes(bytes([step]))
+    (place / "trainer_state.json").write_text(json.dumps({"best_global_step": best}))
     if whole:
         mark_whole(place, end=end)
     return place
@@ -47,6 +54,40 @@ def test_a_checkpoint_that_was_cut_short_is_passed_over(tmp_path: Path) -> None:
     checkpoint(run, 10)
     checkpoint(run, 100, whole=False)
     assert run.last_checkpoint() == run.checkpoints / "checkpoint-10"
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda file: file.write_bytes(b""), lambda file: file.write_bytes(b"?"), Path.unlink]
+)
+def test_a_checkpoint_that_was_damaged_later_is_passed_over_and_told(
+    tmp_path: Path, spoil: Callable[[Path], object]
+) -> None:
+    run, told = open_run(tmp_path, ASKED_FOR), []
+    before, after = checkpoint(run, 9), checkpoint(run, 10)
+    spoil(after / "weights")
+    assert run.last_checkpoint(lambda *one: told.append(one)) == before
+    assert told == [(after, "weights")]
+
+
+def test_a_checkpoint_is_as_good_as_the_best_that_it_names(tmp_path: Path) -> None:
+    run, told = open_run(tmp_path, ASKED_FOR), []
+    first, best = checkpoint(run, 1, best=1), checkpoint(run, 2, best=2)
+    last = checkpoint(run, 3, best=2)
+    assert run.last_checkpoint() == last
+    (best / "weights").unlink()
+    assert run.last_checkpoint(lambda *one: told.append(one)) == first
+    assert told == [(last, "checkpoint-2/weights"), (best, "weights")]
+
+
+def test_what_is_marked_is_on_the_disk_before_its_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda opened: synced.append(Path(f"/proc/self/fd/{opened}").readlink().name)
+    )
+    checkpoint(open_run(tmp_path, ASKED_FOR), 5)
+    assert synced == ["trainer_state.json", "weights", "whole.draft", "checkpoint-5", "checkpoints"]
 
 
 def test_a_checkpoint_knows_whether_it_was_the_last(tmp_path: Path) -> None:

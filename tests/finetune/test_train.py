@@ -24,7 +24,7 @@ from finetune.encoding import Collator, encode
 from finetune.loss import plain_loss
 from finetune.run import Run, open_run
 from finetune.train import Trained, _arguments, adapted, train
-from finetune.trainer import ApeTrainer, Event, Look, Start, Step
+from finetune.trainer import ApeTrainer, Event, Look, PassedOver, Start, Step
 from tests.finetune.conftest import Fit
 from tests.finetune.tiny import EXAMPLES, configured, furthest, make_model, weights
 
@@ -190,6 +190,18 @@ def test_wherever_it_is_disturbed_the_adapter_is_the_same(
     resumed = fit(tmp_path / "out")
     assert resumed.resumed_from == step - step % 2
     assert best(resumed.directory)["step"] > resumed.resumed_from
+    assert adapter(resumed.directory) == adapter(undisturbed.directory)
+
+
+def test_a_damaged_checkpoint_is_passed_over_for_the_one_before_it(
+    fit: Fit, undisturbed: Trained, tmp_path: Path
+) -> None:
+    with pytest.raises(Stop):
+        fit(tmp_path / "out", listen=unplugged_at(5))
+    (tmp_path / "out/checkpoints/checkpoint-4/adapter_model.safetensors").write_bytes(b"")
+    events: list[Event] = []
+    resumed = fit(tmp_path / "out", listen=events.append)
+    assert events[:2] == [PassedOver(4, "adapter_model.safetensors"), Start(2, 6)]
     assert adapter(resumed.directory) == adapter(undisturbed.directory)
 
 

@@ -85,20 +85,27 @@ def _progress(console: Console) -> Iterator[Callable[[Event], None]]:
     """A bar with the loss, the rate and the time left; a line now and then where stderr is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from finetune.trainer import Look, Start, Step
+    from finetune.trainer import Look, PassedOver, Start, Step
 
     columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[so_far]}"))
     bar = Progress(*columns, console=console, disable=not console.is_terminal)
     task = bar.add_task("", total=None, so_far="")
     said = time.monotonic()
+    damaged = False
 
     def listen(event: Event) -> None:
-        nonlocal said
+        nonlocal said, damaged
         match event:
+            case PassedOver():
+                damaged = True
+                told = f"The checkpoint of step {event.step} is passed over: {event.file} is damaged."
+                console.print(told, markup=False, soft_wrap=True)
             case Start():
                 bar.update(task, completed=event.step, total=event.steps)
                 if event.step:
                     console.print(f"Going on from the checkpoint of step {event.step} of {event.steps}.")
+                elif damaged:
+                    console.print("There is no other checkpoint: it begins anew.")
             case Step():
                 bar.update(task, completed=event.step, total=event.steps, so_far=_so_far(event))
                 last = event.step == event.steps
@@ -144,10 +151,10 @@ def _say_what_is_next(console: Console, trained: Trained, base: str, data: Path)
 
 def _say_how_to_go_on(out: Path) -> None:
     from ape.cli.talk import say
-    from finetune.run import Run
+    from finetune.run import Run, step_of
 
     last = Run(out).last_checkpoint()
-    where = f"step {last.name.rpartition('-')[2]}, its last checkpoint" if last else "the beginning"
+    where = f"step {step_of(last)}, its last checkpoint" if last else "the beginning"
     say(f"Stopped. The same command goes on from {where}.")
 
 
