@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ape.errors import InputError
 from ape.languages import NAMES, code_of, detect, name_of, script_counts
 from eval.corpus import Corpus, Document
-from eval.reading.given import Given, Lines, Note, quiet
+from eval.reading.given import SOURCE, Given, Lines, Note, joined, quiet
 
 # Of a text with fewer letters the language is taken on trust: names and exclamations look like any.
 _ENOUGH_LETTERS = 200
@@ -154,12 +154,15 @@ def _languages(given: Sequence[Given], rules: Rules) -> tuple[str, str]:
     targets = [texts for one in given for texts in one.references] or outputs
     source = code_of(rules.source_language) if rules.source_language else _found(sources)
     target = code_of(rules.target_language) if rules.target_language else _found(targets)
-    for texts in sources:
-        _check_language(texts, source, "the source", "--source-language")
+    by_text: dict[str, list[Lines]] = {}
     for one in given:
         for what, texts in one.every().items():
-            if what != "the source":
-                _check_language(texts, target, what, "--target-language")
+            by_text.setdefault(what, []).append(texts)
+    for what, parts in by_text.items():
+        expected, flag = (source, "--source-language") if what == SOURCE else (target, "--target-language")
+        # Each document by itself, and the text as a whole: documents of a few lines say nothing alone.
+        for texts in (*parts, joined(parts)):
+            _check_language(texts, expected, what, flag)
     return source, target
 
 

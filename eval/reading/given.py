@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ape.books.encoding import find_encoding, lines
 from ape.errors import InputError
 
+SOURCE = "the source"
 Note = Callable[[str], None]
 """Takes a sentence that the user should read, though nothing failed."""
 
@@ -51,13 +52,19 @@ class Given:
 
     def every(self) -> dict[str, Lines]:
         """All its texts by what they are called."""
-        told = {"the source": self.sources} if self.sources else {}
+        told = {SOURCE: self.sources} if self.sources else {}
         told |= {_ordinal(number): texts for number, texts in enumerate(self.references, 1)}
         return told | {f"system {name!r}": texts for name, texts in self.outputs.items()}
 
 
 def _ordinal(number: int) -> str:
     return f"reference {number}"
+
+
+def joined(parts: Sequence[Lines]) -> Lines:
+    """Documents of one text as a whole."""
+    texts = tuple(text for part in parts for text in part.texts)
+    return replace(parts[0], texts=texts, numbers=tuple(at for part in parts for at in part.numbers))
 
 
 def numbered_lines(path: Path, *, encoding: str | None = None) -> list[tuple[int, str]]:

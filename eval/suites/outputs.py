@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ape.errors import InputError
@@ -11,7 +10,7 @@ from ape.languages import name_of
 from eval.corpus import Corpus
 from eval.metric import Counted, Metric, Score, Unmeasured
 from eval.reading.checks import other_language
-from eval.reading.given import Lines
+from eval.reading.given import Lines, joined
 from eval.reading.read import cut_lines
 from eval.suites.suite import Row
 
@@ -41,18 +40,13 @@ def check_outputs(parts: Sequence[Lines], language: str) -> None:
                 raise InputError(
                     f"{part.place(place)} is empty. Each segment needs its output.", field="system"
                 )
-    whole = _joined(parts)
+    whole = joined(parts)
     if found := other_language(whole, language):
         raise InputError(
             f"{whole.place(0)}: the output seems to be {name_of(found)} from there on, and the suite is for "
             f"{name_of(language)}.",
             field="system",
         )
-
-
-def _joined(parts: Sequence[Lines]) -> Lines:
-    texts = tuple(text for part in parts for text in part.texts)
-    return replace(parts[0], texts=texts, numbers=tuple(at for part in parts for at in part.numbers))
 
 
 def scored(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasured:

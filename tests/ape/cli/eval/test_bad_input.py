@@ -44,6 +44,19 @@ def test_texts_that_do_not_fit_are_refused_by_line(
     assert "Traceback" not in done.stderr
 
 
+def test_a_system_in_another_language_is_noticed_also_where_documents_are_short(
+    here: Run, tmp_path: Path
+) -> None:
+    write(
+        tmp_path,
+        mine="\n\n".join(GERMAN.splitlines()),
+        human="\n\n".join(["The fog lifted over the old bridge, and the river was seen at last."] * 3),
+    )
+    done = here("eval", "score", *FILES)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Line 1 of mine.txt: system 'mine' seems to be German from there on, and English is" in done.stderr
+
+
 def test_an_output_without_words_needs_a_word_from_the_user(here: Run, tmp_path: Path) -> None:
     write(tmp_path, mine="The fog lifted.\n\nIn spring.\n", human=HUMAN)
     done = here("eval", "score", *FILES, "--documents", "none")
