@@ -2,12 +2,13 @@
 
 A system's score is the sum over documents of what the scorer gives to the reference less what it gives to the system:
 lower is better, and the reference itself gets 0. Without a trained scorer, each document is scored by one that learned
-order from the references of the other documents, so that no document is judged by what was learned from it.
+order from the references of the other documents, so that no document is judged by what was learned from it. All
+references of a document are held out together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +22,7 @@ from eval.corpus import Corpus
 from eval.dip import ranking
 from eval.dip.cohesion import FEATURES, Sentence, features, sentences
 from eval.dip.ranking import Pairs, Ranker
-from eval.dip.sides import asking, read_sides
+from eval.dip.sides import Sides, asking, read_sides
 from eval.metric import Counted, Numbers, Unmeasured, mean_of, signed
 
 LANGUAGES = ("en",)
@@ -30,6 +31,8 @@ PASSAGE = 12
 """Segments that are looked at together."""
 SHUFFLES = 10
 """Other orders for each passage to learn from."""
+SHORTEST = 3
+"""Sentences of a passage whose order says something."""
 Against: TypeAlias = Literal["mt", "shuffled"]
 _Texts: TypeAlias = Sequence[Annotation | None]
 
@@ -56,6 +59,10 @@ def train_scorer(
         pairs = _joined([_against_mt(corpus, system, found) for system in named])
     else:
         pairs = _shuffled(_references(corpus, found), seed)
+        if not pairs.groups:
+            raise InputError(
+                f"No scorer of coherence can be trained against other orders: no reference has {SHORTEST} sentences."
+            )
     return ranking.train(
         pairs, kind=KIND, features=FEATURES, seed=seed, against=against, annotator=found.name, passage=PASSAGE
     )
@@ -81,11 +88,13 @@ class Coherence:
             return scorers
         index = {one.id: place for place, one in enumerate(corpus.documents)}
         rows, documents = [], []
-        for side in read_sides(corpus, system, annotator):
+        sides = read_sides(corpus, system, annotator)
+        groups = _groups(sides)
+        for side in sides:
             kept = [place for place, text in enumerate(side.references) if text is not None]
             if kept:
                 difference = _document(side.references, kept) - _document(side.outputs, kept)
-                rows.append((float(scorers[_key(side.references)].score(difference)), 1.0))
+                rows.append((float(scorers[groups[side.id]].score(difference)), 1.0))
                 documents.append(index[side.id])
         told = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
         return Counted(
@@ -98,20 +107,30 @@ class Coherence:
         )
 
     def _scorers(self, corpus: Corpus, annotator: Annotator) -> dict[str, Ranker] | Unmeasured:
-        """By the text of a reference: the one given, or one that learned from all the others."""
+        """By document: the one given, or one that learned from all the others."""
         references = _references(corpus, annotator)
+        groups = {one.group for one in references.values()}
         if self.scorer is not None:
-            return dict.fromkeys(references, self.scorer)
+            return dict.fromkeys(groups, self.scorer)
         pairs = _shuffled(references, self.seed)
         found = {}
-        for key in references:
-            rest = pairs.of(frozenset(references) - {key})
+        for group in groups:
+            rest = pairs.of(frozenset(groups - {group}))
             if not rest.groups:
                 return Unmeasured(
-                    "a scorer learns from other documents, and here is none: give a trained one"
+                    f"a scorer learns from {SHORTEST} sentences or more of other documents, and here are none: "
+                    "give a trained one"
                 )
-            found[key] = ranking.fit(rest.better, rest.worse, kind=KIND, features=FEATURES)
+            found[group] = ranking.fit(rest.better, rest.worse, kind=KIND, features=FEATURES)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """The passages of a reference, and the document it is of."""
+
+    group: str
+    passages: list[list[Sentence]]
 
 
 def _sum(sums: Numbers) -> Numbers:
@@ -119,10 +138,23 @@ def _sum(sums: Numbers) -> Numbers:
     return total
 
 
-def _references(corpus: Corpus, annotator: Annotator) -> dict[str, list[list[Sentence]]]:
-    """The passages of every reference, each text once however often it is in the corpus."""
+def _references(corpus: Corpus, annotator: Annotator) -> dict[str, _Reference]:
+    """Every reference by its text, once however often it is in the corpus."""
     sides = read_sides(corpus, corpus.systems[0], annotator)
-    return {_key(side.references): list(_passages(side.references)) for side in sides if any(side.references)}
+    groups = _groups(sides)
+    return {
+        _key(side.references): _Reference(groups[side.id], list(_passages(side.references)))
+        for side in sides
+        if any(side.references)
+    }
+
+
+def _groups(sides: Sequence[Sides]) -> dict[str, str]:
+    """By its id, what tells a document from others: the texts of all its references."""
+    keys: dict[str, set[str]] = {}
+    for side in sides:
+        keys.setdefault(side.id, set()).add(_key(side.references))
+    return {name: " ".join(sorted(texts)) for name, texts in keys.items()}
 
 
 def _key(texts: _Texts) -> str:
@@ -147,29 +179,31 @@ def _document(texts: _Texts, kept: Sequence[int]) -> Numbers:
 
 def _against_mt(corpus: Corpus, system: str, annotator: Annotator) -> Pairs:
     better, worse, groups = [], [], []
-    for side in read_sides(corpus, system, annotator):
+    sides = read_sides(corpus, system, annotator)
+    documents = _groups(sides)
+    for side in sides:
         kept = [place for place, text in enumerate(side.references) if text is not None]
         passages = zip(_passages(side.references, kept), _passages(side.outputs, kept), strict=True)
         for ours, theirs in passages:
             better.append(features(ours))
             worse.append(features(theirs))
-            groups.append(_key(side.references))
+            groups.append(documents[side.id])
     return _as_pairs(better, worse, groups)
 
 
-def _shuffled(references: dict[str, list[list[Sentence]]], seed: int) -> Pairs:
-    """Each passage of three sentences or more against other orders of them."""
+def _shuffled(references: Mapping[str, _Reference], seed: int) -> Pairs:
+    """Each passage that is long enough against other orders of its sentences."""
     better, worse, groups = [], [], []
     for key in sorted(references):
         chance = np.random.default_rng([seed, int(key[:8], 16)])
-        for passage in references[key]:
-            if len(passage) < 3:
+        for passage in references[key].passages:
+            if len(passage) < SHORTEST:
                 continue
             straight = features(passage)
             for _ in range(SHUFFLES):
                 better.append(straight)
                 worse.append(features([passage[place] for place in chance.permutation(len(passage))]))
-                groups.append(key)
+                groups.append(references[key].group)
     return _as_pairs(better, worse, groups)
 
 

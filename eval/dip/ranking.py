@@ -127,6 +127,7 @@ def train(
     pairs: Pairs, *, kind: str, features: Sequence[str], seed: int, folds: int = 5, **facts: Fact
 ) -> Ranker:
     """A scorer from all pairs, that tells how right scorers from some groups were on the pairs of the others."""
+    made = fit(pairs.better, pairs.worse, kind=kind, features=features)
     known = sorted(set(pairs.groups))
     held = np.random.default_rng(seed).permutation(len(known))
     right = 0.0
@@ -134,8 +135,8 @@ def train(
     for part in parts if len(known) > 1 else ():
         out = frozenset(known[place] for place in part)
         rest, aside = pairs.of(frozenset(known) - out), pairs.of(out)
-        made = fit(rest.better, rest.worse, kind=kind, features=features)
-        right += accuracy(made, aside.better, aside.worse) * len(aside.groups)
+        other = fit(rest.better, rest.worse, kind=kind, features=features)
+        right += accuracy(other, aside.better, aside.worse) * len(aside.groups)
     told = {
         **facts,
         "seed": seed,
@@ -143,7 +144,6 @@ def train(
         "documents": len(known),
         "held_out_accuracy": right / len(pairs.groups) if len(known) > 1 else None,
     }
-    made = fit(pairs.better, pairs.worse, kind=kind, features=features)
     return Ranker(made.kind, made.features, made.scales, made.weights, told)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from ape.errors import InputError
 from eval.annotate import Annotator
+from eval.corpus import Corpus, Document
 from eval.dip import Coherence, load_scorer, train_scorer
+from eval.dip.coherence import Against
 from eval.dip.ranking import Pairs, accuracy, fit, load, train
 from eval.metric import Counted, Score, Unmeasured
 from tests.eval.dip.test_every_metric import ALL, library
@@ -41,6 +44,8 @@ def test_held_out_accuracy_is_of_groups_that_were_not_trained_on() -> None:
 
 
 def test_without_a_pair_there_is_nothing_to_train_on() -> None:
+    with pytest.raises(InputError, match="pairs"):
+        train(Pairs(np.zeros((0, 2)), np.zeros((0, 2)), ()), kind="test", features="ab", seed=1)
     with pytest.raises(InputError, match="pairs"):
         fit(np.zeros((0, 2)), np.zeros((0, 2)), kind="test", features="ab")
 
@@ -90,3 +95,33 @@ def test_one_document_alone_needs_a_trained_scorer(english: Annotator) -> None:
     score = counted.scored()
     assert isinstance(score, Score)
     assert score.value == score.parts["mean"]
+
+
+def two_references(corpus: Corpus) -> Corpus:
+    """The same with a second reference of each document, which is the first in capitals."""
+    documents = (
+        replace(one, references=(*one.references, tuple(str(text).upper() for text in one.references[0])))
+        for one in corpus.documents
+    )
+    return replace(corpus, documents=tuple(documents))
+
+
+@pytest.mark.parametrize("against", ["mt", "shuffled"])
+def test_all_references_of_a_document_are_held_out_together(english: Annotator, against: Against) -> None:
+    corpus = two_references(library(*ALL))
+    scorer = train_scorer(corpus, against=against, systems=["worse"], annotator=english)
+    assert scorer.facts["documents"] == len(ALL)
+    doubled = train_scorer(library(*ALL), against=against, systems=["worse"], annotator=english)
+    assert scorer.facts["pairs"] == 2 * int(str(doubled.facts["pairs"]))
+
+
+def test_a_document_is_not_judged_by_its_other_reference(english: Annotator) -> None:
+    found = Coherence(annotator=english).count(two_references(library("harbour")), "worse")
+    assert isinstance(found, Unmeasured)
+    assert "of other documents, and here are none" in found.why
+
+
+def test_references_too_short_to_be_shuffled_are_a_sentence(english: Annotator) -> None:
+    short = Corpus((Document("one", {"s": ("He left.",)}, (("He went.",),)),), "zh", "en")
+    with pytest.raises(InputError, match="no reference has 3 sentences"):
+        train_scorer(short, against="shuffled", annotator=english)

@@ -76,6 +76,16 @@ def test_what_can_t_be_done_is_a_sentence(here: Run, table: str, words: tuple[st
     assert said in done.stderr
 
 
+def test_references_too_short_to_be_shuffled_are_a_sentence(here: Run, tmp_path: Path) -> None:
+    row = {"id": "one", "reference": ["He went home."], "systems": {"s": ["He left."]}}
+    (tmp_path / "short.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    words = ("short.jsonl", "-o", "x.json", "--against", "shuffled", "--target-language", "en")
+    done = here("eval", "coherence", "train", *words)
+    assert done.returncode == 2
+    assert "no reference has 3 sentences" in done.stderr
+    assert not (tmp_path / "x.json").exists()
+
+
 def test_a_scorer_is_for_coherence_only(here: Run, table: str) -> None:
     done = here("eval", "score", table, "--metric", "ter", "--scorer", "scorer.json")
     assert done.returncode == 2
