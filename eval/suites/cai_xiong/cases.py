@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
 from eval.reading.given import Lines
+from eval.suites.by_id import read_by_id
 from eval.suites.outputs import check_outputs
 
 Phenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
@@ -57,12 +58,6 @@ class _Line(BaseModel):
     reference_context: str = ""
 
 
-class _Output(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-    id: str
-    output: str
-
-
 def read_cases(path: Path) -> list[Case]:
     """One JSON object a line."""
     cases = []
@@ -91,8 +86,9 @@ def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
     of the second sentence of each case.
     """
     if path.suffix == ".jsonl":
-        found = {line.id: line.output for line in _outputs(path)}
-        return [_output(found, case, path) for case in cases]
+        parts = read_by_id(path, {case.id: 1 for case in cases}, of="case")
+        check_outputs(parts, "zh")
+        return [part.texts[0] or "" for part in parts]
     texts = [text for _, text in _lines(path, blank=True)]
     if len(texts) != len(cases):
         raise InputError(
@@ -102,17 +98,6 @@ def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
         )
     check_outputs([Lines(path.name, tuple(texts), tuple(range(1, len(texts) + 1)))], "zh")
     return texts
-
-
-def _outputs(path: Path) -> Iterator[_Output]:
-    for number, text in _lines(path):
-        yield _parsed(_Output, text, path, number)
-
-
-def _output(found: Mapping[str, str], case: Case, path: Path) -> str:
-    if not found.get(case.id, "").strip():
-        raise InputError(f"{path} has no translation of {case.id}.", field="system")
-    return found[case.id]
 
 
 def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:

@@ -12,8 +12,6 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from ape.errors import InputError
 from eval.annotate.protocol import Annotator
 from eval.dip.consistency import VERDICTS
@@ -21,8 +19,8 @@ from eval.dip.mined import PHENOMENA, MinedSet, Phenomenon, read_mined
 from eval.dip.mined_scores import score_mined
 from eval.dip.pronouns import FATES
 from eval.metric import Counted, Numbers, Unmeasured
-from eval.reading.given import Lines, numbered_lines
 from eval.reading.read import cut_lines
+from eval.suites.by_id import read_by_id
 from eval.suites.dip.paper import PAIRS, PUBLISHED
 from eval.suites.outputs import REFERENCES, check_outputs
 from eval.suites.suite import Outcome, Row, Table, published
@@ -40,12 +38,6 @@ _COLUMNS: Mapping[Phenomenon, Mapping[str, str | None]] = {
     "connectives": {"Acc": "acc", "ANY": "any"},
     "pronouns": {"right": "", "wrong": "mismatch", "lost": "lost", "their score ↓": None},
 }
-
-
-class _Output(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-    id: str
-    output: str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,44 +72,14 @@ class DipSuite:
 
 def read_outputs(path: Path, mined: MinedSet) -> Outputs:
     """What a system wrote for each item, in the order of the set or, in a .jsonl file, by id."""
+    lengths = {item.id: len(item.sources) for item in mined.items}
     if path.suffix == ".jsonl":
-        return _by_id(path, mined)
-    parts = cut_lines(path, [len(item.sources) for item in mined.items], whole="the set")
+        parts = read_by_id(path, lengths, of="item")
+    else:
+        parts = cut_lines(path, list(lengths.values()), whole="the set")
     check_outputs(parts, str(mined.manifest.get("target_language", "en")))
     texts = (tuple(text or "" for text in part.texts) for part in parts)
     return {item.id: found for item, found in zip(mined.items, texts, strict=True)}
-
-
-def _by_id(path: Path, mined: MinedSet) -> Outputs:
-    found: dict[str, Lines] = {}
-    for number, line in numbered_lines(path):
-        if line.strip():
-            given = _parsed(line, f"Line {number} of {path.name}")
-            texts = (given.output,) if isinstance(given.output, str) else given.output
-            found[given.id] = Lines(path.name, texts, (number,) * len(texts))
-    for item in mined.items:
-        if item.id not in found:
-            raise InputError(f"{path.name} has no output for item {item.id!r} of the set.", field="system")
-        if len(found[item.id]) != len(item.sources):
-            place = (
-                f"Line {found[item.id].numbers[0]} of {path.name}" if found[item.id].numbers else path.name
-            )
-            raise InputError(
-                f"{place}: item {item.id!r} has {len(item.sources)} source segments, and its output has "
-                f"{len(found[item.id])}.",
-                field="system",
-            )
-    check_outputs([found[item.id] for item in mined.items], str(mined.manifest.get("target_language", "en")))
-    return {item.id: tuple(text or "" for text in found[item.id].texts) for item in mined.items}
-
-
-def _parsed(line: str, place: str) -> _Output:
-    try:
-        return _Output.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        what = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"{place}: {what}: {first['msg']}.", field="system") from error
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

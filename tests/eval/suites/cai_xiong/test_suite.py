@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -98,11 +99,28 @@ def test_outputs_that_do_not_fit_are_refused_by_line(tmp_path: Path, text: str, 
         CaiXiong().run(data, {"ours": path})
 
 
-def test_a_missing_translation_is_named(tmp_path: Path) -> None:
+ENGLISH = "The sisters sang on the bridge until the fog lifted, and nobody spoke of it again. "
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (lambda rows: rows[:1], r"ours\.jsonl has no output for case 'pronoun\.1'"),
+        (lambda rows: [*rows, rows[1]], r"Line 6 of ours\.jsonl: case 'pronoun\.1' has an output in line 2 already"),
+        (lambda rows: [*rows, {"id": "x", "output": "是"}], r"Line 6 of ours\.jsonl: there is no case 'x' in the data"),
+        (lambda rows: [*rows[:4], rows[4] | {"output": " "}], r"Line 5 of ours\.jsonl is empty"),
+        (lambda rows: [rows[0] | {"output": ["是", "否"]}, *rows[1:]], "Line 1 of .* its output has 2"),
+        (lambda rows: [row | {"output": ENGLISH} for row in rows], "Line 1 of .*: the output seems to be English"),
+    ],
+)  # fmt: skip
+def test_outputs_by_id_that_do_not_fit_are_refused_by_line(
+    tmp_path: Path, changed: Callable[[list[dict[str, str]]], list[dict[str, str]]], told: str
+) -> None:
     data = write(tmp_path / "cases.jsonl")
     path = tmp_path / "ours.jsonl"
-    path.write_text('{"id": "pronoun.0", "output": "你们"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"no translation of pronoun\.1"):
+    rows = changed([{"id": one.id, "output": one.reference} for one in CASES])
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError, match=told):
         CaiXiong().run(data, {"ours": path})
 
 

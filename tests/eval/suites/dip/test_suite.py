@@ -91,7 +91,12 @@ def test_the_published_rows_are_of_the_same_pair(data: Path, english: Annotator)
     [
         ("a.txt", "One.\n", r"a.txt has 1 lines of text, and the set has \d+ segments"),
         ("a.jsonl", '{"id": "x"}\n', "Line 1 of a.jsonl: output"),
-        ("a.jsonl", '{"id": "x", "output": "One."}\n', "a.jsonl has no output for item 'consistency/"),
+        (
+            "a.jsonl",
+            '{"id": "x", "output": "One."}\n',
+            "Line 1 of a.jsonl: there is no item 'x' in the data of the",
+        ),
+        ("a.jsonl", "\n", "a.jsonl has no output for item 'consistency/"),
         ("b.txt", None, "There is no file"),
     ],
 )
