@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ape.adapters import CARD
-from ape.errors import InputError
+from ape.errors import ApeError, InputError
 
 ASKED = "run.json"
 LOCK = ".lock"
@@ -25,6 +27,8 @@ WHOLE = "whole"
 END = "end"
 # Of transformers: where a checkpoint says which one was the best so far.
 _STATE = "trainer_state.json"
+# What a system says where it can't write; a lost connection to another process is an OSError too, and is none of these.
+_UNWRITTEN = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS}
 # How torch and safetensors say it, who have no OSError for it.
 _FULL = ("No space left", "File too large", "failed writing file", "file write failed", "unexpected pos")
 
@@ -131,7 +135,7 @@ def _hash(place: Path) -> str:
 
 
 def _damaged(checkpoint: Path) -> str | None:
-    """The file that is not as it was marked, here or in the best one so far, whose weights the training may end with."""
+    """The file that is not as it was marked, here or in the best one so far, whose weights may be the end's."""
     if (found := _changed_file(checkpoint)) is not None:
         return found
     if not (checkpoint / _STATE).exists():
@@ -161,23 +165,46 @@ def _changed_file(checkpoint: Path) -> str | None:
 
 
 @contextmanager
-def written(what: str) -> Iterator[None]:
+def written(what: str, run: Run) -> Iterator[None]:
     """A disk that is full is said in a sentence, whichever library was writing."""
     try:
-        yield
+        with _told_once():
+            yield
+    except ApeError:
+        raise
     except Exception as error:
         if (full := _disk_full(error)) is None:
             raise
-        raise InputError(
-            f"{what} could not be written: {full}. The checkpoints before it are whole: make room, and the same "
-            "command goes on from there."
-        ) from error
+        raise InputError(f"{what} could not be written: {full}. {_way_on(run)}") from error
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """TensorBoard writes in a thread, and raises there what the next to write will hear of: that is once too often."""
+    tell = threading.excepthook
+
+    def heard(failed: threading.ExceptHookArgs) -> None:
+        if _disk_full(failed.exc_value) is None:
+            tell(failed)
+
+    threading.excepthook = heard
+    try:
+        yield
+    finally:
+        threading.excepthook = tell
+
+
+def _way_on(run: Run) -> str:
+    last = run.last_checkpoint()
+    if last is None:
+        return "There is no checkpoint yet: make room, and the same command begins anew."
+    return f"The checkpoint of step {step_of(last)} is whole: make room, and the same command goes on from there."
 
 
 def _disk_full(error: BaseException | None) -> str | None:
     """What the system said, where this or what led to it is a failure to write."""
     while error is not None:
-        if isinstance(error, OSError) and error.strerror:
+        if isinstance(error, OSError) and error.errno in _UNWRITTEN:
             return error.strerror
         if any(sign in str(error) for sign in _FULL):
             return "no space left"

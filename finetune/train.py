@@ -33,6 +33,7 @@ from finetune.trainer import ApeTrainer, Event, PassedOver
 from prompts import fingerprint
 from prompts.sep import SEPARATOR, STOP
 
+TENSORBOARD = "tensorboard"
 LIBRARIES = ("torch", "transformers", "peft", "accelerate")
 
 
@@ -68,9 +69,10 @@ def _train(
     if last and run.ended(last):
         trainer.stand_at(last)
     else:
-        trainer.train(resume_from_checkpoint=str(last) if last else None)
+        with written(f"The log in {run.directory / TENSORBOARD}", run):
+            trainer.train(resume_from_checkpoint=str(last) if last else None)
     if trainer.is_world_process_zero():
-        with written(f"The adapter in {run.directory}"):
+        with written(f"The adapter in {run.directory}", run):
             _save(trainer, loaded, examples, run, config)
     trainer.accelerator.wait_for_everyone()
     return Trained(
@@ -150,7 +152,7 @@ def _arguments(run: Run, config: TrainConfig, examples: int, *, watched: bool) -
             f"A batch of {config.batch} can't be divided among {processes} processes that take "
             f"{config.micro_batch} at once. Choose a micro_batch that fits."
         )
-    os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.directory / "tensorboard")
+    os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.directory / TENSORBOARD)
     steps = ceil(config.epochs * ceil(examples / config.batch))
     fsdp: Any = None if config.fsdp is None else True
     arguments = TrainingArguments(

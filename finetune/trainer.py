@@ -28,7 +28,7 @@ from finetune.batches import LengthGrouped
 from finetune.config import TrainConfig
 from finetune.encoding import Collator, Encoded, encode
 from finetune.example import Example
-from finetune.run import mark_whole, written
+from finetune.run import Run, mark_whole, written
 from finetune.task import answer, gain
 
 
@@ -173,9 +173,10 @@ class ApeTrainer(Trainer):
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         """As it is done, and then a mark that it was; a half that did not fit is taken away."""
-        place = Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"
+        checkpoints = Path(str(self.args.output_dir))
+        place = checkpoints / f"checkpoint-{self.state.global_step}"
         try:
-            with written(f"The checkpoint of step {self.state.global_step}"):
+            with written(f"The checkpoint of step {self.state.global_step}", Run(checkpoints.parent)):
                 super()._save_checkpoint(model, trial)
                 self.accelerator.wait_for_everyone()  # each has a file of its own in it
                 if self.args.should_save:

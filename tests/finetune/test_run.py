@@ -144,12 +144,20 @@ def test_a_file_in_its_place_is_said(tmp_path: Path) -> None:
         ValueError("I/O error: No space left on device (os error 28)"),
     ],
 )
-def test_a_full_disk_is_a_sentence_whoever_found_it(error: Exception) -> None:
-    said = r"The checkpoint could not be written: [Nn]o space left"
-    with pytest.raises(InputError, match=said), written("The checkpoint"):
+def test_a_full_disk_is_a_sentence_whoever_found_it(error: Exception, tmp_path: Path) -> None:
+    run = open_run(tmp_path, ASKED_FOR)
+    said = r"The checkpoint could not be written: [Nn]o space left.*\. There is no checkpoint yet: make room"
+    with pytest.raises(InputError, match=said), written("The checkpoint", run):
+        raise error
+    checkpoint(run, 5)
+    with pytest.raises(InputError, match="The checkpoint of step 5 is whole"), written("It", run):
         raise error
 
 
-def test_what_is_no_full_disk_stays_as_it_is() -> None:
-    with pytest.raises(ZeroDivisionError), written("The checkpoint"):
-        raise ZeroDivisionError
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError(), ConnectionResetError(104, "by peer"), InputError("Said already.")]
+)
+def test_what_is_no_full_disk_stays_as_it_is(error: Exception, tmp_path: Path) -> None:
+    with pytest.raises(type(error)) as caught, written("The checkpoint", Run(tmp_path)):
+        raise error from OSError(28, "No space left on device") if isinstance(error, InputError) else None
+    assert caught.value is error

@@ -328,6 +328,26 @@ def test_a_full_disk_leaves_the_checkpoint_before_it_whole(
     assert adapter(resumed.directory) == adapter(undisturbed.directory)
 
 
+@pytest.mark.parametrize(
+    ("step", "said"), [(1, "There is no checkpoint yet"), (3, "The checkpoint of step 2 is whole")]
+)
+def test_a_disk_that_is_full_between_checkpoints_is_a_sentence_too(
+    fit: Fit, tmp_path: Path, step: int, said: str
+) -> None:
+    """The log meets it first, in a thread of its own; whatever that said besides would be a warning, and fail."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Step) and event.step == step:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+
+    try:
+        with pytest.raises(InputError, match=rf"The log in .*/tensorboard could not be written: .*{said}"):
+            fit(tmp_path / "out", listen=listen)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_a_base_without_an_end_token_is_refused(
     base: Path, data: Path, tmp_path: Path, tokenizer: Any
 ) -> None:
