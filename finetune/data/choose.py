@@ -1,11 +1,12 @@
 """Which of the clean paragraphs are trained on: PAR3's percentiles, the edit rate, the numbers, the identities.
 
-A post-editor that only ever sees repairs learns to repair what is whole. So a share of the training set are
-identities, MT in and the same MT out. First come those that are true: an MT that the person left as it was (or up to
+A post-editor that only ever sees repairs learns to repair what is whole. So a share of the training set are identities,
+MT in and the same MT out. First come those that are true: an MT that the person left as it was (or up to
 `identity_edit_rate`), whatever the filters of edits would say of it, since PAR3's upper percentile takes away just
-these. Where they do not suffice, as with literary translations that never equal the MT, identities are made: the human
-version stands for the MT, which teaches that good text is to be left alone. Those come from paragraphs that are not
-trained on otherwise, as long as there are some, so that none is learnt by heart in two ways.
+these; the tally counts them among those that come to the choice of identities. Where they do not suffice, as with
+literary translations that never equal the MT, identities are made: the human version stands for the MT, which teaches
+that good text is to be left alone. Those come from paragraphs that are not trained on otherwise, as long as there are
+some, so that none is learnt by heart in two ways.
 """
 
 from __future__ import annotations
@@ -99,6 +100,30 @@ class _Supply:
         """How many examples all edits make, with their share of identities."""
         return round(len(self.edits) / (1 - share))
 
+    def identities(self, wanted: int, seed: str) -> list[Paragraph]:
+        """So many of those that are good as they are; a smaller number is of the same ones."""
+        return sample(self.good, wanted, seed=f"identities:{seed}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """What is trained on, of one language pair: to be edited, good as it is, and made so."""
+
+    edits: Sequence[Paragraph]
+    good: Sequence[Paragraph]
+    made: Sequence[Paragraph]
+
+    def examples(self) -> list[Example]:
+        """Edits first."""
+        return [
+            *(replace(one.to_example(), kind="edit") for one in self.edits),
+            *(replace(one.to_example(), human=one.mt, kind="identity") for one in self.good),
+            *(
+                replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity")
+                for one in self.made
+            ),
+        ]
+
 
 def train_examples(
     clean: Sequence[Paragraph], chosen: Sequence[Paragraph], recipe: Recipe, funnel: Funnel
@@ -108,16 +133,31 @@ def train_examples(
     Of each language pair it has its number, with the share of identities among them as far as there are any.
     """
     supplies = _supplies(clean, chosen, recipe)
+    shared = _shared(supplies, recipe, funnel)
     numbers = _numbers(supplies, recipe, funnel)
-    examples: list[Example] = []
+    picked: list[_Picked] = []
     remarks: list[str] = []
     for pair, supply in supplies.items():
         wanted = round(numbers[pair] * recipe.identity_share)
-        edits, identities = _of_pair(supply, numbers[pair] - wanted, wanted, f"{pair}:{recipe.seed}")
-        examples += [*edits, *identities]
-        if len(identities) < wanted:
-            remarks.append(_too_few(pair, len(edits), len(identities), wanted, recipe.identity_share))
-    return examples, remarks
+        found = _of_pair(supply, numbers[pair] - wanted, wanted, f"{pair}:{recipe.seed}")
+        picked.append(found)
+        identities = len(found.good) + len(found.made)
+        if identities < wanted:
+            remarks.append(_too_few(pair, len(found.edits), identities, wanted, recipe.identity_share))
+    left = [one for found in picked for one in (*found.edits, *found.good)]
+    _recorded(funnel, "take" if recipe.take else "sample", shared, left)
+    return [example for found in picked for example in found.examples()], remarks
+
+
+def _shared(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) -> list[Paragraph]:
+    """All edits, with no more of what is good as it is than its share allows."""
+    came: list[Paragraph] = []
+    left: list[Paragraph] = []
+    for pair, supply in supplies.items():
+        wanted = round(supply.whole(recipe.identity_share) * recipe.identity_share)
+        came += [*supply.edits, *supply.good]
+        left += [*supply.edits, *supply.identities(wanted, f"{pair}:{recipe.seed}")]
+    return _recorded(funnel, "identity share", came, left)
 
 
 def _too_few(pair: str, edits: int, identities: int, wanted: int, share: float) -> str:
@@ -161,18 +201,15 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) ->
     return {pair: recipe.sample * count // total for pair, count in whole.items()}
 
 
-def _of_pair(supply: _Supply, count: int, wanted: int, seed: str) -> tuple[list[Example], list[Example]]:
+def _of_pair(supply: _Supply, count: int, wanted: int, seed: str) -> _Picked:
     """So many edits, and as many of the identities that are wanted as can be found or made."""
     edits = sample(supply.edits, count, seed=f"edits:{seed}")
-    good = sample(supply.good, wanted, seed=f"identities:{seed}")
+    good = supply.identities(wanted, seed)
     busy = {one.id for one in (*edits, *good)}
     spare = [one for one in supply.clean if one.id not in busy]
     made = sample(spare, wanted - len(good), seed=f"made:{seed}")
     made += sample(edits, wanted - len(good) - len(made), seed=f"made again:{seed}")
-    return [replace(one.to_example(), kind="edit") for one in edits], [
-        *(replace(one.to_example(), human=one.mt, kind="identity") for one in good),
-        *(replace(one.to_example(), id=f"{one.id}{MADE}", mt=one.human, kind="identity") for one in made),
-    ]
+    return _Picked(edits, good, made)
 
 
 def held_out_examples(

@@ -104,6 +104,23 @@ def test_no_share_leaves_no_identity() -> None:
     assert {one.kind for one in result.splits["train"]} == {"edit"}
 
 
+def test_what_the_share_of_identities_and_the_sample_take_is_counted() -> None:
+    found = [replace(one, split="train") for one in paragraphs(100)]
+    result = built(found, off=["percentile"], identity_share=0.1, sample=60)
+    steps = {step.name: (step.came, step.dropped, step.left) for step in result.funnel.steps}
+    # By hand: 20 are good as they are; 80 edits are nine tenths of 89, so that 9 of the 20 have a place.
+    assert steps["identity share"] == (100, 11, 89)
+    assert steps["sample"] == (89, 29, 60)
+    assert len(result.splits["train"]) == 60
+    taken = built(found, off=["percentile"], identity_share=0.1, take={"fr-en": 50}).funnel.steps[-1]
+    assert (taken.name, taken.side, taken.left) == ("take", "train", 50)
+
+
+def test_mt_that_is_all_good_is_refused_by_the_share_that_took_it() -> None:
+    with pytest.raises(InputError, match=r"at least 1 are needed: identity share took 30\."):
+        built([paragraph(number, edited=False, split="train") for number in range(30)])
+
+
 def test_each_pair_gives_the_number_that_was_asked_for() -> None:
     french = [replace(one, split="train") for one in paragraphs(100)]
     german = [
@@ -130,7 +147,7 @@ def test_too_few_are_refused_with_what_the_filters_took() -> None:
         built([paragraph(number) for number in range(5)], bleu=99)
     with pytest.raises(InputError, match=r"0 examples .* at least 1 are needed: tokens took 50\."):
         built(paragraphs(50), tokens=5)
-    with pytest.raises(InputError, match=r"at least 500 are needed: percentile took"):
+    with pytest.raises(InputError, match=r"500 are needed: identity share took 3, percentile took 2\."):
         built(paragraphs(50), fewest=500)
 
 
