@@ -39,5 +39,10 @@ class Catalogue:
         if vote.choice == "tie" and not self.trial.ties:
             raise InputError("This trial has no ties: choose A or B.", field="choice")
         return replace(
-            vote, kind=item.kind, repeats=item.repeats, book=passage.book, language=passage.language
+            vote,
+            kind=item.kind,
+            repeats=item.repeats,
+            book=passage.book,
+            language=passage.language,
+            document=passage.document if self.trial.condition == "document" else "",
         )

@@ -38,6 +38,7 @@ class VoteRow(Answer):
     repeats: str = ""
     book: str = ""
     language: str = ""
+    document: str = ""
 
     def to_vote(self) -> Vote:
         """As it stands."""

@@ -1,9 +1,9 @@
-"""How far raters agree beyond chance, all together and two by two, with intervals over resamples of items.
+"""How far raters agree beyond chance, all together and two by two, with intervals over resamples.
 
 An answer is the system that was preferred, in whichever order the two were shown; a tie lies between them on the
 ordinal scale. With more than two systems the sides of a pair are told apart by the order of their names, the same for
-all raters. An interval of no width means that no resample can differ, as where all agree on all; not that it is
-certain.
+all raters. What is drawn again is items, or documents that were read as one. An interval of no width means that no
+resample can differ, as where all agree on all; not that it is certain.
 """
 
 from __future__ import annotations
@@ -75,12 +75,14 @@ def agreement(votes: Iterable[Vote], *, samples: int = SAMPLES, seed: int = 1) -
         return Unmeasured(f"there is one rater only ({raters[0]}), and nobody to agree with")
     categories = 3 if any(vote.winner is None for vote in own) else 2
     codes = _codes(own, raters, categories)
+    units = _units(own)
     counts = counts_of(codes, categories)
     if not len(counts):
         return Unmeasured("no item was judged by two raters")
+    compared = units[(codes >= 0).sum(axis=1) > 1]
 
     def found(rows: Numbers, fold: Fold) -> Interval | Unmeasured:
-        return bootstrapped(rows, fold, samples=samples, seed=seed)
+        return bootstrapped(_by_unit(rows, compared), fold, samples=samples, seed=seed)
 
     met, alike = coincidences(counts), agreements(counts)
     return Agreement(
@@ -92,7 +94,7 @@ def agreement(votes: Iterable[Vote], *, samples: int = SAMPLES, seed: int = 1) -
         found(met, alpha(categories, "ordinal")),
         found(alike, fleiss(categories)),
         found(alike, ac1(categories)),
-        _by_pair(codes, raters, categories, samples=samples, seed=seed),
+        _by_pair(codes, units, raters, categories, samples=samples, seed=seed),
     )
 
 
@@ -108,19 +110,35 @@ def _codes(votes: Iterable[Vote], raters: tuple[str, ...], categories: int) -> C
     return codes
 
 
+def _units(votes: Iterable[Vote]) -> Codes:
+    """Of each item, in the order of `_codes`, the number of the document it was read in, or its own."""
+    units = {(vote.item, vote.pair): vote.unit for vote in votes}
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units.values()))}
+    return np.array([numbers[unit] for unit in units.values()])
+
+
+def _by_unit(rows: Numbers, units: Codes) -> Numbers:
+    """The rows of one document, summed: it is documents that were drawn, and not their passages."""
+    _, places = np.unique(units, return_inverse=True)
+    summed = np.zeros((int(places.max()) + 1, rows.shape[1]))
+    np.add.at(summed, places, rows)
+    return summed
+
+
 def _by_pair(
-    codes: Codes, raters: tuple[str, ...], categories: int, *, samples: int, seed: int
+    codes: Codes, units: Codes, raters: tuple[str, ...], categories: int, *, samples: int, seed: int
 ) -> tuple[RaterPair, ...]:
     found = []
     for one, other in combinations(range(len(raters)), 2):
         cells = crossed(codes[:, one], codes[:, other], categories)
         if not len(cells):
             continue
-        alike = agreements(counts_of(codes[:, [one, other]], categories))
+        met = units[(codes[:, [one, other]] >= 0).all(axis=1)]
+        alike = _by_unit(agreements(counts_of(codes[:, [one, other]], categories)), met)
         same, gwet = (
             bootstrapped(alike, fold, samples=samples, seed=seed) for fold in (_same, ac1(categories))
         )
-        kappa = bootstrapped(cells, cohen(categories), samples=samples, seed=seed)
+        kappa = bootstrapped(_by_unit(cells, met), cohen(categories), samples=samples, seed=seed)
         found.append(RaterPair(raters[one], raters[other], len(cells), same, kappa, gwet))
     return tuple(found)
 

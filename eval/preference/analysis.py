@@ -31,6 +31,8 @@ class Analysis:
     systems: tuple[str, ...]
     raters: tuple[str, ...]
     items: int
+    documents: int
+    """That were read as one each, and whose votes are taken together; 0 where passages stood alone."""
     votes: int
     """On pairs: these are what is counted."""
     repeats: int
@@ -89,6 +91,7 @@ def analyse(
         systems_of(own),
         raters_of(votes),
         len({vote.item for vote in own}),
+        len({vote.document for vote in own if vote.document}),
         len(own),
         sum(vote.kind == "repeat" for vote in votes),
         sum(vote.kind == "spam" for vote in votes),

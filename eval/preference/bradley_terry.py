@@ -108,7 +108,7 @@ def bradley_terry(
         _strengths(systems, order, value, found, wins[0], level),
         _pairs(systems, order, value, found, level),
         len(own),
-        len(rows),
+        len({vote.item for vote in own}),
         samples,
         regularised,
         int(loose.sum()),
@@ -158,15 +158,15 @@ def _logistic(values: Numbers) -> Numbers:
 
 
 def _rows(votes: Sequence[Vote], systems: Sequence[str]) -> Numbers:
-    """A row for each item: the wins of each system over each other."""
+    """A row for each item, or document that was read as one: the wins of each system over each other."""
     place = {name: number for number, name in enumerate(systems)}
-    items = {item: number for number, item in enumerate(dict.fromkeys(vote.item for vote in votes))}
-    rows = np.zeros((len(items), len(systems), len(systems)))
+    units = {unit: number for number, unit in enumerate(dict.fromkeys(vote.unit for vote in votes))}
+    rows = np.zeros((len(units), len(systems), len(systems)))
     for vote in votes:
         one, other = vote.pair
-        rows[items[vote.item], place[one], place[other]] += worth(vote, one)
-        rows[items[vote.item], place[other], place[one]] += worth(vote, other)
-    return rows.reshape(len(items), -1)
+        rows[units[vote.unit], place[one], place[other]] += worth(vote, one)
+        rows[units[vote.unit], place[other], place[one]] += worth(vote, other)
+    return rows.reshape(len(units), -1)
 
 
 def _imagined(wins: Numbers, strengths: Numbers, *, samples: int, seed: int) -> Numbers:

@@ -1,6 +1,7 @@
 """Several raters on one item are no independent votes: an interval and an exact test that take items as wholes.
 
-A passage where one system shines wins it many votes at once, and a binomial test over votes then finds too much. The
+A passage where one system shines wins it many votes at once, and a binomial test over votes then finds too much. So
+does a document whose passages are read one after the other: there the document is the item. The
 interval is Wilson's on the effective number of votes (Korn and Graubard 1998, with their correction for few items). The
 test tosses a coin for each item, whether all its votes change sides; where every item has one vote it is the binomial
 test.

@@ -2,7 +2,7 @@
 
 Accuracy is over votes that prefer a text; where the metric finds the two equal it is half right. Kendall's τ-b is
 between the metric's difference and the vote (first, tie, second), in the order in which the texts were shown. Intervals
-are over resamples of items.
+are over resamples of items, or of documents that were read as one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def against_votes(
     apart, left_out = apart[known], int((~known).sum())
     decided = np.array([vote.winner is not None for vote in kept])
     right = _right(apart, kept)
-    _, places = np.unique([vote.item for vote in kept], return_inverse=True)
+    _, places = np.unique([vote.unit for vote in kept], return_inverse=True)
     rows = np.zeros((int(places.max()) + 1, 2))
     np.add.at(rows, places[decided], np.column_stack([right, np.ones(len(kept))])[decided])
     return MetricAgreement(

@@ -11,13 +11,14 @@ by chance no more often than the levels say, and nobody's votes are dropped; rat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from eval.metric import Unmeasured
 from eval.preference.counted import counted, raters_of
-from eval.preference.proportion import binomial_p
+from eval.preference.itemwise import flipped_p
 from eval.preference.vote import SHUFFLED, Vote
 
 Check: TypeAlias = Literal["spam", "repeats", "side"]
@@ -123,8 +124,11 @@ def _side(votes: Sequence[Vote]) -> Checked | Unmeasured:
     if not decided:
         return Unmeasured("this rater has preferred no text to another")
     first = sum(vote.choice == "first" for vote in decided)
-    most = max(first, len(decided) - first)
-    return _judged("side", most, len(decided), binomial_p(first, len(decided)))
+    nets: Counter[tuple[str, tuple[str, str]]] = Counter()
+    for vote in decided:
+        nets[vote.unit, vote.pair] += 1 if vote.choice == "first" else -1
+    # Of single items it is the binomial test. Where documents are read, one system is first in all of a document.
+    return _judged("side", max(first, len(decided) - first), len(decided), flipped_p(list(nets.values())))
 
 
 def _judged(check: Check, failures: int, trials: int, p_value: float) -> Checked:

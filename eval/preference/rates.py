@@ -45,7 +45,7 @@ class Preference:
     """Exact, two-sided, of wins against losses; a tie takes no side whatever it counts in the rate."""
     handling: Ties
     itemwise: Itemwise | None = None
-    """Where an item has several votes."""
+    """Where an item, or a document that was read as one, has several votes."""
 
     @property
     def votes(self) -> int:
@@ -85,6 +85,18 @@ class Position:
     """How often each system was shown first."""
     odds: OddsRatio | Unmeasured
     """Of winning when shown first against second, pair by pair: not moved by an order that was not balanced."""
+    runs: Itemwise | None = None
+    """Where documents were read with one system first throughout: a rater's votes on one are taken together."""
+
+    @property
+    def interval(self) -> Bounds:
+        """The one to show: with runs as wholes where there are such."""
+        return self.runs.bounds if self.runs else self.first.wilson
+
+    @property
+    def p_to_show(self) -> float:
+        """Of the same test as the interval."""
+        return self.runs.p_value if self.runs else self.first.p_value
 
 
 def preference(
@@ -116,12 +128,12 @@ def preference(
 
 
 def _by_item(votes: Sequence[Vote], system: str, *, level: float) -> Itemwise | None:
-    number = Counter(vote.item for vote in votes)
+    number = Counter(vote.unit for vote in votes)
     if len(number) == len(votes):
         return None
     won = dict.fromkeys(number, 0.0)
     for vote in votes:
-        won[vote.item] += worth(vote, system)
+        won[vote.unit] += worth(vote, system)
     return itemwise(list(won.values()), list(number.values()), level=level)
 
 
@@ -178,4 +190,16 @@ def position(votes: Iterable[Vote], *, level: float = LEVEL) -> Position | Unmea
             (vote.first == pair[0], vote.winner == pair[0]) for vote in decided if vote.pair == pair
         )
         tables.append(((won[True, True], won[True, False]), (won[False, True], won[False, False])))
-    return Position(share, tuple(sorted(shown.items())), odds_ratio(tables, level=level))
+    odds = odds_ratio(tables, level=level)
+    return Position(share, tuple(sorted(shown.items())), odds, _by_run(decided, level=level))
+
+
+def _by_run(votes: Sequence[Vote], *, level: float) -> Itemwise | None:
+    if not any(vote.document for vote in votes):
+        return None
+    runs: dict[tuple[str, str, tuple[str, str]], list[bool]] = {}
+    for vote in votes:
+        runs.setdefault((vote.rater, vote.unit, vote.pair), []).append(vote.choice == "first")
+    return itemwise(
+        [float(sum(run)) for run in runs.values()], [len(run) for run in runs.values()], level=level
+    )

@@ -11,7 +11,8 @@ wide as Wilson's.
 Where several pairs of systems are looked at, each is given its part of the one time in twenty (Bonferroni): then it is
 the chance that any of them is ever decided wrongly.
 
-A second vote on the same two texts is not independent of the first, so each item counts once, by its first vote.
+A second vote on the same two texts is not independent of the first, so each item counts once, by its first vote. Of
+documents whose passages are read one after the other it is each document.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Look:
     other: str
     wins: int
     votes: int
-    """The first on each item, without ties."""
+    """The first on each item, or document that was read as one, without ties."""
     rate: float
     bounds: Bounds
     p_value: float
@@ -73,8 +74,8 @@ def look(
         return Unmeasured(f"there is no vote that prefers {system} or {other}")
     if all(vote.at for vote in own):
         own.sort(key=lambda vote: vote.at)
-    firsts = {vote.item: vote for vote in reversed(own)}
-    won = [vote.winner == system for vote in own if firsts[vote.item] is vote]
+    firsts = {vote.unit: vote for vote in reversed(own)}
+    won = [vote.winner == system for vote in own if firsts[vote.unit] is vote]
     return looked(won, system, other, level=level, pairs=pairs)
 
 

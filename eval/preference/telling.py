@@ -59,6 +59,8 @@ def _head(analysis: Analysis) -> str:
     if analysis.repeats or analysis.spam:
         repeats, spam = _several(analysis.repeats, "repeat"), _several(analysis.spam, "shuffled text")
         told += f" Votes on {repeats} and {spam} test the raters and are not counted."
+    if analysis.documents:
+        told += f" What was read together is taken together: {_several(analysis.documents, 'document')}."
     how = f"[low, high]: 95%. Resamples: {analysis.samples:,}, seed {analysis.seed}."
     return f"{told}\nTies are {analysis.ties} in rates. {how}"
 
@@ -115,8 +117,8 @@ def _position(analysis: Analysis) -> str:
     first = found.first
     return (
         f"Position: the text shown first was preferred in {first.successes:,} of {first.trials:,} votes, "
-        f"{_share(first.rate)} {ends(first.wilson)}, p {p_text(first.p_value)}; odds of winning there, within pairs: "
-        f"{_odds(found.odds)}"
+        f"{_share(first.rate)} {ends(found.interval)}, p {p_text(found.p_to_show)}; odds of winning there, within "
+        f"pairs: {_odds(found.odds)}"
     )
 
 
@@ -224,8 +226,9 @@ def _need(rate: Preference | Unmeasured, needed: Needed | Unmeasured) -> list[st
 def _looks(analysis: Analysis) -> str:
     rows = [_looked(one) for one in analysis.looks]
     head = ["", "rate", "[low, high]", "p", "an even chance is"]
+    first = "document" if analysis.documents else "item"
     several = f"; of all {len(rows)} pairs together, by Bonferroni" if len(rows) > 1 else ""
-    title = f"Right however often one looks (confidence sequence, the first vote on each item{several})"
+    title = f"Right however often one looks (confidence sequence, the first vote on each {first}{several})"
     turned = [
         f"  {one.system} and {one.other}: since vote {one.decided_at:,} the votes have gone the other way."
         for one in analysis.looks

@@ -39,6 +39,8 @@ class Vote:
     """The item that it shows again."""
     book: str = ""
     language: str = ""
+    document: str = ""
+    """Whose passages were read one after the other, in a test by documents; empty where each stood alone."""
     at: str = ""
     """When, as ISO 8601 in UTC."""
 
@@ -46,6 +48,11 @@ class Vote:
     def winner(self) -> str | None:
         """The system that was preferred; None for a tie."""
         return {"first": self.first, "second": self.second, "tie": None}[self.choice]
+
+    @property
+    def unit(self) -> str:
+        """What was sampled: votes on the passages of one document are no more independent than those on one item."""
+        return self.document or self.item
 
     @property
     def pair(self) -> tuple[str, str]:

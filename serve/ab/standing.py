@@ -36,9 +36,9 @@ class Line:
     planned: Range
     """Right for one look that was planned before the first vote."""
     any_time: Range
-    """Right however often one looks; of the first vote on each item."""
+    """Right however often one looks; of the first vote on each item, or document that was read as one."""
     items: int
-    """That have such a vote."""
+    """Or documents, that have such a vote."""
     p_planned: str
     p_any_time: str
     decided: bool
@@ -72,6 +72,8 @@ class Standing:
     seats: tuple[Seat, ...]
     place: str
     """Whether the place on the page moves votes."""
+    unit: str = "item"
+    """Or "document": what counts once, however often one looks."""
     pairs: int = 1
     """Of systems; intervals and p-values are right of all of them together."""
 
@@ -88,7 +90,8 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
     if mark == known:
         return mark, None
     seats = _seats([rater.name for rater in raters], votes)
-    lines, unmeasured = _lines(votes, pairs=_pairs(trial))
+    unit = "document" if trial.condition == "document" else "item"
+    lines, unmeasured = _lines(votes, pairs=_pairs(trial), unit=unit)
     found = Standing(
         trial=trial.id,
         name=trial.name,
@@ -100,6 +103,7 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
         unmeasured=unmeasured,
         seats=seats,
         place=_place(votes),
+        unit=unit,
         pairs=_pairs(trial),
     )
     return mark, found
@@ -137,7 +141,7 @@ def _seats(names: Sequence[str], votes: Sequence[Vote]) -> tuple[Seat, ...]:
     return tuple(Seat(name, count.get(name, 0), flags.get(name, ()), last.get(name, "")) for name in names)
 
 
-def _lines(votes: Sequence[Vote], *, pairs: int) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(votes: Sequence[Vote], *, pairs: int, unit: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     from eval.metric import Unmeasured
     from eval.preference.rates import preferences
     from eval.significance.many import holm
@@ -148,13 +152,13 @@ def _lines(votes: Sequence[Vote], *, pairs: int) -> tuple[tuple[Line, ...], tupl
     seen = [one for one in found if not isinstance(one, Unmeasured)]
     # Of a pair that has no vote yet nothing is known, which is a p of 1.
     corrected = holm([one.p_to_show for one in seen] + [1.0] * (pairs - len(seen)))
-    lines = tuple(_line(votes, one, corrected[at], pairs=pairs) for at, one in enumerate(seen))
+    lines = tuple(_line(votes, one, corrected[at], pairs=pairs, unit=unit) for at, one in enumerate(seen))
     return lines, tuple(
         f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
     )
 
 
-def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: int) -> Line:
+def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: int, unit: str) -> Line:
     from eval.metric import Unmeasured
     from eval.preference.sequential import look
     from eval.report.page import p_value
@@ -173,16 +177,16 @@ def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: i
         p_value(corrected),
         p_value(any_time.p_value),
         any_time.decided_at is not None and not any_time.turned,
-        _tells(seen, any_time),
+        _tells(seen, any_time, unit),
     )
 
 
-def _tells(seen: Preference, any_time: Look) -> str:
+def _tells(seen: Preference, any_time: Look, unit: str) -> str:
     from eval.metric import Unmeasured
     from eval.preference.power import more_votes
 
     if any_time.decided_at is not None:
-        since = f"after {any_time.decided_at:,} items, however often you looked: {any_time.preferred}"
+        since = f"after {any_time.decided_at:,} {unit}s, however often you looked: {any_time.preferred}"
         if any_time.turned:
             return f"Decided {since} was preferred. Votes since have gone the other way: see why, before you tell."
         return f"Decided {since} is preferred."
@@ -202,9 +206,8 @@ def _place(votes: Sequence[Vote]) -> str:
     found = position(votes)
     if isinstance(found, Unmeasured):
         return ""
-    share = found.first
-    low, high = 100 * share.wilson.low, 100 * share.wilson.high
+    share, low, high = found.first, 100 * found.interval.low, 100 * found.interval.high
     return (
         f"What stood first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
-        f"({low:.0f} to {high:.0f}, {p_value(share.p_value)} against one half)."
+        f"({low:.0f} to {high:.0f}, {p_value(found.p_to_show)} against one half)."
     )

@@ -60,11 +60,20 @@ def write_analysis(analysis: Analysis, path: Path, *, title: str = "Votes") -> N
 def _facts(analysis: Analysis) -> Mapping[str, str]:
     return {
         "Systems": ", ".join(analysis.systems),
-        "Votes": f"{analysis.votes:,} on {analysis.items:,} items by {len(analysis.raters):,} raters",
+        "Votes": f"{analysis.votes:,} on {analysis.items:,} items by {len(analysis.raters):,} raters"
+        f"{_together(analysis)}",
         "Tests of raters": f"{analysis.repeats:,} repeats, {analysis.spam:,} shuffled texts; they are not counted",
         "Ties": f"{analysis.ties} in rates",
         "Intervals": f"95%; {analysis.samples:,} resamples, seed {analysis.seed}, where they are resampled",
     }
+
+
+def _together(analysis: Analysis) -> str:
+    return (
+        f"; those on each of {analysis.documents:,} documents are taken together"
+        if analysis.documents
+        else ""
+    )
 
 
 def _rates(rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]) -> Iterator[Line]:

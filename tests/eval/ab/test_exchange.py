@@ -112,6 +112,21 @@ def filled(text: str) -> str:
     return made.getvalue()
 
 
+@pytest.mark.parametrize("write", [votes_as_csv, votes_as_jsonl])
+def test_a_vote_knows_its_document_where_documents_were_read(
+    tmp_path: Path, write: Callable[[list[Vote], str], str]
+) -> None:
+    design = Design(items=6, condition="document", paragraphs=2, repeats=0, spam=0)
+    trial = a_trial(design=design)
+    shown = sheet(trial, "anna")[0]
+    vote = Ballots(trial, "anna").vote(Answer(item=shown.item.id, choice="first"))
+    assert (vote.document, vote.unit) == (shown.passage.document, shown.passage.document)
+    path = a_file(tmp_path / f"v.{'csv' if write is votes_as_csv else 'jsonl'}", write([vote], trial.id))
+    assert read_votes(path) == [vote]  # the document is in the file: the trial is not needed
+    alone = Ballots(TRIAL, "anna").vote(Answer(item=TRIAL.items[0].id, choice="first"))
+    assert (alone.document, alone.unit) == ("", alone.item)
+
+
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_table_that_was_filled_in_is_read_without_the_rows_that_were_not(
     tmp_path: Path, delimiter: str

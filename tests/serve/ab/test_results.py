@@ -106,6 +106,14 @@ def add(house: House, trial: Trial) -> Trial:
     return trial
 
 
+def test_documents_that_are_read_as_one_count_once(caller: httpx2.Client, house: House) -> None:
+    made = invented_trial(8)
+    passages = tuple(replace(one, document=f"d{place // 4}") for place, one in enumerate(made.passages))
+    trial = add(house, identified(replace(made, condition="document", passages=passages)))
+    words = plain(caller.get(f"/ab/{trial.id}/results").text)
+    assert "of the first vote on each of 2 documents, ties apart" in words
+
+
 def test_all_ties_are_told_as_such(caller: httpx2.Client, house: House, trial: Trial) -> None:
     ballots = Ballots(trial, "Ada")
     for item in trial.items[:5]:

@@ -1,0 +1,138 @@
+"""Passages of a document that are read one after the other are no independent votes, in any part of the analysis."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eval.preference import analyse, tell
+from eval.preference.agreement import Agreement, agreement
+from eval.preference.bradley_terry import BradleyTerry, Strength, bradley_terry
+from eval.preference.metric_votes import MetricAgreement, against_votes
+from eval.preference.proportion import binomial_p
+from eval.preference.raters import check_raters
+from eval.preference.rates import Position, Preference, position, preference
+from eval.preference.sequential import Look, look
+from eval.preference.vote import Choice, Vote
+from eval.significance.paired import Interval
+
+
+def document(name: str, winners: str, *, rater: str = "r", first: str = "x", second: str = "y") -> list[Vote]:
+    """A vote on each passage; one system is first in all of them."""
+    choices: list[Choice] = ["first" if winner == first else "second" for winner in winners]
+    return [
+        Vote(f"{name}:{at}", rater, first, second, choice, document=name)
+        for at, choice in enumerate(choices, 1)
+    ]
+
+
+def documents(number: int, winners: str, *, rater: str = "r", start: int = 0) -> list[Vote]:
+    """Every other with the other system first."""
+    sides = [("x", "y"), ("y", "x")]
+    return [
+        vote
+        for at in range(start, start + number)
+        for vote in document(f"d{at}", winners, rater=rater, first=sides[at % 2][0], second=sides[at % 2][1])
+    ]
+
+
+def test_a_rate_counts_documents_and_not_their_passages() -> None:
+    own = documents(6, "xxxx") + documents(3, "yyyy", start=6)
+    found = preference(own, "x", "y")
+    assert isinstance(found, Preference)
+    assert found.rate == pytest.approx(24 / 36)
+    assert found.itemwise
+    assert found.itemwise.items == 9
+    assert found.p_to_show == pytest.approx(binomial_p(6, 9))  # by hand: 6 of 9 documents
+    assert found.interval.low < found.bounds[0].low
+    alone = preference([replace(vote, document="") for vote in own], "x", "y")
+    assert isinstance(alone, Preference)
+    assert alone.itemwise is None
+
+
+def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> None:
+    # 12 documents of 4 passages, a deviation of 2 in logarithms of odds. By passages it is 14%.
+    chance, rejected, rounds = np.random.default_rng(2), 0, 150
+    for _ in range(rounds):
+        likings = 1 / (1 + np.exp(-chance.normal(0, 2, 12)))
+        wins = chance.random((12, 4)) < likings[:, None]
+        own = [
+            Vote(f"{at}:{place}", "r", "x", "y", "first" if won else "second", document=f"d{at}")
+            for at, row in enumerate(wins)
+            for place, won in enumerate(row)
+        ]
+        found = preference(own, "x", "y")
+        assert isinstance(found, Preference)
+        rejected += found.p_to_show < 0.05
+    assert rejected / rounds <= 0.08
+
+
+def test_each_document_counts_once_however_often_one_looks() -> None:
+    found = look(documents(10, "xxxx"), "x", "y")
+    assert isinstance(found, Look)
+    assert (found.votes, found.decided_at) == (10, None)
+
+
+def test_the_place_on_the_page_is_tested_by_runs() -> None:
+    # The first text wins all six documents where x is first, and none of the others: one run each.
+    found = position(documents(12, "xxxx"))
+    assert isinstance(found, Position)
+    assert found.runs
+    assert found.runs.items == 12
+    one_sided = position([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
+    assert isinstance(one_sided, Position)
+    assert one_sided.p_to_show == pytest.approx(binomial_p(4, 4))
+    assert one_sided.first.p_value == pytest.approx(binomial_p(16, 16))
+
+
+def test_who_prefers_one_system_in_a_whole_document_does_not_take_one_side() -> None:
+    # By passages, 16 of 16 on one side; by documents, 4 of 4, as a coin does one time in eight.
+    (rater,) = check_raters([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
+    (side,) = rater.checks
+    assert (side.failures, side.trials) == (16, 16)
+    assert side.p_value == pytest.approx(0.125)
+    assert not side.flagged
+
+
+def test_strengths_agreement_and_metrics_are_resampled_by_documents() -> None:
+    wins = "xxyx", "yyxy", "xyxx", "xxxy", "yxyy", "xxxx"
+    own = [
+        vote
+        for rater in ("ann", "ben")
+        for at, line in enumerate(wins)
+        for vote in document(f"d{at}", line if rater == "ann" else line[::-1], rater=rater)
+    ]
+    alone = [replace(vote, document="") for vote in own]
+    strengths = [bradley_terry(given, samples=400) for given in (own, alone)]
+    agreed = [agreement(given, samples=400) for given in (own, alone)]
+    scores = {(vote.item, "x"): float(vote.item[-1] < "3") for vote in own}
+    scores |= {(vote.item, "y"): 0.5 for vote in own}
+    sided = [against_votes(given, scores, metric="m", samples=400) for given in (own, alone)]
+    assert all(isinstance(one, BradleyTerry) and one.items == 24 for one in strengths)
+    for together, apart in (strengths, agreed, sided):
+        ours, theirs = _shown(together), _shown(apart)
+        assert ours.value == pytest.approx(theirs.value)
+        assert (ours.low, ours.high) != (theirs.low, theirs.high)
+
+
+def _shown(found: object) -> Interval | Strength:
+    """One value of it, with its interval."""
+    match found:
+        case BradleyTerry():
+            return found.strengths[0]
+        case Agreement(alpha=Interval() as alpha):
+            return alpha
+        case MetricAgreement(accuracy=Interval() as accuracy):
+            return accuracy
+    pytest.fail(f"not measured: {found}")
+
+
+def test_the_text_says_that_documents_are_taken_together() -> None:
+    found = analyse(documents(8, "xxyx"), samples=50)
+    text = tell(found)
+    assert "What was read together is taken together: 8 documents." in text
+    assert "the first vote on each document" in text
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["documents"] == 8
