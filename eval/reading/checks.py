@@ -129,18 +129,20 @@ def _tell_missing(given: Sequence[Given], rules: Rules) -> None:
     """A note for each reference that lacks some segments."""
     for number in range(max(len(one.references) for one in given)):
         texts = [one.references[number] for one in given if number < len(one.references)]
+        names = {one.called(number) for one in given if number < len(one.references)}
+        called = names.pop() if len(names) == 1 else f"reference {number + 1}"
         places = [one.place(place) for one in texts for place in _blank(one)]
         lacking = [one for one in given if number >= len(one.references)]
         if lacking:
             rules.note(
-                f"{len(lacking):,} of {len(given):,} documents have no reference {number + 1}; the first is "
+                f"{len(lacking):,} of {len(given):,} documents have no {called}; the first is "
                 f"{lacking[0].id!r} ({lacking[0].place[0].lower()}{lacking[0].place[1:]}). What needs a reference "
                 "leaves out those that have none at all."
             )
         if places:
             rules.note(
-                f"Reference {number + 1} lacks {len(places):,} of {sum(map(len, texts)):,} segments; the first is "
-                f"{places[0][0].lower()}{places[0][1:]}. These are held against the other references only."
+                f"{called[0].upper()}{called[1:]} lacks {len(places):,} of {sum(map(len, texts)):,} segments; the first "
+                f"is {places[0][0].lower()}{places[0][1:]}. These are held against the other references only."
             )
 
 

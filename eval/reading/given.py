@@ -49,16 +49,19 @@ class Given:
     references: tuple[Lines, ...] = ()
     sources: Lines | None = None
     book: str = ""
+    translators: tuple[str, ...] = ()
+    """The names of the references, where they have names."""
 
     def every(self) -> dict[str, Lines]:
         """All its texts by what they are called."""
         told = {SOURCE: self.sources} if self.sources else {}
-        told |= {_ordinal(number): texts for number, texts in enumerate(self.references, 1)}
+        told |= {self.called(place): texts for place, texts in enumerate(self.references)}
         return told | {f"system {name!r}": texts for name, texts in self.outputs.items()}
 
-
-def _ordinal(number: int) -> str:
-    return f"reference {number}"
+    def called(self, reference: int) -> str:
+        """A reference in a sentence: "reference 2", and whose it is where that is known."""
+        name = self.translators[reference] if reference < len(self.translators) else ""
+        return f"reference {reference + 1} ({name})" if name else f"reference {reference + 1}"
 
 
 def joined(parts: Sequence[Lines]) -> Lines:

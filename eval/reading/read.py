@@ -14,6 +14,7 @@ from eval.reading.parallel import MARK, Parting, read_parallel
 from eval.reading.parting import part
 from eval.reading.rows import Row, documents_of
 from eval.reading.tables import jsonl_rows, tsv_rows
+from eval.reading.translators import aligned
 
 _TABLES = {".jsonl": jsonl_rows, ".ndjson": jsonl_rows, ".tsv": tsv_rows}
 
@@ -45,7 +46,9 @@ def read_corpus(
         return corpus_of(given, rules, name=", ".join(names))
     if source:
         raise InputError("The source is in the table already: leave --source out.", field="source")
-    given = [document for path in tables for document in _table(path, rules, len(tables) > 1, encoding)]
+    given = aligned(
+        [document for path in tables for document in _table(path, rules, len(tables) > 1, encoding)]
+    )
     for path in references:
         given = with_reference(given, path, encoding=encoding)
     for name, path in (systems or {}).items():

@@ -25,13 +25,16 @@ class Row:
 
     number: int
     source: Any
-    references: tuple[Any, ...]
+    references: Mapping[str, Any]
+    """By the name of the translator; by its number where it has none."""
     systems: Mapping[str, Any]
     document: str = ""
     book: str = ""
     is_document: bool = False
     unparted: Mapping[str, str] = field(default_factory=dict)
     """Texts of a document that are not parted into its segments."""
+    named: bool = False
+    """Whether the references have names."""
 
 
 def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
@@ -51,31 +54,42 @@ def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
     systems = {name: values[name] for name in _MTS if name in values} | systems
     source = values.get("source", values.get("src"))
     whole = any(isinstance(text, list) for text in (source, values.get("reference"), *systems.values()))
-    named = (*DOCUMENTS, "id", "chapter") if whole else DOCUMENTS
+    ids = (*DOCUMENTS, "id", "chapter") if whole else DOCUMENTS
+    references, named = _references(values, place, whole=whole)
     return Row(
         number,
         source,
-        _references(values, place, whole=whole),
+        references,
         systems,
-        next((str(values[name]) for name in named if values.get(name) is not None), ""),
+        next((str(values[name]) for name in ids if values.get(name) is not None), ""),
         str(values.get("book", "")),
         whole,
         unparted,
+        named,
     )
 
 
-def _references(values: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Any, ...]:
+def numbered(texts: Iterable[Any]) -> dict[str, Any]:
+    """References without names, by their place."""
+    return {str(number): text for number, text in enumerate(texts, 1)}
+
+
+def _references(values: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Mapping[str, Any], bool]:
+    """The references, and whether they have names."""
     if "reference" in values and "references" in values:
         raise InputError(f"{place} has reference and references: one of them is meant.", field="reference")
     if "reference" in values:
-        return (values["reference"],)
+        return numbered([values["reference"]]), False
     several = values.get("references", values.get("human", []))
-    if isinstance(several, dict):
-        several = list(several.values())
-    if not isinstance(several, list) or (whole and not all(isinstance(one, list) for one in several)):
+    named = isinstance(several, dict)
+    found = several if isinstance(several, dict) else numbered(several) if isinstance(several, list) else None
+    if whole and found is not None:
+        # Of a whole document, null is a translator who has none.
+        found = {name: texts for name, texts in found.items() if texts is not None or not named}
+    if found is None or (whole and not all(isinstance(one, list) for one in found.values())):
         what = "a list of lists, one for each translation" if whole else "a list of texts"
         raise InputError(f"{place}: references is not {what}.", field="references")
-    return tuple(several)
+    return found, named
 
 
 def documents_of(rows: Iterable[Row], file: str) -> Iterator[Given]:
@@ -117,9 +131,10 @@ def _whole(row: Row, file: str) -> Given:
         row.document or f"line {row.number}",
         place,
         {name: lines(texts, f"system {name!r}") for name, texts in row.systems.items()},
-        tuple(lines(texts, f"reference {number}") for number, texts in enumerate(row.references, 1)),
+        tuple(lines(texts, f"reference {name}") for name, texts in row.references.items()),
         lines(row.source, "the source") if row.source is not None else None,
         row.book,
+        tuple(row.references) if row.named else (),
     )
 
 
@@ -145,17 +160,22 @@ def _joined(rows: Sequence[Row], file: str) -> Given:
         placed = zip(texts, numbers, strict=True)
         return Lines(file, tuple(_text(one, f"Line {at} of {file}: {what}") for one, at in placed), numbers)
 
-    most = max(len(row.references) for row in rows)
+    having = [row for row in rows if row.references]
+    if odd_one := next((row for row in having if row.named != having[0].named), None):
+        raise InputError(
+            f"Line {odd_one.number} of {file}: the references have names here or in line {having[0].number}, and not "
+            "in both. Name them all, or none.",
+            field="references",
+        )
+    names = tuple(dict.fromkeys(name for row in rows for name in row.references))
     return Given(
         first.document or "1",
         f"Line {first.number} of {file}",
         {name: lines((row.systems[name] for row in rows), f"system {name!r}") for name in first.systems},
-        tuple(
-            lines((row.references[at] if at < len(row.references) else None for row in rows), "the reference")
-            for at in range(most)
-        ),
+        tuple(lines((row.references.get(name) for row in rows), "the reference") for name in names),
         lines((row.source for row in rows), "the source") if first.source is not None else None,
         first.book,
+        names if any(row.named for row in rows) else (),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ape.errors import InputError
 from eval.reading.given import numbered_lines
-from eval.reading.rows import DOCUMENTS, Row, row_of
+from eval.reading.rows import DOCUMENTS, Row, numbered, row_of
 
 _SOURCES = ("source", "src")
 _REFERENCES = ("reference", "ref")
@@ -64,7 +64,7 @@ def _row(cells: dict[str, str], number: int) -> Row:
     return Row(
         number,
         next((cells[name] for name in _SOURCES if name in cells), None),
-        tuple(text if text.strip() else None for name, text in cells.items() if _is_reference(name)),
+        numbered(text if text.strip() else None for name, text in cells.items() if _is_reference(name)),
         {name: text for name, text in cells.items() if name not in plain and not _is_reference(name)},
         next((cells[name] for name in DOCUMENTS if name in cells), ""),
         cells.get("book", ""),

@@ -60,6 +60,59 @@ def test_par3s_own_names_are_understood(put: Put) -> None:
     assert document.references == (("y",), ("z",))
 
 
+def test_references_with_names_are_paired_by_these(put: Put) -> None:
+    said: list[str] = []
+    rows = [
+        row("a", "one", references={"Garnett": "g1", "Maude": "m1"}),
+        row("a", "two", references={"Maude": "m2", "Garnett": "g2"}),
+        row("b", "three", references={"Maude": "m3"}),
+    ]
+    for one in rows:
+        del one["reference"]
+    corpus = read_corpus(put(*rows), rules=Rules(note=said.append))
+    assert [one.references for one in corpus.documents] == [
+        (("g1", "g2"), ("m1", "m2")),
+        ((None,), ("m3",)),
+    ]
+    assert [one.split(";")[0] for one in said] == ["Reference 1 (Garnett) lacks 1 of 3 segments"]
+
+
+def test_a_translator_may_lack_a_row_or_a_whole_document_or_a_table(put: Put) -> None:
+    rows = [{"references": {"A": "a1", "B": "b1"}, "mt": "x"}, {"references": {"B": "b2"}, "mt": "y"}]
+    assert read_corpus(put(*rows)).documents[0].references == (("a1", None), ("b1", "b2"))
+    whole = [
+        {"references": {"A": ["a1"], "B": ["b1"]}, "mt": ["x"]},
+        {"references": {"B": ["b2"], "A": None}, "mt": ["y"]},
+    ]
+    assert [one.references for one in read_corpus(put(*whole)).documents] == [
+        (("a1",), ("b1",)),
+        ((None,), ("b2",)),
+    ]
+    tables = [put(one, name=f"{number}.jsonl") for number, one in enumerate(reversed(whole))]
+    assert [one.references for one in read_corpus(*tables).documents] == [
+        (("b2",), (None,)),
+        (("b1",), ("a1",)),
+    ]
+
+
+def test_every_book_has_its_own_translators(put: Put) -> None:
+    rows = [
+        {"document": book, "book": book, "human": {f"{book}'s": "x", f"{book}'s other": "y"}, "mt": "z"}
+        for book in ("Emma", "Ivanhoe")
+    ]
+    assert [len(one.references) for one in read_corpus(put(*rows)).documents] == [2, 2]
+
+
+@pytest.mark.parametrize("document", ["a", "b"])
+def test_references_have_names_everywhere_or_nowhere(put: Put, document: str) -> None:
+    rows = [
+        {"document": "a", "references": {"A": "x"}, "mt": "z"},
+        {"document": document, "references": ["y"], "mt": "z"},
+    ]
+    with pytest.raises(InputError, match=r"Line 2 of t\.jsonl: the references .*Name them all, or none"):
+        read_corpus(put(*rows))
+
+
 def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> None:
     lines = tmp_path / "mine.txt"
     lines.write_text("[doc]\n1\n2\n[doc]\n3\n", encoding="utf-8")
