@@ -11,8 +11,8 @@ from ape.adapters.directory import WEIGHTS
 from ape.adapters.gguf import GGUF
 from ape.engines.open import embedded_models, open_engine
 from ape.engines.protocol import Model, pick
-from ape.errors import InputError
-from ape.models import CATALOGUE, DEFAULT_MODEL
+from ape.errors import AdapterRefused, InputError
+from ape.models import CATALOGUE
 from ape.settings import Settings
 from prompts import fingerprint
 
@@ -37,13 +37,19 @@ class Served:
 
 
 async def find_served(adapter: Path, settings: Settings) -> Served:
-    """The adapter on the engine of the settings. An embedded engine is not started for it."""
+    """The adapter on the engine of the settings, with their model if they name one, else the base that its card has.
+
+    An embedded engine is not started for it.
+    """
     card = read_card(adapter)
     digest = _digest(adapter, adapter / (GGUF if settings.engine == "embedded" else WEIGHTS))
     # With its base alone beside it: by default that would be the tuned model that comes with this package.
-    changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(card)}
+    changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(adapter, card)}
     settings = settings.model_copy(update=changes)
-    models = await _models(settings)
+    try:
+        models = await _models(settings)
+    except AdapterRefused as error:
+        raise AdapterRefused(f"{error} Its base, {card.base.model}, is given with --base.") from error
     base = next(model for model in models if model.name != NAME)
     untuned = Measured(base, f"{fingerprint(base.format)}+{base.name}+{base.revision}")
     tuned = Measured(pick(models, NAME), f"{card.prompt}+{digest}+{untuned.key}")
@@ -67,7 +73,11 @@ async def _models(settings: Settings) -> tuple[Model, ...]:
         return await engine.models()
 
 
-def _base(card: Card) -> str:
+def _base(adapter: Path, card: Card) -> str:
     """The model that it was trained on, where that is one the engine can find."""
-    known = card.base.model in CATALOGUE or Path(card.base.model).suffix == ".gguf"
-    return card.base.model if known else DEFAULT_MODEL
+    if card.base.model in CATALOGUE or Path(card.base.model).suffix == ".gguf":
+        return card.base.model
+    raise InputError(
+        f"{adapter} was trained on {card.base.model}, and where a GGUF file of that is can't be told. Give it with "
+        "--base FILE.gguf."
+    )

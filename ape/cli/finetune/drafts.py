@@ -23,6 +23,10 @@ DraftsFlag = Annotated[
     Path | None,
     typer.Option("--drafts", help="Where drafts are kept as they come; beside the adapter if left out."),
 ]
+BaseFlag = Annotated[
+    str | None,
+    typer.Option("--base", help="The base as a .gguf file or name; an adapter's card has it."),
+]
 ThreadsFlag = Annotated[
     int | None, typer.Option("--threads", help="Of the embedded engine; all cores but one.")
 ]

@@ -10,6 +10,7 @@ from ape.cli.extras import needs
 from ape.cli.finetune.drafts import (
     DRAFTS,
     AdapterArgument,
+    BaseFlag,
     DataFlag,
     DraftsFlag,
     RowsFlag,
@@ -32,6 +33,7 @@ def gate(
     ] = "dev",
     rows: RowsFlag = None,
     drafts: DraftsFlag = None,
+    base: BaseFlag = None,
     threads: ThreadsFlag = None,
     seed: Annotated[int, typer.Option(help="Of the folds.")] = 1,
     json_output: JsonFlag = False,
@@ -48,7 +50,7 @@ def gate(
 
     require_card(adapter)
     examples = chosen_examples(data, split, rows)
-    settings = load_settings(threads=threads)
+    settings = load_settings(threads=threads, model=base)
     made = asyncio.run(drafted(adapter, examples, drafts or adapter / DRAFTS, settings))
     fitted = fit([Drafted(example, made.draft(example)) for example in examples], seed=seed)
     amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json")})

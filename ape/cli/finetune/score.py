@@ -11,6 +11,7 @@ from ape.cli.extras import needs
 from ape.cli.finetune.drafts import (
     DRAFTS,
     AdapterArgument,
+    BaseFlag,
     DataFlag,
     DraftsFlag,
     RowsFlag,
@@ -37,6 +38,7 @@ def score(
     split: Annotated[str, typer.Option(help="The examples to score on.")] = "test",
     rows: RowsFlag = None,
     drafts: DraftsFlag = None,
+    base: BaseFlag = None,
     untuned: Annotated[
         int, typer.Option(help="So many of them by the base as well, asked by instructions; 0: none.")
     ] = 0,
@@ -53,7 +55,7 @@ def score(
 
     require_card(adapter)
     examples = chosen_examples(data, split, rows)
-    settings = load_settings(threads=threads)
+    settings = load_settings(threads=threads, model=base)
     path = drafts or adapter / DRAFTS
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
     (adapter / RESULTS).write_text(json.dumps(results.to_dict(), indent=1) + "\n", encoding="utf-8")

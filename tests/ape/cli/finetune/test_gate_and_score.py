@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ape.adapters import BaseCard, read_base, read_card
+from ape.adapters import BaseCard, amend_card, read_base, read_card
 from ape.adapters.gguf import GGUF
 from ape.engines.open import open_engine
 from ape.models import default_cache
@@ -189,6 +189,25 @@ def test_drafts_can_be_kept_elsewhere(here: Run, adapter: Path, tmp_path: Path) 
     done = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--drafts", "kept.jsonl", "--json")
     assert done.returncode == 0, done.stderr
     assert not (adapter / "drafts.jsonl").exists()
+
+
+@pytest.mark.usefixtures("no_engine")
+@pytest.mark.parametrize("verb", ["gate", "score"])
+def test_a_base_that_nobody_knows_by_name_is_given(
+    verb: str, here: Run, adapter: Path, made: tuple[Path, Served], tmp_path: Path
+) -> None:
+    amend_card(adapter, {"base": {**read_card(adapter).base.model_dump(), "model": "tiny"}})
+    words = ("finetune", verb, "mine", "--rows", "rows.jsonl")
+    lost = here(*words)
+    assert (lost.returncode, lost.stdout) == (2, "")
+    assert "mine was trained on tiny, and where a GGUF file of that is can't be told." in lost.stderr
+    assert "Give it with --base FILE.gguf." in lost.stderr
+    done = here(*words, "--base", made[0].with_name("tiny.gguf"))
+    assert done.returncode == 0, done.stderr
+    other = make_gguf(make_tiny(tmp_path / "other", seed=5), tmp_path / "other.gguf")
+    wrong = here(*words, "--base", other)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "another model. Its base, tiny, is given with --base." in wrong.stderr
 
 
 @pytest.mark.usefixtures("no_engine", "adapter")
