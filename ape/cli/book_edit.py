@@ -20,7 +20,7 @@ from ape.adapters.directory import CONFIG, WEIGHTS
 from ape.adapters.gguf import GGUF
 from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
-from ape.errors import InputError, UnknownJob
+from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe
 from ape.jobs.store import Store
@@ -180,6 +180,12 @@ def _refuse_other_suffix(opened: Opened, output: Path) -> None:
 def help_with(store: Store, job: Job, settings: Settings, *, lanes: int | None, failures: int) -> int:
     """Work on a job that was begun elsewhere, by the recipe it was begun with."""
     import asyncio
+
+    if not store.counts(job.id).total:
+        raise Conflict(
+            f"The book of job {job.id} is still being read, or whoever read it was stopped. The `ape book edit` that "
+            "began it goes on with it."
+        )
 
     async def work() -> JobState:
         async with opened_engine(settings, lanes=lanes) as engine:

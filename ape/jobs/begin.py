@@ -46,8 +46,8 @@ class Begun:
     """A job that can be worked on. `replanned` tells what is new where it was planned just now."""
 
     job: Job
-    resumed: bool
     replanned: Replanned | None = None
+    resumed: bool = False
 
 
 def open_files(
@@ -119,46 +119,62 @@ def begin(
     try:
         job = store.job(id, owner=owner)
     except UnknownJob:
-        return _begin_new(store, wanted, opened)
-    if job.recipe != recipe and not again:
-        raise Conflict(_other_recipe(job.recipe, recipe))
-    same = (job.recipe, job.source_hash, job.mt_hash) == (recipe, wanted.source_hash, wanted.mt_hash)
-    replanned = None if same else _plan(store, id, opened, recipe)
-    state = JobState.DONE if same and job.state is JobState.DONE else JobState.RUNNING
+        return _begin_new(store, wanted, opened, again=again)
+    return _go_on(store, job, wanted, opened, again=again)
+
+
+def _begin_new(store: Store, wanted: Job, opened: Opened, *, again: bool) -> Begun:
+    """A new job, or none at all where its book can't be paired."""
+    try:
+        store.add(wanted)
+    except Conflict:  # somebody else was quicker
+        return _go_on(store, store.job(wanted.id, owner=wanted.owner), wanted, opened, again=again)
+    return Begun(*_plan(store, wanted, opened), resumed=False)
+
+
+def _go_on(store: Store, job: Job, wanted: Job, opened: Opened, *, again: bool) -> Begun:
+    """The job as it was left, planned anew where it was of other files, or was never planned to its end."""
+    if not store.counts(job.id).total:
+        return Begun(*_plan(store, wanted, opened), resumed=False)
+    if job.recipe != wanted.recipe and not again:
+        raise Conflict(_other_recipe(job.recipe, wanted.recipe))
+    if _made_of(job) != _made_of(wanted):
+        return Begun(*_plan(store, wanted, opened), resumed=True)
+    done = job.state is JobState.DONE
     job = store.update(
-        id,
-        state=state,
-        recipe=recipe,
+        job.id,
+        state=JobState.DONE if done else JobState.RUNNING,
         source=wanted.source,
-        source_hash=wanted.source_hash,
         mt=wanted.mt,
-        output=output,
-        mt_hash=wanted.mt_hash,
-        encoding=wanted.encoding,
-        engine=engine,
-        outcome=job.outcome if state is JobState.DONE else "",
+        output=wanted.output,
+        engine=wanted.engine,
+        outcome=job.outcome if done else "",
         note="",
     )
-    return Begun(job, resumed=True, replanned=replanned)
+    return Begun(job, None, resumed=True)
 
 
-def _begin_new(store: Store, job: Job, opened: Opened) -> Begun:
-    """A new job, or none at all where its book can't be paired."""
-    store.add(job)
+def _made_of(job: Job) -> tuple[object, ...]:
+    """All that decides what a plan has in it."""
+    return job.recipe, job.source_hash, job.mt_hash
+
+
+def _plan(store: Store, wanted: Job, opened: Opened) -> tuple[Job, Replanned]:
+    """The job with its paragraphs: both at once, so that whoever is killed here leaves none, or what was there."""
     try:
-        replanned = _plan(store, job.id, opened, job.recipe)
+        pairing = opened.pairing()
+        replanned = store.plan(
+            wanted.id, _planned(pairing, wanted.recipe), job=lambda: _with_unpaired(wanted, pairing)
+        )
     except BaseException:
-        store.remove(job.id)
+        store.remove_unplanned(wanted.id)
         raise
-    return Begun(store.job(job.id), resumed=False, replanned=replanned)
+    return store.job(wanted.id), replanned
 
 
-def _plan(store: Store, id: str, opened: Opened, recipe: Recipe) -> Replanned:
-    pairing = opened.pairing()
-    replanned = store.plan(id, _planned(pairing, recipe))
+def _with_unpaired(job: Job, pairing: Pairing) -> Job:
     found = pairing.unpaired_source
-    store.update(id, unpaired=Unpaired(found.count, tuple(found.first)).to_json())
-    return replanned
+    return replace(job, unpaired=Unpaired(found.count, tuple(found.first)).to_json())
 
 
 def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, owner: str, engine: str) -> Job:

@@ -6,7 +6,7 @@ Then a few statements compare it with what is there, in one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, astuple
 from typing import Any
 
@@ -69,12 +69,15 @@ def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.I
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
-def replan(database: Database, job: str, rows: Iterable[Planned]) -> Replanned:
-    """Stage the rows, then compare and change, all or nothing."""
+def replan(
+    database: Database, job: str, rows: Iterable[Planned], *, first: Callable[[Connection], None]
+) -> Replanned:
+    """Stage the rows, then do what comes `first`, compare and change, all or nothing."""
     with database.staging() as connection:
         _stage(connection, rows)
         try:
             with database.writing_on(connection):
+                first(connection)
                 lock(connection, job)
                 found = _merge(connection, job)
         finally:

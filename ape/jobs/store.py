@@ -6,13 +6,13 @@ All of it may be called from any thread, by many processes at once, and on sever
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack
 
-from sqlalchemy import Connection, RowMapping, delete, select, update
+from sqlalchemy import Connection, RowMapping, delete, exists, select, update
 
 from ape.books.book import TextOf
 from ape.errors import Conflict, UnknownJob
@@ -130,16 +130,25 @@ class Store:
                 connection.execute(delete(table).where(table.c.job == id))
             connection.execute(delete(jobs).where(jobs.c.id == id))
 
+    def remove_unplanned(self, id: str) -> None:
+        """Forget the job, unless it has paragraphs by now: somebody else may have planned it meanwhile."""
+        planned = exists().where(paragraphs.c.job == id)
+        with self._database.writing() as connection:
+            connection.execute(delete(jobs).where(jobs.c.id == id, ~planned))
+
     # The plan.
 
-    def plan(self, id: str, rows: Iterable[Planned]) -> Replanned:
+    def plan(self, id: str, rows: Iterable[Planned], *, job: Callable[[], Job] | None = None) -> Replanned:
         """Take the paragraphs of the book as they are now, in order; all of them or, where `rows` raises, none.
+
+        `job` is asked for when all rows were read, and is kept together with them: what the plan was made of, and its
+        paragraphs, are never at odds. Only its name, its owner, and what is known of its output stay as they were.
 
         One whose fingerprint is as it was keeps its result. One that is new or has changed takes a result of this job
         for its new fingerprint (it has moved, or an old recipe is back), or else waits, with no failures. What the book
         does not have any more goes; its results stay as history. While `rows` is read nobody is kept waiting.
         """
-        return replan(self._database, id, rows)
+        return replan(self._database, id, rows, first=lambda connection: _keep(connection, job))
 
     def redo(
         self,
@@ -267,6 +276,19 @@ def _job(connection: Connection, id: str, owner: str | None = None) -> Job:
     if row is None or (owner is not None and row["owner"] != owner):
         raise UnknownJob(f"There is no job {id!r}.")
     return _to_job(row)
+
+
+# What planning anew does not change about a job.
+_STAYS = ("id", "owner", "name", "created", "output_hash")
+
+
+def _keep(connection: Connection, job: Callable[[], Job] | None) -> None:
+    """Write the job as it is planned, also where somebody has removed it meanwhile."""
+    if job is None:
+        return
+    insert = upsert(connection, jobs).values(_job_columns(job()))
+    new = {column.name: insert.excluded[column.name] for column in jobs.c if column.name not in _STAYS}
+    connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": now()}))
 
 
 def _job_columns(job: Job) -> dict[str, Any]:

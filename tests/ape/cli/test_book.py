@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from ape.jobs.store import Store
 from tests.ape.books.making import make_epub
 from tests.ape.books.tale import mended, tale
 from tests.ape.cli.conftest import APE, Run
+from tests.ape.jobs.making import a_job
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
 LANGUAGES = ("--source-language", "fr", "--target-language", "en")
@@ -473,3 +475,13 @@ def test_what_comes_to_the_place_of_the_output_meanwhile_is_not_overwritten(
     scripted.requests.clear()
     assert run(*book).returncode == 0
     assert not scripted.requests
+
+
+def test_a_job_that_is_still_being_planned_is_not_worked_on(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    with Store(str(tmp_path / "unplanned.db")) as store:
+        store.add(a_job("unplanned"))
+    done = run("book", "work", "unplanned", "--url", scripted.url, APE_JOBS=str(tmp_path / "unplanned.db"))
+    assert done.returncode == 2, done.stderr
+    assert "still being read" in done.stderr
