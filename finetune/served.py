@@ -1,4 +1,4 @@
-"""An adapter and its base as the engine of the settings serves them, so that they are measured as they will be used."""
+"""An adapter and its base as the embedded engine serves them, so that they are measured as they will be used."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ape.adapters import Card, read_card
-from ape.adapters.directory import WEIGHTS
 from ape.adapters.gguf import GGUF
-from ape.engines.open import embedded_models, open_engine
+from ape.engines.open import embedded_models
 from ape.engines.protocol import Model, pick
 from ape.errors import AdapterRefused, InputError
 from ape.models import CATALOGUE
@@ -37,17 +36,23 @@ class Served:
 
 
 async def find_served(adapter: Path, settings: Settings) -> Served:
-    """The adapter on the engine of the settings, with their model if they name one, else the base that its card has.
+    """The adapter on the model of the settings, if they name one, else on the base that its card has; not started yet.
 
-    An embedded engine is not started for it.
+    Other engines are refused: nothing here starts vLLM, and a server that is given by its address is asked by
+    instructions, which is not what an adapter was trained on.
     """
+    if settings.engine != "embedded":
+        raise InputError(
+            f"An adapter is measured on the embedded engine, and the settings name {settings.engine}. Set "
+            "APE_ENGINE=embedded; a base that is no GGUF file has to be converted to one, and given with --base."
+        )
     card = read_card(adapter)
-    digest = _digest(adapter, adapter / (GGUF if settings.engine == "embedded" else WEIGHTS))
+    digest = _digest(adapter)
     # With its base alone beside it: by default that would be the tuned model that comes with this package.
     changes = {"adapters": {NAME: adapter}, "model": settings.model or _base(adapter, card)}
     settings = settings.model_copy(update=changes)
     try:
-        models = await _models(settings)
+        models = await embedded_models(settings)
     except AdapterRefused as error:
         raise AdapterRefused(f"{error} Its base, {card.base.model}, is given with --base.") from error
     base = next(model for model in models if model.name != NAME)
@@ -56,21 +61,12 @@ async def find_served(adapter: Path, settings: Settings) -> Served:
     return Served(tuned, untuned, settings)
 
 
-def _digest(adapter: Path, weights: Path) -> str:
+def _digest(adapter: Path) -> str:
     try:
-        with weights.open("rb") as file:
+        with (adapter / GGUF).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     except FileNotFoundError as error:
-        raise InputError(
-            f"{adapter} has no {weights.name}. `ape finetune export {adapter}` writes it."
-        ) from error
-
-
-async def _models(settings: Settings) -> tuple[Model, ...]:
-    if settings.engine == "embedded":
-        return await embedded_models(settings)
-    async with open_engine(settings) as engine:
-        return await engine.models()
+        raise InputError(f"{adapter} has no {GGUF}. `ape finetune export {adapter}` writes it.") from error
 
 
 def _base(adapter: Path, card: Card) -> str:

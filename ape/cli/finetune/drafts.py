@@ -46,7 +46,7 @@ def require_card(adapter: Path) -> None:
 async def drafted(
     adapter: Path, examples: Sequence[Example], path: Path, settings: Settings, *, base: bool = False
 ) -> Drafts:
-    """Have the adapter, or its base, draft them on the engine of the settings, unless the file has them already."""
+    """Have the adapter, or its base, draft them on the embedded engine, unless the file has them already."""
     from ape.cli.talk import error_console, passages_progress
     from ape.engines.open import open_engine
     from finetune.drafting import draft_all, kept_drafts

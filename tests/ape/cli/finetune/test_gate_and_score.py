@@ -213,6 +213,25 @@ def test_a_base_that_nobody_knows_by_name_is_given(
 @pytest.mark.usefixtures("no_engine", "adapter")
 @pytest.mark.parametrize("verb", ["gate", "score"])
 @pytest.mark.parametrize(
+    "told", [{"APE_ENGINE": "vllm", "APE_MODEL": "m"}, {"APE_URL": "http://127.0.0.1:9/v1"}]
+)
+def test_another_engine_is_refused_and_not_passed_over(
+    verb: str, told: dict[str, str], here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    done = here("finetune", verb, "mine", "--rows", "rows.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "measured on the embedded engine, and the settings name" in done.stderr
+    assert "Set APE_ENGINE=embedded" in done.stderr
+    monkeypatch.setenv("APE_ENGINE", "embedded")
+    monkeypatch.delenv("APE_MODEL", raising=False)
+    assert here("finetune", verb, "mine", "--rows", "rows.jsonl").returncode == 0
+
+
+@pytest.mark.usefixtures("no_engine", "adapter")
+@pytest.mark.parametrize("verb", ["gate", "score"])
+@pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["mine"], "Give either --data, a training set, or --rows"),
