@@ -9,7 +9,11 @@ from eval.metric import Unmeasured
 
 def fitting(language: str, given: Annotator | None) -> Annotator | Unmeasured:
     """As told above."""
+    if given is None and language == "und":
+        return Unmeasured(
+            "the language can't be told from so little text: say it, as in --target-language en"
+        )
     try:
         return given or annotator_for(language)
     except NoAnnotator as error:
-        return Unmeasured(str(error))
+        return Unmeasured(str(error).rstrip("."))

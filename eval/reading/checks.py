@@ -97,7 +97,7 @@ def _span(texts: Lines) -> str:
 
 
 def _blank(texts: Lines) -> Iterator[int]:
-    return (place for place, text in enumerate(texts.texts) if text is None or not text.strip())
+    return (place for place in range(len(texts)) if not _says(texts, place))
 
 
 def _check_empty(document: Given, rules: Rules) -> None:
@@ -128,22 +128,43 @@ def _check_empty(document: Given, rules: Rules) -> None:
 def _tell_missing(given: Sequence[Given], rules: Rules) -> None:
     """A note for each reference that lacks some segments."""
     for number in range(max(len(one.references) for one in given)):
-        texts = [one.references[number] for one in given if number < len(one.references)]
-        names = {one.called(number) for one in given if number < len(one.references)}
+        having = [one for one in given if number < len(one.references)]
+        names = {one.called(number) for one in having}
         called = names.pop() if len(names) == 1 else f"reference {number + 1}"
-        places = [one.place(place) for one in texts for place in _blank(one)]
         lacking = [one for one in given if number >= len(one.references)]
         if lacking:
             rules.note(
-                f"{len(lacking):,} of {len(given):,} documents have no {called}; the first is "
-                f"{lacking[0].id!r} ({lacking[0].place[0].lower()}{lacking[0].place[1:]}). What needs a reference "
-                "leaves out those that have none at all."
+                f"{len(lacking):,} of {len(given):,} documents have no {called}; the first is {lacking[0].id!r} "
+                f"({_lowered(lacking[0].place)}). What needs a reference leaves out those that have none at all."
             )
-        if places:
+        gaps = [(one, place) for one in having for place in _blank(one.references[number])]
+        if gaps:
+            first, place = gaps[0]
+            segments = sum(len(one.references[number]) for one in having)
             rules.note(
-                f"{called[0].upper()}{called[1:]} lacks {len(places):,} of {sum(map(len, texts)):,} segments; the first "
-                f"is {places[0][0].lower()}{places[0][1:]}. These are held against the other references only."
+                f"{called[0].upper()}{called[1:]} lacks {len(gaps):,} of {segments:,} segments; the first is "
+                f"{_lowered(first.references[number].place(place))}. {_instead(gaps)}"
             )
+
+
+def _instead(gaps: Sequence[tuple[Given, int]]) -> str:
+    """What becomes of segments that a reference lacks."""
+    alone = sum(not any(_says(one, place) for one in document.references) for document, place in gaps)
+    if not alone:
+        return "These are held against the other references only."
+    if alone == len(gaps):
+        return "What needs a reference leaves these out."
+    return f"What needs a reference leaves out {alone:,} of these; the rest are held against the other references only."
+
+
+def _says(texts: Lines, place: int) -> bool:
+    text = texts.texts[place]
+    return bool(text and text.strip())
+
+
+def _lowered(place: str) -> str:
+    """Within a sentence."""
+    return f"{place[0].lower()}{place[1:]}"
 
 
 # --- languages -----------------------------------------------------------------------------------------------------

@@ -137,6 +137,7 @@ def score(
     how = Resampling("document" if unit == "document" else "segment", baseline or "", samples, seed)
     with needs("eval"):
         results = _measured(corpus, chosen, how)
+    _tell_language(results)
     if segments:
         rows = (json.dumps(row, ensure_ascii=False) for row in results.segments())
         segments.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
@@ -253,6 +254,16 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results
             bar.advance(task)
 
         return measure(corpus, metrics, resampling=how, told=told)
+
+
+def _tell_language(results: Results) -> None:
+    """That nobody knows it, where a metric may have needed to."""
+    from ape.cli.talk import say
+    from eval.metric import Unmeasured
+
+    systems = (found for metric in results.counted.values() for found in metric.values())
+    if results.corpus.target_language == "und" and any(isinstance(one, Unmeasured) for one in systems):
+        say("The language of the translations can't be told from so little text: say --target-language en.")
 
 
 def _report(results: Results, path: Path) -> None:

@@ -120,6 +120,34 @@ def test_either_kind_of_table_may_be_standard_input(
     assert json.loads(done.stdout)["scores"][0]["score"] == 100
 
 
+@pytest.mark.parametrize(
+    ("references", "told"),
+    [
+        ((["The fog lifted."], [None], [None]), "What needs a reference leaves these out."),
+        ((["The fog lifted.", "Fog."], ["He left.", None], ["He went.", None]), "These are held against the other"),
+        ((["The fog lifted.", "Fog."], [None, "He left."], [None, None]), "leaves out 1 of these; the rest are held"),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_segments_that_a_reference_lacks_is_told(
+    here: Run, tmp_path: Path, references: tuple[list[str | None], ...], told: str
+) -> None:
+    rows = [{"references": list(one), "mt": "The fog lifted."} for one in references]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    done = here("eval", "score", "rows.jsonl", "--metric", "chrf")
+    assert done.returncode == 0
+    assert told in done.stderr
+
+
+def test_a_language_that_can_t_be_told_is_asked_for(here: Run, tmp_path: Path) -> None:
+    write(tmp_path, mine="Anna met Boris in Paris.\n", human="Anna met Boris in Paris.\n")
+    done = here("eval", "score", *FILES[:4], "--metric", "entities", "--metric", "blonde")
+    assert done.returncode == 0
+    assert "can't be told from so little text: say --target-language en." in done.stderr
+    told = " ".join(done.stdout.split())
+    assert "entities is not applicable: the language can't be told from so little text: say it, as in" in told
+    assert ".." not in told
+
+
 def test_documents_without_a_reference_are_told_of(here: Run, tmp_path: Path) -> None:
     rows = [
         {"document": "a", "reference": "The fog lifted.", "mt": "The fog lifted."},
