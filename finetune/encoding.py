@@ -43,19 +43,31 @@ def encode(tokenizer: Any, example: Example) -> Encoded:
     return Encoded((*asked, *answered, tokenizer.eos_token_id), len(asked))
 
 
-def encode_all(tokenizer: Any, examples: Iterable[Example], *, max_tokens: int) -> list[Encoded]:
-    """All of them; one that is too long is refused, never cut: a cut answer teaches not to stop."""
+def encode_all(
+    tokenizer: Any, examples: Iterable[Example], *, max_tokens: int, window: int | None = None
+) -> list[Encoded]:
+    """All of them; one that is too long is refused, never cut: a cut answer teaches not to stop.
+
+    `window` is what the base can read.
+    """
     encoded = []
     for example in examples:
         one = encode(tokenizer, example)
+        if window and len(one) > window:
+            raise _too_long(example, one, "the base reads", window, "take a base that reads more")
         if len(one) > max_tokens:
-            raise InputError(
-                f"The example {example.id!r} is {len(one):,} tokens long, and the training takes at most "
-                f"{max_tokens:,}. "
-                f"Build the examples with `--max-tokens {max_tokens}`, or raise max_tokens of the training."
+            raise _too_long(
+                example, one, "the training takes", max_tokens, "raise max_tokens of the training"
             )
         encoded.append(one)
     return encoded
+
+
+def _too_long(example: Example, encoded: Encoded, who: str, most: int, otherwise: str) -> InputError:
+    return InputError(
+        f"The example {example.id!r} is {len(encoded):,} tokens long, and {who} at most {most:,}. "
+        f"Build the examples with `--max-tokens {most}`, or {otherwise}."
+    )
 
 
 @dataclass(frozen=True, slots=True)

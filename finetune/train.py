@@ -123,11 +123,13 @@ def _linear(model: Any) -> list[str]:
 def _trainer(
     loaded: LoadedBase, examples: Examples, run: Run, config: TrainConfig, listen: Callable[[Event], None]
 ) -> ApeTrainer:
-    encoded = encode_all(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens)
+    window = getattr(loaded.model.config, "max_position_embeddings", None)
+    encoded = encode_all(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens, window=window)
+    most = min(config.max_tokens, window or config.max_tokens)
     looked_at = [
         one
         for one in evenly(examples["dev"], config.watch.examples)
-        if len(encode(loaded.tokenizer, one)) <= config.max_tokens  # dev is whole, and some of it may not fit
+        if len(encode(loaded.tokenizer, one)) <= most  # dev is whole, and some of it may not fit
     ]
     if not encoded:
         raise InputError(f"{examples.directory} has no examples to train on.")

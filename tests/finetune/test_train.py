@@ -9,6 +9,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -361,6 +362,19 @@ def test_a_base_without_an_end_token_is_refused(
     path.write_text(json.dumps(told))
     with pytest.raises(InputError, match="has no end token"):
         train(str(tmp_path / "base"), data, tmp_path / "out", config=TrainConfig())
+
+
+def test_an_example_that_the_base_can_not_read_is_refused(base: Path, tmp_path: Path) -> None:
+    """As `check` does: the tiny base reads 512 tokens, and the training would take 2,048."""
+    long = replace(EXAMPLES[0], id="long", source=EXAMPLES[0].source * 200)
+    write_examples(tmp_path / "data", {"train": [*EXAMPLES, long]}, {})
+    with pytest.raises(InputError, match=r"'long' is .* and the base reads at most 512\. .*--max-tokens 512"):
+        train(str(base), tmp_path / "data", tmp_path / "out", config=configured(max_steps=1))
+    write_examples(tmp_path / "dev", {"train": EXAMPLES, "dev": [long]}, {})
+    events: list[Event] = []
+    out, config = tmp_path / "other", configured(max_steps=1)
+    train(str(base), tmp_path / "dev", out, config=config, listen=events.append)
+    assert not [event for event in events if isinstance(event, Look)]  # dev is whole, and this is passed over
 
 
 def test_a_batch_that_the_processes_cannot_share_is_refused(
