@@ -20,6 +20,8 @@ SOURCE_LANGUAGES = ("source_language", "src_lang")
 TARGET_LANGUAGES = ("target_language", "tgt_lang")
 # A column of a table for each translator, as "human:Morley".
 _NAMED = "human:"
+# Any of these in a table's first line, and it names the columns. Not "i", which may be the number of a chapter.
+_HEADINGS = {*SOURCES, *MTS, *HUMANS, "id", "book", *SOURCE_LANGUAGES, *TARGET_LANGUAGES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         return
     cells = first[1].split("\t")
     names = [cell.strip() if cell.startswith(_NAMED) else cell.strip().lower() for cell in cells]
-    if not set(names) & {*SOURCES}:
+    if not any(name in _HEADINGS or name.startswith(_NAMED) for name in names):
         if len(names) != 3:
             raise InputError(
                 f"{path.name} has {len(names)} columns and no first line that names them. Give it three, source, MT "

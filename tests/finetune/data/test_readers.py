@@ -163,6 +163,29 @@ def test_a_bad_line_is_told_by_its_number(tmp_path: Path, text: str, said: str) 
         read_rows(path, languages=FR_EN)
 
 
+@pytest.mark.parametrize(
+    ("headings", "lacks"),
+    [
+        ("original\tmt\tpost_edit", "source"),
+        ("Texte\tGT\tHuman:Morel", "source"),
+        ("source\ttranslation\thuman", "mt"),
+    ],
+)
+def test_a_first_line_with_one_known_heading_is_no_paragraph(
+    tmp_path: Path, headings: str, lacks: str
+) -> None:
+    path = tmp_path / "tale.tsv"
+    path.write_text(f"{headings}\nUn.\tA.\tOne.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"Line 2 of tale\.tsv has no {lacks}\. It has: \w+, \w+"):
+        read_rows(path, languages=FR_EN)
+
+
+def test_a_chapter_by_its_number_is_no_heading(tmp_path: Path) -> None:
+    path = tmp_path / "tale.tsv"
+    path.write_text("I\tI\tI\nUn.\tA.\tOne.\n", encoding="utf-8")
+    assert [one.human for one in read_rows(path, languages=FR_EN)] == ["I", "One."]
+
+
 def test_a_row_without_languages_asks_for_the_flag(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "tale.jsonl", [{"source": "Un.", "mt": "A.", "human": "One."}])
     with pytest.raises(InputError, match="--source-language"):
