@@ -7,7 +7,8 @@ matrices.
 A system that never lost, or never won, has no finite strength (Ford 1957: every system must be reached from every
 other by wins). Then each system is given half a win and half a loss against an imagined one of middling strength, and
 the votes are drawn from the fitted strengths, since items drawn again never show the loss that was not seen. The
-result says so.
+result says so. Its interval has no end on that side, and on the other it reaches as far as Clopper and Pearson's (1934)
+would for the items where the two met. In a resample where it is so, strengths have no end either.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from eval.preference.vote import Vote
 _CLOSE = 1e-9
 _LONGEST = 1.0
 _STEPS = 200
+Ends: TypeAlias = tuple[Numbers, Numbers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,10 @@ class Strength:
 
     system: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    """None: there is no lower end, as of one that never won."""
+    high: float | None
+    """None: there is no upper end, as of one that never lost."""
     best: int
     """Of its rank in 95% of the resamples; 1 is the strongest."""
     worst: int
@@ -94,19 +99,32 @@ def bradley_terry(
     wins = rows.sum(axis=0).reshape(1, len(systems), len(systems))
     if reason := _parted(wins[0], systems):
         return Unmeasured(reason)
-    regularised = not bool(_connected(wins)[0])
+    if not any(vote.winner for vote in own):
+        return Unmeasured(f"all {len(own):,} votes are ties, and how sure that is can't be told from them")
+    reached = _reached(wins)
+    regularised = not bool(reached.all())
     value = fit(wins, ghosts=np.array([float(regularised)]))[0]
     tried = (
         _imagined(wins[0], value, samples=samples, seed=seed)
         if regularised
         else drawn(rows, samples=samples, seed=seed).reshape(samples, *wins.shape[1:])
     )
-    loose = ~_connected(tried)
+    # Where votes were drawn from strengths, what was never beaten in the votes themselves has no end in any of them.
+    led = _reached(tried)
+    loose = ~led.all(axis=(1, 2))
+    led &= reached
     found = fit(tried, ghosts=np.maximum(loose, regularised).astype(np.float64))
     order = [int(place) for place in np.argsort(-value, kind="stable")]
+    apart = _differences(found, led, level)
+    alone = _ends(found, led, level)
+    ranks = _ranks(found, level)
+    if regularised:
+        apart = _widened(*apart, rows.reshape(-1, *wins.shape[1:]), level)
+        alone = _at_least(*alone, *apart)
+        ranks = _sure_ranks(apart[0])
     return BradleyTerry(
-        _strengths(systems, order, value, found, wins[0], level),
-        _pairs(systems, order, value, found, level),
+        _strengths(systems, order, value, alone, ranks, wins[0]),
+        _pairs(systems, order, value, *apart),
         len(own),
         len({vote.item for vote in own}),
         samples,
@@ -177,12 +195,8 @@ def _imagined(wins: Numbers, strengths: Numbers, *, samples: int, seed: int) -> 
     return (won + (games - won).swapaxes(1, 2)).astype(np.float64)
 
 
-def _connected(wins: Numbers) -> NDArray[np.bool_]:
-    """Of each fit, whether wins lead from every system to every other."""
-    return np.asarray(_reached(wins).all(axis=(1, 2)))
-
-
 def _reached(wins: Numbers) -> NDArray[np.bool_]:
+    """Of each fit, whether wins lead from one system to another: (fits, from, to)."""
     systems = wins.shape[1]
     steps = ((wins > 0) | np.eye(systems, dtype=bool)).astype(np.float32)
     for _ in range((systems - 1).bit_length()):
@@ -202,20 +216,68 @@ def _parted(wins: Numbers, systems: Sequence[str]) -> str:
     return f"no vote compares these groups of systems, so they share no scale: {told}"
 
 
-def _strengths(
-    systems: Sequence[str], order: Sequence[int], value: Numbers, found: Numbers, wins: Numbers, level: float
-) -> tuple[Strength, ...]:
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(found, ends, axis=0)
+def _differences(found: Numbers, led: NDArray[np.bool_], level: float) -> Ends:
+    """The ends of the first strength less the second, (systems, systems); without end where no win leads back."""
+    apart = found[:, :, None] - found[:, None, :]
+    low = _end(np.where(led, apart, -np.inf), (1 - level) / 2)
+    high = _end(np.where(led.swapaxes(1, 2), apart, np.inf), (1 + level) / 2)
+    return low, high
+
+
+def _end(values: Numbers, share: float) -> Numbers:
+    """A quantile along the resamples; between an end and no end there is nothing to interpolate."""
+    method: Literal["linear", "lower", "higher"] = "linear"
+    if np.isinf(values).any():
+        method = "lower" if share < 0.5 else "higher"
+    found: Numbers = np.quantile(values, share, axis=0, method=method)
+    return found
+
+
+def _widened(low: Numbers, high: Numbers, rows: Numbers, level: float) -> Ends:
+    """Of those who never lost to another, so low that they would have won all their meetings in 1 of 40 tests."""
+    meetings = (rows + rows.swapaxes(1, 2) > 0).sum(axis=0)
+    chance = ((1 - level) / 2) ** (1 / np.maximum(meetings, 1))
+    least = np.where(meetings > 0, np.log(chance) - np.log1p(-chance), np.inf)
+    unbeaten = np.isinf(high) & (high > 0)
+    lower = np.where(unbeaten, np.minimum(low, least), low)
+    return lower, -lower.T
+
+
+def _ends(found: Numbers, led: NDArray[np.bool_], level: float) -> Ends:
+    """Of each strength; without end below where it leads not to all others, and above where not all lead to it."""
+    low = _end(np.where(led.all(axis=2), found, -np.inf), (1 - level) / 2)
+    high = _end(np.where(led.all(axis=1), found, np.inf), (1 + level) / 2)
+    return low, high
+
+
+def _at_least(low: Numbers, high: Numbers, below: Numbers, above: Numbers) -> Ends:
+    """As wide as the differences to all others, of which a strength is the mean."""
+    return np.minimum(low, below.mean(axis=1)), np.maximum(high, above.mean(axis=1))
+
+
+def _ranks(found: Numbers, level: float) -> Ends:
+    """The best and the worst in most of the resamples."""
     ranks = 1 + (found[:, None, :] > found[:, :, None]).sum(axis=2)
-    best, worst = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
-    won, votes = wins.sum(axis=1), (wins + wins.T).sum(axis=1)
+    best, worst = np.quantile(ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
+    return best, worst
+
+
+def _sure_ranks(low: Numbers) -> Ends:
+    """Behind all that are surely stronger, and before all that are surely weaker."""
+    return 1 + (low > 0).sum(axis=0), len(low) - (low > 0).sum(axis=1)
+
+
+def _strengths(
+    systems: Sequence[str], order: Sequence[int], value: Numbers, ends: Ends, ranks: Ends, wins: Numbers
+) -> tuple[Strength, ...]:
+    low, high = ([float(end) if np.isfinite(end) else None for end in side] for side in ends)
+    (best, worst), won, votes = ranks, wins.sum(axis=1), (wins + wins.T).sum(axis=1)
     return tuple(
         Strength(
             systems[at],
             float(value[at]),
-            float(low[at]),
-            float(high[at]),
+            low[at],
+            high[at],
             int(best[at]),
             int(worst[at]),
             float(won[at]),
@@ -226,11 +288,11 @@ def _strengths(
 
 
 def _pairs(
-    systems: Sequence[str], order: Sequence[int], value: Numbers, found: Numbers, level: float
+    systems: Sequence[str], order: Sequence[int], value: Numbers, low: Numbers, high: Numbers
 ) -> tuple[Beats, ...]:
     pairs = []
     for one, other in combinations(order, 2):
-        low, high = np.quantile(found[:, one] - found[:, other], [(1 - level) / 2, (1 + level) / 2])
-        chance, least, most = _logistic(np.array([value[one] - value[other], low, high]))
-        pairs.append(Beats(systems[one], systems[other], float(chance), float(least), float(most)))
+        ends = np.array([value[one] - value[other], low[one, other], high[one, other]])
+        chance, least, most = map(float, _logistic(ends))
+        pairs.append(Beats(systems[one], systems[other], chance, least, most))
     return tuple(pairs)

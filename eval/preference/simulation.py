@@ -141,7 +141,9 @@ def strengths(
         found = bradley_terry(own, samples=samples, seed=number)
         assert isinstance(found, BradleyTerry)
         for one in found.strengths:
-            held += one.low <= aim[names.index(one.system)] <= one.high
+            low = -np.inf if one.low is None else one.low
+            high = np.inf if one.high is None else one.high
+            held += bool(low <= aim[names.index(one.system)] <= high)
             total += 1
     return held / total
 

@@ -10,6 +10,7 @@ from eval.metric import Unmeasured
 if TYPE_CHECKING:
     from eval.preference.analysis import Analysis
     from eval.preference.belief import BeliefEffect
+    from eval.preference.bradley_terry import Strength
     from eval.preference.power import Needed
     from eval.preference.proportion import Bounds
     from eval.preference.rates import Group, Preference
@@ -130,7 +131,7 @@ def _strengths(analysis: Analysis) -> str:
         [
             one.system,
             f"{one.value:+.2f}",
-            f"[{one.low:+.2f}, {one.high:+.2f}]",
+            strength_ends(one),
             f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}",
             f"{one.won:g}/{one.votes}",
         ]
@@ -139,8 +140,8 @@ def _strengths(analysis: Analysis) -> str:
     notes = []
     if found.regularised:
         notes.append(
-            "  Regularised, as some system never won or never lost: each has half a win and half a loss more, and the "
-            "intervals are from votes drawn by the fitted strengths."
+            "  Regularised, as some system never won or never lost: each has half a win and half a loss more, the "
+            "intervals are from votes drawn by the fitted strengths, and … is no end."
         )
     elif found.regularised_samples:
         notes.append(f"  {found.regularised_samples:,} of the resamples were regularised.")
@@ -277,6 +278,12 @@ def _share(value: float) -> str:
 def ends(bounds: Bounds) -> str:
     """An interval of a share."""
     return f"[{100 * bounds.low:.1f}, {100 * bounds.high:.1f}]"
+
+
+def strength_ends(one: Strength) -> str:
+    """An interval of a strength, which may be without end."""
+    low, high = ("…" if end is None else f"{end:+.2f}" for end in (one.low, one.high))
+    return f"[{low}, {high}]"
 
 
 def p_text(value: float | None) -> str:

@@ -14,6 +14,7 @@ from eval.metric import Unmeasured
 from eval.preference.analysis import Analysis, tell
 from eval.preference.bradley_terry import BradleyTerry
 from eval.preference.rates import Group, Preference
+from eval.preference.telling import strength_ends
 from eval.report.page import LEVEL, p_value
 
 # Of the thousand units that a plot is wide, so many are left free on either side.
@@ -123,8 +124,8 @@ def _group(group: Group) -> Line:
 def _strengths(found: BradleyTerry | Unmeasured) -> list[Line]:
     if isinstance(found, Unmeasured):
         return []
-    low = min(one.low for one in found.strengths)
-    width = max(one.high for one in found.strengths) - low or 1.0
+    known = [end for one in found.strengths for end in (one.low, one.value, one.high) if end is not None]
+    low, width = min(known), max(known) - min(known) or 1.0
 
     def place(value: float) -> float:
         return _place((value - low) / width)
@@ -132,10 +133,11 @@ def _strengths(found: BradleyTerry | Unmeasured) -> list[Line]:
     return [
         Line(
             one.system,
-            place(one.low),
+            # What has no end goes on to the edge of the plot.
+            0.0 if one.low is None else place(one.low),
             place(one.value),
-            place(one.high),
-            f"{one.value:+.2f} [{one.low:+.2f}, {one.high:+.2f}]",
+            1000.0 if one.high is None else place(one.high),
+            f"{one.value:+.2f} {strength_ends(one)}",
             f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}",
         )
         for one in found.strengths

@@ -51,12 +51,53 @@ def test_a_tie_is_half_a_win_each() -> None:
 
 def test_a_system_never_beaten_is_regularised_and_its_interval_has_a_width() -> None:
     found = _fitted(bradley_terry(votes("x" * 20), samples=500))
-    best = found.strengths[0]
+    best, other = found.strengths
     assert found.regularised
-    assert best.low < best.high
+    # Nothing bounds how strong it is; how weak, 20 of 20 by Clopper and Pearson: 0.025 ** (1 / 20) is .832.
+    assert (best.high, other.low) == (None, None)
+    assert best.low == pytest.approx(log(0.8316 / 0.1684) / 2, abs=1e-3)
+    assert other.high == pytest.approx(-best.low)
+    assert (found.pairs[0].low, found.pairs[0].high) == (pytest.approx(0.8316, abs=1e-4), 1.0)
+    assert (best.best, best.worst) == (1, 1)
     # Half a win and half a loss for each against a middling one: x's equation 20 + .5 = 20 σ(2s) + σ(s).
     s = best.value
     assert 20 / (1 + np.exp(-2 * s)) + 1 / (1 + np.exp(-s)) == pytest.approx(20.5, abs=1e-6)
+
+
+def test_one_vote_makes_nothing_sure() -> None:
+    found = _fitted(bradley_terry(votes("x"), samples=500))
+    assert not found.pairs[0].sure
+    assert [(one.best, one.worst) for one in found.strengths] == [(1, 2), (1, 2)]
+
+
+def test_raters_of_one_item_are_one_meeting() -> None:
+    own = [vote for rater in "abcd" for vote in votes("x" * 10, rater=rater)]
+    assert _fitted(bradley_terry(own, samples=200)).pairs[0].low <= 0.025**0.1
+
+
+def test_a_loss_that_many_resamples_do_not_show_leaves_no_end() -> None:
+    found = _fitted(bradley_terry(votes("x" * 29 + "y"), samples=500))
+    assert not found.regularised
+    # By hand: (29 / 30) ** 30 is .36, so in a third of the resamples x never loses.
+    assert found.pairs[0].high == 1.0
+    assert found.strengths[0].high is None
+    assert found.strengths[0].low is not None
+
+
+@pytest.mark.parametrize("rate", [0.9, 0.99])
+def test_a_system_that_nearly_always_wins_is_covered(rate: float) -> None:
+    chance, held, rounds = np.random.default_rng(1), 0, 60
+    for seed in range(rounds):
+        won = "".join("x" if one else "y" for one in chance.random(30) < rate)
+        pair = _fitted(bradley_terry(votes(won), samples=200, seed=seed)).pairs[0]
+        truth = rate if pair.first == "x" else 1 - rate
+        held += pair.low <= truth <= pair.high
+    assert held / rounds >= 0.9
+
+
+def test_all_ties_have_no_strengths_and_a_reason() -> None:
+    found = bradley_terry(votes("=" * 12))
+    assert found == Unmeasured("all 12 votes are ties, and how sure that is can't be told from them")
 
 
 def test_groups_that_never_met_are_named() -> None:
