@@ -95,7 +95,7 @@ def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: f
         seen = len(run.asked())
         process = run.start()
         try:
-            process.wait(chance.uniform(0.3, longest))
+            process.communicate(timeout=chance.uniform(0.3, longest))
             break  # it came to its end before it was killed
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
