@@ -81,7 +81,11 @@ class Book(Protocol):
 
 @runtime_checkable
 class SideBySide(Protocol):
-    """A bilingual book whose source may have more paragraphs than its translation."""
+    """A book that may be bilingual by its layout, and whose source may have more paragraphs than its translation."""
+
+    def at(self, path: Path) -> Book:
+        """The same book at another place, with other texts: it is read by the layout that was found here."""
+        ...
 
     def untranslated(self) -> Iterator[Paragraph]:
         """The paragraphs of the source that have no translation: none of `paragraphs`, and never written."""

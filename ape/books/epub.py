@@ -99,6 +99,11 @@ class EpubBook(HoldsAnyText):
             for name in self.package.documents:
                 yield from self._document(archive, name).untranslated()
 
+    def at(self, path: Path) -> EpubBook:
+        """The same book at another place, with other texts."""
+        with Archive(path) as archive:
+            return EpubBook(path, _package(archive), self.layout)
+
     def blocks(self) -> Iterator[Block]:
         """All blocks, whichever text of a bilingual book they belong to."""
         with Archive(self.path) as archive:

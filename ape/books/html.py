@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
@@ -224,6 +224,11 @@ class HtmlBook(HoldsAnyText):
     def untranslated(self) -> Iterator[Paragraph]:
         """What is there in the source only."""
         return self.document.untranslated()
+
+    def at(self, path: Path) -> HtmlBook:
+        """The same book at another place, with other texts."""
+        document = replace(self.document, name=path.name, opened=lambda: path.open("rb"))
+        return replace(self, path=path, document=document)
 
     def write(self, out: BinaryIO, text_of: TextOf) -> Written:
         """The file with new texts."""

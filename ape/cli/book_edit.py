@@ -22,7 +22,7 @@ from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_r
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
-from ape.jobs.job import Job, JobState, Recipe
+from ape.jobs.job import Job, JobState, Recipe, Told
 from ape.jobs.store import Store
 from ape.languages import name_of
 from ape.settings import Settings
@@ -53,6 +53,11 @@ class Wanted:
     again: bool = False
     overwrite: bool = False
     report: Path | None = None
+
+    @property
+    def told(self) -> Told:
+        """What was said of the files."""
+        return Told(self.files.format, self.source_language, self.target_language)
 
 
 def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) -> int:
@@ -121,13 +126,7 @@ def _finished(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job 
         and not wanted.redo
         and job.engine == engine_named(settings, wanted.use)
         and _wishes(job.recipe, wanted) == wanted.wishes
-        and all(
-            given is None or given == found
-            for given, found in (
-                (wanted.source_language, job.recipe.source_language),
-                (wanted.target_language, job.recipe.target_language),
-            )
-        )
+        and job.told == wanted.told.to_json()
         and (wanted.files.encoding or "") == job.encoding
     )
     hashes = (job.source_hash, job.mt_hash, job.output_hash)

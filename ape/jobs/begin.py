@@ -14,7 +14,7 @@ from ape.books.stretches import cut_stretches
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of
-from ape.jobs.job import Job, JobState, Recipe, Unpaired
+from ape.jobs.job import Job, JobState, Recipe, Told, Unpaired
 from ape.jobs.row import Planned
 from ape.jobs.store import Replanned, Store
 from prompts import fingerprint
@@ -34,6 +34,7 @@ class Opened:
     mt: Book
     source_language: str
     target_language: str
+    told: Told
 
     def pairing(self) -> Pairing:
         """Which paragraphs belong together."""
@@ -75,7 +76,8 @@ def open_files(
         )
     source = opened(files.source, None) if files.source else None
     languages = check_pair(source, mt, source_language=source_language, target_language=target_language)
-    return Opened(files, source, mt, languages.source, languages.target)
+    told = Told(files.format, source_language, target_language)
+    return Opened(files, source, mt, languages.source, languages.target, told)
 
 
 def workable(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -156,7 +158,7 @@ def _go_on(store: Store, job: Job, wanted: Job, opened: Opened, *, again: bool) 
 
 def _made_of(job: Job) -> tuple[object, ...]:
     """All that decides what a plan has in it."""
-    return job.recipe, job.source_hash, job.mt_hash
+    return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.told
 
 
 def _plan(store: Store, wanted: Job, opened: Opened) -> tuple[Job, Replanned]:
@@ -194,6 +196,7 @@ def _job(opened: Opened, recipe: Recipe, *, id: str, output: str, name: str, own
         created=now,
         updated=now,
         encoding=files.encoding or "",
+        told=opened.told.to_json(),
         engine=engine,
     )
 

@@ -72,13 +72,30 @@ class Unpaired:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What the user told of the files, besides their encoding: what was left out is found out from them.
+
+    A file is opened by the same words when it is planned and when it is written. What was found out would not do in
+    their place: a file that is surely bilingual is read otherwise than one that seems to be.
+    """
+
+    format: str | None = None
+    source_language: str | None = None
+    target_language: str | None = None
+
+    def to_json(self) -> str:
+        """To be kept with the job."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One book under repair. Paths are as given, files are known by the SHA-256 of their content.
 
     `source` is empty for a bilingual file. `owner` is the hash of the key of whoever began it, and empty on the command
     line. `note` says why it failed. `encoding` is what the user said the files are in, where they were asked.
     `engine` is the engine and model as the user named them. `outcome` tells of the output that was written, and
-    `unpaired` of the source that has no MT, both in JSON.
+    `unpaired` of the source that has no MT, both in JSON; so is `told`, which jobs of older versions do not have.
     """
 
     id: str
@@ -100,6 +117,14 @@ class Job:
     engine: str = ""
     outcome: str = ""
     unpaired: str = ""
+    told: str = ""
+
+    @property
+    def told_of_files(self) -> Told:
+        """By which words its files are opened; where they were not kept, by what was found out."""
+        if self.told:
+            return Told(**json.loads(self.told))
+        return Told(self.format, self.recipe.source_language, self.recipe.target_language)
 
     @property
     def unpaired_source(self) -> Unpaired:

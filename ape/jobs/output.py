@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from ape.books.book import Book
+from ape.books.book import Book, SideBySide
 from ape.books.encoding import Encoding
 from ape.books.formats import open_book
 from ape.books.marks import without_marks
@@ -115,12 +115,13 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
             f"{place} has changed since the job was planned. Run `ape book edit` again with the same files: only what "
             "changed is done anew.",
         )
+    told = job.told_of_files
     return open_book(
         place,
-        format=job.format,
+        format=told.format,
         encoding=job.encoding or None,
-        source_language=job.recipe.source_language,
-        target_language=job.recipe.target_language,
+        source_language=told.source_language,
+        target_language=told.target_language,
     )
 
 
@@ -225,16 +226,7 @@ def _umask() -> int:
 
 def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
     """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
-    job = texts.job
-    # What was guessed of the MT is known of the output: new words could make the guess another one.
-    guessed = getattr(texts.book, "encoding", None)
-    book = open_book(
-        part,
-        format=job.format,
-        encoding=job.encoding or (guessed.name if isinstance(guessed, Encoding) else None),
-        source_language=job.recipe.source_language,
-        target_language=job.recipe.target_language,
-    )
+    job, book = texts.job, _opened_again(texts, part)
     named: list[Noted] = []
     unfit: dict[str, str] = {}
     count, edited = 0, ""
@@ -253,6 +245,20 @@ def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
     if unfit:
         raise _Unfit(unfit)
     return named, count
+
+
+def _opened_again(texts: _Texts, part: Path) -> Book:
+    """What was written. What was guessed of the MT is known of it: new words could make the guess another one."""
+    if isinstance(texts.book, SideBySide):
+        return texts.book.at(part)
+    told, guessed = texts.job.told_of_files, getattr(texts.book, "encoding", None)
+    return open_book(
+        part,
+        format=texts.book.format,
+        encoding=texts.job.encoding or (guessed.name if isinstance(guessed, Encoding) else None),
+        source_language=told.source_language,
+        target_language=told.target_language,
+    )
 
 
 def _left_over(row: Row, text: str, job: Job) -> str:

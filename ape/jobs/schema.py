@@ -11,7 +11,7 @@ from ape.errors import InputError
 from ape.jobs.database import Database
 
 # All that there ever were, oldest first. A database at any of them is brought up to the last.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 VERSION_TABLE = "ape_version"
 SCRIPTS = Path(__file__).parent / "migrations"
 # The number of the lock on PostgreSQL that whoever changes tables holds; any, so long as it stays the same.

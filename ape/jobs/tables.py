@@ -114,6 +114,7 @@ jobs = Table(
     _text("outcome"),
     Column("engine", Exact, nullable=False, server_default=""),
     Column("unpaired", Exact, nullable=False, server_default=""),
+    Column("told", Exact, nullable=False, server_default=""),
     Column("created", Double, nullable=False),
     Column("updated", Double, nullable=False),
     Index("jobs_by_owner", "owner", "created"),

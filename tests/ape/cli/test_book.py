@@ -485,3 +485,18 @@ def test_a_job_that_is_still_being_planned_is_not_worked_on(
     done = run("book", "work", "unplanned", "--url", scripted.url, APE_JOBS=str(tmp_path / "unplanned.db"))
     assert done.returncode == 2, done.stderr
     assert "still being read" in done.stderr
+
+
+def test_what_is_said_of_the_files_anew_is_heard_also_when_the_book_is_finished(
+    run: Run, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    words = latin(tmp_path, 9)
+    scripted.script = lambda request, turn: Say(translation_in(request))
+    assert run(*words, "--url", scripted.url).returncode == 0
+    scripted.requests.clear()
+    done = run(*words, "--format", "markdown", "--url", scripted.url)
+    assert done.returncode == 0, done.stderr
+    assert "nothing to do" not in done.stderr
+    assert not scripted.requests  # the texts are the same ones
+    again = run(*words, "--format", "markdown", "--url", scripted.url)
+    assert "nothing to do" in again.stderr

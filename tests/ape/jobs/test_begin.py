@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,9 @@ from ape.books.pairing.pair import Pairing
 from ape.errors import InputError, UnknownJob
 from ape.jobs.begin import Begun, Opened, begin, open_files
 from ape.jobs.files import Files
+from ape.jobs.output import write_output
 from ape.jobs.store import Store, Worker
+from tests.ape.books.making import make_epub
 from tests.ape.books.tale import tale
 from tests.ape.jobs.making import RECIPE, finish
 
@@ -32,11 +34,13 @@ class Meanwhile(Opened):
         return Opened.pairing(self)
 
 
-def a_book(folder: Path) -> Files:
-    told = [one for part in tale(12) for one in part]
-    for name, texts in (("s.txt", [one.source for one in told]), ("m.txt", [one.mt for one in told])):
-        (folder / name).write_text("\n\n".join(texts) + "\n", encoding="utf-8")
-    return Files(folder / "s.txt", folder / "m.txt")
+TALE = [one for part in tale(12) for one in part]
+
+
+def a_book(folder: Path, *, encoding: str = "utf-8", mt: str = "m.txt") -> Files:
+    for name, texts in (("s.txt", [one.source for one in TALE]), (mt, [one.mt for one in TALE])):
+        (folder / name).write_text("\n\n".join(texts) + "\n", encoding=encoding)
+    return Files(folder / "s.txt", folder / mt)
 
 
 def opened(files: Files, happens: Callable[[], object] = lambda: None) -> Meanwhile:
@@ -129,3 +133,52 @@ def test_a_plan_and_what_it_was_made_of_are_never_at_odds(store: Store, tmp_path
     assert changed.replanned
     assert (changed.replanned.kept, changed.replanned.changed) == (11, 1)
     assert changed.job.mt_hash != before.mt_hash
+
+
+def test_another_encoding_is_another_text_and_what_reads_alike_is_kept(store: Store, tmp_path: Path) -> None:
+    files = a_book(tmp_path, encoding="cp1252")
+    begun(store, replace(files, encoding="mac_roman"))
+    finish(store, Worker.here())
+    read = [row.planned.mt for row in store.rows("j")]
+    assert any("ì" in text for text in read)  # so “ of cp1252 reads in mac_roman
+    mended = begun(store, replace(files, encoding="cp1252"))
+    assert [row.planned.mt for row in store.rows("j")] == [one.mt for one in TALE]
+    ascii_ones = sum((one.source + one.mt).isascii() for one in TALE)
+    assert mended.replanned
+    assert (mended.replanned.kept, mended.replanned.changed) == (ascii_ones, 12 - ascii_ones)
+    assert mended.job.encoding == "cp1252"
+    assert write_output(store, mended.job, tmp_path / "o.txt").paragraphs == 12
+
+
+def test_another_format_is_planned_anew(store: Store, tmp_path: Path) -> None:
+    files = a_book(tmp_path, mt="m.md")
+    files.mt.write_text("# *Page* one\n\n" + files.mt.read_text(encoding="utf-8"), encoding="utf-8")
+    begun(store, replace(files, format="txt"))
+    assert next(store.rows("j")).planned.mt == "# *Page* one"
+    marked = begun(store, files).job
+    assert next(store.rows("j")).planned.mt == "⟦1⟧Page⟦/1⟧ one"
+    assert marked.format == "markdown"
+    assert write_output(store, marked, tmp_path / "o.md").paragraphs == 13
+
+
+def side_by_side(path: Path) -> Path:
+    """Two languages that take turns, stated but for the headings: nearly every third block, with what is around it."""
+    blocks = []
+    for number, one in enumerate(TALE):
+        if number % 2 == 0:
+            blocks += [f"<h2>{one.source}</h2>", f'<h2 lang="en">{one.mt}</h2>']
+        blocks += [f'<p lang="fr">{one.source}</p>', f'<p lang="en">{one.mt}</p>']
+    return make_epub(path, paragraphs=[blocks], language="en")
+
+
+@pytest.mark.parametrize("format", [None, "bilingual-epub"])
+def test_a_bilingual_book_is_written_by_the_layout_that_it_was_planned_by(
+    store: Store, tmp_path: Path, format: str | None
+) -> None:
+    both = side_by_side(tmp_path / "both.epub")
+    found = open_files(Files(None, both, format=format))
+    job = begin(store, found, RECIPE, id="j", output=str(tmp_path / "o.epub")).job
+    count = finish(store, Worker.here())
+    written = write_output(store, job, tmp_path / "o.epub")
+    assert (written.replaced, written.paragraphs) == (count, store.counts("j").total)
+    assert written.left_out == ()

@@ -1,0 +1,14 @@
+"""Jobs remember what the user told of their files, so that they are always opened in the same way."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """One more column, empty for jobs that were begun before."""
+    op.add_column("jobs", sa.Column("told", sa.Text, nullable=False, server_default=""))
