@@ -1,12 +1,15 @@
 """Raters whose votes can't be trusted: they prefer shuffled text, contradict themselves, or always take one side.
 
 Three exact tests of each rater, each with its level stated in the flag. They are a screen: an honest rater is flagged
-by chance no more often than the levels say, and nobody's votes are dropped; rates without them are shown beside.
+by chance no more often than the levels say, and nobody's votes are dropped; rates without them are shown beside. Where
+a rater has seen so little that nothing could be flagged, that is told, and so is spam that was failed without a flag.
 
-- spam: a shuffled copy preferred, or called equal, more often than a slip in twenty explains (binomial, 5%);
-- repeats: another answer to the same pair more often than among the other raters' repeats (Fisher, 1%);
-- side: one place on the page preferred more often than a fair coin does (binomial, two-sided, 1%). Sides are balanced
-  for each rater, so whoever reads has no reason to.
+- spam: a shuffled copy preferred, or called equal, more often than a slip in twenty explains (binomial, 5%): one of
+  one is flagged, one of two is not;
+- repeats: another answer to the same pair more often than one time in four (binomial), or than among the other raters'
+  repeats (Fisher); the smaller p counts, doubled (1%). Four of four are flagged, whoever else there is;
+- side: one place on the page preferred more often than a fair coin does (two-sided, 1%). Sides are balanced for each
+  rater, so whoever reads has no reason to.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ Check: TypeAlias = Literal["spam", "repeats", "side"]
 
 SLIPS = 0.05
 """How often someone who reads may miss a spam item."""
+CHANGES = 0.25
+"""How often someone who reads may answer otherwise when asked again. Of two literary texts many are nearly alike."""
+_ROUNDING = 1e-12
 LEVELS: dict[Check, float] = {"spam": 0.05, "repeats": 0.01, "side": 0.01}
 
 
@@ -49,6 +55,16 @@ class Rater:
     checks: tuple[Checked, ...]
     untested: dict[Check, str]
     """Why a test says nothing."""
+
+    @property
+    def noted(self) -> tuple[str, ...]:
+        """What is known of spam that was failed, where it is no reason for a flag."""
+        return tuple(
+            f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal, which may be a slip "
+            f"(p = {one.p_value:.2g})"
+            for one in self.checks
+            if one.check == "spam" and one.failures and not one.flagged
+        )
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -85,12 +101,17 @@ def _checked(
 
 
 def _spam(votes: Sequence[Vote]) -> Checked | Unmeasured:
-    from scipy.stats import binom  # type: ignore[import-untyped]
-
     if not votes:
         return Unmeasured("this rater has seen no spam item")
     failures = sum(vote.winner is None or vote.winner == SHUFFLED for vote in votes)
-    return _judged("spam", failures, len(votes), float(binom.sf(failures - 1, len(votes), SLIPS)))
+    return _judged("spam", failures, len(votes), _as_many(failures, len(votes), SLIPS))
+
+
+def _as_many(number: int, trials: int, share: float) -> float:
+    """How likely so many or more are."""
+    from scipy.stats import binom  # type: ignore[import-untyped]
+
+    return float(binom.sf(number - 1, trials, share))
 
 
 def _repeats(votes: Iterable[Vote], pairs: Iterable[Vote]) -> list[tuple[str, bool]]:
@@ -104,19 +125,26 @@ def _repeats(votes: Iterable[Vote], pairs: Iterable[Vote]) -> list[tuple[str, bo
 
 
 def _contradictions(name: str, repeats: Sequence[tuple[str, bool]]) -> Checked | Unmeasured:
-    from scipy.stats import hypergeom
-
     mine = [changed for rater, changed in repeats if rater == name]
     others = [changed for rater, changed in repeats if rater != name]
     if not mine:
         return Unmeasured("this rater has seen no pair twice")
-    if not others:
-        return Unmeasured(
-            "no other rater has seen a pair twice, so there is nothing to hold the answers against"
-        )
-    changed = sum(mine)
-    every, both = len(mine) + len(others), changed + sum(others)
-    return _judged("repeats", changed, len(mine), float(hypergeom.sf(changed - 1, every, both, len(mine))))
+    if _contradicting(len(mine), len(mine), others) > LEVELS["repeats"]:
+        return Unmeasured(f"{_pairs(len(mine))} shown twice: too few, whatever the answers")
+    return _judged("repeats", sum(mine), len(mine), _contradicting(sum(mine), len(mine), others))
+
+
+def _contradicting(changed: int, trials: int, others: Sequence[bool]) -> float:
+    """How likely someone who reads changes so many: one in four at most, or as the others do."""
+    from scipy.stats import hypergeom
+
+    every, both = trials + len(others), changed + sum(others)
+    beside = float(hypergeom.sf(changed - 1, every, both, trials)) if others else 1.0
+    return min(1.0, 2 * min(_as_many(changed, trials, CHANGES), beside))
+
+
+def _pairs(number: int) -> str:
+    return "one pair was" if number == 1 else f"{number} pairs were"
 
 
 def _side(votes: Sequence[Vote]) -> Checked | Unmeasured:
@@ -127,12 +155,15 @@ def _side(votes: Sequence[Vote]) -> Checked | Unmeasured:
     nets: Counter[tuple[str, tuple[str, str]]] = Counter()
     for vote in decided:
         nets[vote.unit, vote.pair] += 1 if vote.choice == "first" else -1
+    if flipped_p([abs(net) for net in nets.values()]) > LEVELS["side"]:
+        return Unmeasured(f"{len(decided)} votes prefer a text: too few, whichever side they take")
     # Of single items it is the binomial test. Where documents are read, one system is first in all of a document.
     return _judged("side", max(first, len(decided) - first), len(decided), flipped_p(list(nets.values())))
 
 
 def _judged(check: Check, failures: int, trials: int, p_value: float) -> Checked:
-    return Checked(check, failures, trials, min(1.0, p_value), p_value < LEVELS[check])
+    # One of one is as likely as the level itself, and a flag.
+    return Checked(check, failures, trials, min(1.0, p_value), p_value <= LEVELS[check] + _ROUNDING)
 
 
 def _sentence(one: Checked) -> str:
@@ -140,7 +171,7 @@ def _sentence(one: Checked) -> str:
         "spam": f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal "
         f"(p = {one.p_value:.2g} if one in {1 / SLIPS:.0f} is a slip)",
         "repeats": f"changed {one.failures} of {one.trials} answers when asked again "
-        f"(p = {one.p_value:.2g} against the other raters)",
+        f"(p = {one.p_value:.2g} if one in {1 / CHANGES:.0f} may change, or as many as of the other raters)",
         "side": f"took the same side in {one.failures} of {one.trials} votes (p = {one.p_value:.2g} for a fair coin)",
     }
     return f"{what[one.check]}; the limit is {LEVELS[one.check]:g}"

@@ -188,8 +188,21 @@ def _agreement(analysis: Analysis) -> str:
 
 
 def _raters(analysis: Analysis) -> str:
-    lines = [f"  {rater.name}: {why}." for rater in analysis.rater_checks for why in rater.flagged]
-    return "\n".join(["Raters who are flagged", *lines]) if lines else "No rater is flagged."
+    checks = analysis.rater_checks
+    flagged = [f"  {rater.name}: {why}." for rater in checks for why in rater.flagged]
+    noted = [f"  {rater.name}: {why}." for rater in checks for why in rater.noted]
+    untested: dict[tuple[str, str], list[str]] = {}
+    for rater in checks:
+        for check, why in rater.untested.items():
+            untested.setdefault((check, why), []).append(rater.name)
+    return "\n".join(
+        [
+            *(["Raters who are flagged", *flagged] if flagged else ["No rater is flagged."]),
+            *(["Not flagged, and to be known", *noted] if noted else []),
+            *(["Not tested"] if untested else []),
+            *(f"  {check} of {', '.join(names)}: {why}." for (check, why), names in untested.items()),
+        ]
+    )
 
 
 def _belief(found: BeliefEffect | Unmeasured) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ class Seat:
     flags: tuple[str, ...]
     last: str
     """When this rater last voted."""
+    noted: tuple[str, ...] = ()
+    """What is known short of a flag."""
+    untested: tuple[str, ...] = ()
+    """The tests that can't say anything yet, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +136,19 @@ def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
 def _seats(names: Sequence[str], votes: Sequence[Vote]) -> tuple[Seat, ...]:
     from eval.preference.raters import check_raters
 
-    flags = {rater.name: rater.flagged for rater in check_raters(votes)}
+    checks = {rater.name: rater for rater in check_raters(votes)}
     last: dict[str, str] = {}
     count: dict[str, int] = {}
     for vote in votes:
         last[vote.rater] = max(last.get(vote.rater, ""), vote.at)
         count[vote.rater] = count.get(vote.rater, 0) + 1
-    return tuple(Seat(name, count.get(name, 0), flags.get(name, ()), last.get(name, "")) for name in names)
+    found = []
+    for name in names:
+        seat = Seat(name, count.get(name, 0), (), last.get(name, ""))
+        if check := checks.get(name):
+            seat = replace(seat, flags=check.flagged, noted=check.noted, untested=tuple(check.untested))
+        found.append(seat)
+    return tuple(found)
 
 
 def _lines(votes: Sequence[Vote], *, pairs: int, unit: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:

@@ -85,6 +85,13 @@ def test_votes_that_turned_after_the_decision_are_told() -> None:
     assert "gone the other way" in text
 
 
+def test_what_could_not_be_tested_of_a_rater_is_told() -> None:
+    text = tell(analyse(votes("xxyyxy"), samples=20))
+    assert "No rater is flagged.\nNot tested\n" in text
+    assert "  spam of r: this rater has seen no spam item." in text
+    assert "  repeats of r: this rater has seen no pair twice." in text
+
+
 def test_the_same_seed_says_the_same() -> None:
     own = _panel()
     assert analyse(own, seed=7, samples=40) == analyse(own, seed=7, samples=40)

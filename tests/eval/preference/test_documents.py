@@ -89,11 +89,12 @@ def test_the_place_on_the_page_is_tested_by_runs() -> None:
 
 
 def test_who_prefers_one_system_in_a_whole_document_does_not_take_one_side() -> None:
-    # By passages, 16 of 16 on one side; by documents, 4 of 4, as a coin does one time in eight.
-    (rater,) = check_raters([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
+    # By passages, 28 of 36 on one side; by documents, 7 of 9, as a coin does more than one time in six.
+    lines = ["xxxx"] * 7 + ["yyyy"] * 2
+    (rater,) = check_raters([vote for at, line in enumerate(lines) for vote in document(f"d{at}", line)])
     (side,) = rater.checks
-    assert (side.failures, side.trials) == (16, 16)
-    assert side.p_value == pytest.approx(0.125)
+    assert (side.failures, side.trials) == (28, 36)
+    assert side.p_value == pytest.approx(binomial_p(7, 9))
     assert not side.flagged
 
 
