@@ -8,19 +8,19 @@ its translations: what is hard for one system is hard for the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
 from eval.metric import Metric, Numbers, Unmeasured
+from eval.reading.given import numbered_lines
 from eval.significance.paired import LEVEL
-
-FIELDS = ("sheet", "sent", "system", "src", "ref", "hyp", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,48 +55,71 @@ class Agreement:
     pearson_interval: tuple[float, float] | None = None
 
 
+class _Row(BaseModel):
+    """A line of the file."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+    sheet: str
+    sent: str
+    system: str
+    src: str
+    ref: str = Field(min_length=1)
+    hyp: str
+    score: FiniteFloat
+    semantic: FiniteFloat | None = None
+    zpr: FiniteFloat | None = None
+    other: FiniteFloat | None = None
+
+
+_ASKED = ("score", "semantic", "zpr", "other")
+
+
 def read_human_scores(
     path: Path, *, source_language: str = "zh", target_language: str = "en"
 ) -> tuple[Rated, ...]:
     """The file's systems, each with its sentences in the order of the file."""
-    rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for row in _rows(path):
-        rows.setdefault(row["system"], {}).setdefault(row["sheet"], []).append(row)
+    rows: dict[str, dict[str, list[_Row]]] = {}
+    for number, line in numbered_lines(path):
+        if line.strip():
+            row = _parsed(line, f"Line {number} of {path.name}")
+            rows.setdefault(row.system, {}).setdefault(row.sheet, []).append(row)
     if not rows:
-        raise InputError(f"{path} has no scores in it.")
+        raise InputError(f"{path.name} has no scores in it.", field="scores")
     languages = source_language, target_language
     return tuple(_rated(system, sheets, languages) for system, sheets in rows.items())
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                missing = [name for name in FIELDS if name not in row]
-            except (ValueError, TypeError) as error:
-                raise InputError(f"{path}, line {number}: not a JSON object ({error}).") from error
-            if missing:
-                raise InputError(f"{path}, line {number}: there is no {' and no '.join(missing)}.")
-            yield row
+def _parsed(line: str, place: str) -> _Row:
+    try:
+        return _Row.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        if not name:
+            raise InputError(f"{place} is not a JSON object: {first['msg']}.", field="scores") from error
+        if first["type"] == "missing":
+            raise InputError(f"{place}: there is no {name}.", field="scores") from error
+        raise InputError(
+            f"{place}: {name} is {json.dumps(first['input'], ensure_ascii=False)[:40]}: {first['msg']}. Leave out what "
+            "nobody scored.",
+            field="scores",
+        ) from error
 
 
-def _rated(
-    system: str, sheets: Mapping[str, Sequence[Mapping[str, Any]]], languages: tuple[str, str]
-) -> Rated:
+def _rated(system: str, sheets: Mapping[str, Sequence[_Row]], languages: tuple[str, str]) -> Rated:
     documents = tuple(
         Document(
             sheet,
-            {system: tuple(row["hyp"] for row in rows)},
-            (tuple(row["ref"] for row in rows),),
-            tuple(row["src"] for row in rows),
+            {system: tuple(row.hyp for row in rows)},
+            (tuple(row.ref for row in rows),),
+            tuple(row.src for row in rows),
         )
         for sheet, rows in sheets.items()
     )
     every = [row for rows in sheets.values() for row in rows]
-    asked = [name for name in ("score", "semantic", "zpr", "other") if all(name in row for row in every)]
-    scores = {name: np.asarray([row[name] for row in every], dtype=float) for name in asked}
-    sentences = tuple(f"{row['sheet']} {row['sent']}" for row in every)
+    columns = {name: [getattr(row, name) for row in every] for name in _ASKED}
+    scores = {name: np.asarray(values, float) for name, values in columns.items() if None not in values}
+    sentences = tuple(f"{row.sheet} {row.sent}" for row in every)
     return Rated(Corpus(documents, *languages, system), system, scores, sentences)
 
 

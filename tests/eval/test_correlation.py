@@ -114,7 +114,11 @@ def test_what_people_were_not_asked_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "no scores"), ("{}\n", "line 1: there is no sheet"), ("[\n", "line 1: not a JSON")],
+    [
+        ("", "no scores"),
+        ("{}\n", "Line 1 of a: there is no sheet"),
+        ("[\n", "Line 1 of a is not a JSON object"),
+    ],
 )
 def test_a_file_that_is_no_file_of_scores_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "a").write_text(text, encoding="utf-8")

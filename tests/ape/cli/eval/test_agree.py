@@ -73,6 +73,34 @@ def test_a_metric_of_documents_or_without_its_model_says_why(here: Run, scores: 
     assert "resamples" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("score", '"bad"', 'score is "bad"'),
+        ("score", "null", "score is null"),
+        ("score", "NaN", "score is NaN"),
+        ("hyp", "null", "hyp is null"),
+        ("ref", '""', 'ref is ""'),
+    ],
+)
+def test_what_nobody_can_correlate_is_refused_by_line(
+    here: Run, scores: str, tmp_path: Path, column: str, value: str, told: str
+) -> None:
+    rows = [json.loads(line) for line in (tmp_path / scores).read_text(encoding="utf-8").splitlines()]
+    rows[2][column] = "X"
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).replace('"X"', value)
+    (tmp_path / scores).write_text(text, encoding="utf-8")
+    done = here("eval", "agree", scores, "--metric", "chrf")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Line 3 of scores.jsonl: {told}" in done.stderr
+
+
+def test_a_file_that_is_not_there_is_named(here: Run) -> None:
+    done = here("eval", "agree", "gone.jsonl", "--metric", "chrf")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "There is no file gone.jsonl." in done.stderr
+
+
 def test_what_people_were_not_asked_is_refused(here: Run, scores: str) -> None:
     done = here("eval", "agree", scores, "--metric", "chrf", "--asked", "style")
     assert done.returncode == 2
