@@ -13,9 +13,13 @@ from ape.errors import InputError
 
 
 @contextmanager
-def written_aside(place: Path, *, folder: bool = False) -> Iterator[Path]:
-    """A file name, or a folder, to write to; it takes the place at the end of the block, which has to be free."""
-    refuse_taken(place)
+def written_aside(place: Path, *, folder: bool = False, over: bool = False) -> Iterator[Path]:
+    """A file name, or a folder, to write to; it takes the place at the end of the block.
+
+    The place has to be free, unless a file may be written `over`.
+    """
+    if not over:
+        refuse_taken(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".export-", dir=place.parent))
@@ -26,7 +30,8 @@ def written_aside(place: Path, *, folder: bool = False) -> Iterator[Path]:
         if folder:
             draft.mkdir()
         yield draft
-        refuse_taken(place)
+        if not over:
+            refuse_taken(place)
         os.replace(draft, place)  # noqa: PTH105 - atomic
     except OSError as error:
         raise _not_written(place, error) from error

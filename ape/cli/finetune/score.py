@@ -52,17 +52,21 @@ def score(
     with needs("train"):
         import datasets  # noqa: F401
     from ape.settings import load_settings
+    from finetune.export.aside import written_aside
 
     require_card(adapter)
     examples = chosen_examples(data, split, rows)
     settings = load_settings(threads=threads, model=base)
     path = drafts or adapter / DRAFTS
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
-    (adapter / RESULTS).write_text(json.dumps(results.to_dict(), indent=1) + "\n", encoding="utf-8")
+    told = json.dumps(results.to_dict(), indent=1)
     if json_output:
-        typer.echo(json.dumps(results.to_dict(), indent=1))
+        typer.echo(told)
     else:
         _show(results)
+    # After they are shown: they took long, and the disk may be full.
+    with written_aside(adapter / RESULTS, over=True) as draft:
+        draft.write_text(told + "\n", encoding="utf-8")
 
 
 async def _score(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import resource
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -168,6 +169,24 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
     assert (before, after) == (pytest.approx(100 / 14), pytest.approx(100 / 14 / 3))
     assert rows["untuned", 9]["of"] == 90
     assert [cell["p_value"] for cell in rows["untuned", 9]["cells"]] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_a_score_that_can_not_be_kept_is_shown_all_the_same(here: Run, adapter: Path) -> None:
+    words = ("finetune", "score", "mine", "--rows", "rows.jsonl")
+    assert here(*words).returncode == 0
+    before, there = (adapter / "results.json").read_bytes(), {one.name for one in adapter.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        done = here(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.returncode == 2
+    assert "Δ and p are against doing nothing" in done.stdout
+    assert "mine/results.json can't be written: File too large" in done.stderr
+    assert (adapter / "results.json").read_bytes() == before
+    assert {one.name for one in adapter.iterdir()} == there
 
 
 def test_a_draft_that_is_missing_is_asked_for_and_kept(here: Run, adapter: Path) -> None:
