@@ -1,8 +1,8 @@
 """Word documents (DOCX): the paragraphs of the text and of its notes; headers, comments and all else stay.
 
 Headings are known by the names of their styles, which Word keeps in English whatever its own language. A paragraph with
-tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents, and
-what stands in a text box.
+tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents, what
+stands in a text box, and a line that is all ruby.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ from ape.errors import InputError
 
 _IN_MEMORY = 4 << 20
 _NOTES = {"footnotes.xml": "Footnotes", "endnotes.xml": "Endnotes"}
-_INLINE = ("r", "t", "hyperlink", "smartTag", "ins", "moveTo")
+_INLINE = (
+    "r", "t", "hyperlink", "smartTag", "ins", "moveTo", "sdt", "sdtContent", "customXml", "dir", "bdo", "fldSimple",
+    "ruby", "rubyBase",
+)  # fmt: skip
+_FIELDS = ("fldSimple", "fldChar")
 _FIELD = re.compile(rb"""fldCharType\s*=\s*["'](begin|end)""")
 _CHAPTERS = ("h1", "h2")
 # A text box is mostly there twice: as Word draws it today, and for old versions of Word to fall back on.
@@ -188,8 +192,12 @@ class DocxBook(HoldsAnyText):
         runs = read_runs(block.tokens, prefix, block.encoding)
         tracked = any(element.name in (f"{prefix}ins", f"{prefix}moveTo") for element in block.path)
         skip = "has tracked changes" if tracked else "made by a field" if inside_field else runs.skip
-        skip = skip or why_skipped(without_marks(runs.text))
-        paragraph = Paragraph(id, 0, "", runs.text, shape=self._shape(block, prefix), skip=skip)
+        text = runs.text
+        if not without_marks(text).strip() and not skip:
+            # Its words are in what stands alone: nothing to edit, but something to list.
+            text, skip = without_marks(block.text).strip(), _why_out_of_reach(block, prefix)
+        skip = skip or why_skipped(without_marks(text))
+        paragraph = Paragraph(id, 0, "", text, shape=self._shape(block, prefix), skip=skip)
         return _Place(paragraph, runs, block.raw)
 
     def _shape(self, block: Block, prefix: str) -> str:
@@ -206,6 +214,12 @@ class DocxBook(HoldsAnyText):
             return "li"
         in_cell = any(element.name == f"{prefix}tc" for element in block.path)
         return "td" if shape == "p" and in_cell else shape
+
+
+def _why_out_of_reach(block: Block, prefix: str) -> str:
+    """Why a paragraph whose words are hidden from us is not edited."""
+    names = {token.element.name for token in block.tokens if token.element}
+    return "made by a field" if names & {prefix + name for name in _FIELDS} else "all of it is ruby"
 
 
 def _boxed(raw: bytes) -> Iterator[str]:

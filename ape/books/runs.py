@@ -1,23 +1,26 @@
 """The text of a Word paragraph, which its file keeps in runs: one after another, each with its own formatting.
 
 Runs that look alike are one text. The look that most of the text has needs no mark; where it changes, there is a pair
-of marks. Links are pairs too. Tabs, breaks, images, notes' numbers, fields, bookmarks and all else stand alone. What
-only Word's spelling checker or its page layout noted is left out of an edited paragraph.
+of marks. Links and content controls are pairs too. Tabs, breaks, images, notes' numbers, fields, bookmarks and all else
+stand alone. What only Word's spelling checker or its page layout noted is left out of an edited paragraph.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Literal
 
 from ape.books.marks import MARK, alone, closing, marks, opening
 from ape.books.markup.spelling import escaped, joined
 from ape.books.markup.xml import Token
 
-_PAIRS = ("hyperlink", "smartTag")
+_PAIRS = ("hyperlink", "smartTag", "sdt", "customXml", "dir", "bdo")
+# What a pair says of itself before its content.
+_OWN = ("smartTagPr", "customXmlPr")
 _DROPPED = ("proofErr", "lastRenderedPageBreak")
 _CHARACTERS = {"noBreakHyphen": "\u2011", "softHyphen": "\u00ad"}
 _TRACKED = ("ins", "del", "moveFrom", "moveTo")
@@ -133,14 +136,31 @@ class _Reader:
         elif self._is(first, "r"):
             yield from self._run(element)
         elif self._is(first, *_PAIRS) and not self.fields:
-            yield _Atom("open", raw=first.raw, pair=first.at)
-            for child in _children(element[1:-1]):
+            before, content, after = self._pair(element)
+            yield _Atom("open", raw=before, pair=first.at)
+            for child in content:
                 yield from self._inside(child, ends)
-            yield _Atom("close", raw=element[-1].raw, pair=first.at)
+            yield _Atom("close", raw=after, pair=first.at)
         elif self.fields:
             self.held.append(joined(element))
         elif not self._is(first, *_DROPPED) and joined(element).strip():
             yield _Atom("alone", raw=joined(element))
+
+    def _pair(self, element: Sequence[Token]) -> tuple[bytes, list[Sequence[Token]], bytes]:
+        """What a pair begins with, its content, and its end; that of a content control is one element further in."""
+        children = list(_children(element[1:-1]))
+        start, end = element[0].raw, element[-1].raw
+        if not self._is(element[0], "sdt"):
+            own = list(takewhile(lambda child: self._is(child[0], *_OWN), children))
+            return start + _raw(own), children[len(own) :], end
+        for at, child in enumerate(children):
+            if self._is(child[0], "sdtContent"):
+                start, end = (
+                    start + _raw(children[:at]) + child[0].raw,
+                    child[-1].raw + _raw(children[at + 1 :]) + end,
+                )
+                return start, list(_children(child[1:-1])), end
+        return start + _raw(children), [], end
 
     def _run(self, element: Sequence[Token]) -> Iterator[_Atom]:
         children = list(_children(element[1:-1]))
@@ -184,6 +204,10 @@ def _children(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
         if depth == 0:
             yield tokens[start : index + 1]
             start = index + 1
+
+
+def _raw(elements: Iterable[Sequence[Token]]) -> bytes:
+    return b"".join(map(joined, elements))
 
 
 def _text(element: Sequence[Token]) -> str:

@@ -51,7 +51,7 @@ EXPECTED = [
     ("document#5", "p", "Kept", "has tracked changes"),
     ("document#6", "p", "* * *", "no words in it"),
     ("document#7", "td", "In a cell", ""),
-    ("document#8", "p", "", "no words in it"),
+    ("document#8", "p", "Contents", "made by a field"),
     ("document#9", "p", "Chapter One ... 1", "made by a field"),
     ("document#10", "li", "All bold", ""),
     ("footnotes#1", "p", "By an hour.", ""),
@@ -243,6 +243,46 @@ def test_text_boxes_are_shown_and_left_alone(path: Path, beside: str) -> None:
     assert written_whole == whole.replace("Before.", "Ahead.")
 
 
+CONTROL = '<w:sdtPr><w:alias w:val="Place"/></w:sdtPr><w:sdtEndPr/>'
+
+
+@pytest.mark.parametrize(
+    ("inside", "text", "skip"),
+    [
+        ("<w:sdt>{control}<w:sdtContent>{run}</w:sdtContent></w:sdt>", "The ferry was late.", ""),
+        ("<w:customXml w:element='e'><w:customXmlPr/>{run}</w:customXml>", "The ferry was late.", ""),
+        ("<w:dir w:val='rtl'>{run}</w:dir>", "The ferry was late.", ""),
+        ("<w:fldSimple w:instr='TITLE'>{run}</w:fldSimple>", "The ferry was late.", "made by a field"),
+        (
+            "<w:r><w:ruby><w:rt>{run}</w:rt><w:rubyBase>{run}</w:rubyBase></w:ruby></w:r>",
+            "The ferry was late.",
+            "all of it is ruby",
+        ),
+    ],
+)
+def test_words_in_a_wrapping_of_their_own_are_edited_or_listed_never_lost(
+    path: Path, inside: str, text: str, skip: str
+) -> None:
+    held = inside.format(control=CONTROL, run=run("The ferry was late."))
+    document = f'<w:document xmlns:w="{W}"><w:body><w:p>{held}</w:p></w:body></w:document>'
+    book = open_docx(packed(path, {"_rels/.rels": RELATIONS, "word/document.xml": document}))
+    (found,) = book.paragraphs()
+    assert (found.text, found.skip) == (text, skip)
+    if not skip:
+        new = zipfile.ZipFile(io.BytesIO(written(book, {found.id: "It was late."})))
+        expected = document.replace("The ferry was late.", "It was late.")
+        assert new.read("word/document.xml").decode() == expected
+
+
+def test_the_words_of_a_content_control_are_shown_to_the_model(path: Path) -> None:
+    control = f"<w:sdt>{CONTROL}<w:sdtContent>{run('Brest')}</w:sdtContent></w:sdt>"
+    body = f"<w:p>{run('To ')}{control}{run(' by sea.')}</w:p>"
+    document = f'<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>'
+    book = open_docx(packed(path, {"_rels/.rels": RELATIONS, "word/document.xml": document}))
+    (found,) = book.paragraphs()
+    assert found.text == "To ⟦1⟧Brest⟦/1⟧ by sea."
+
+
 SNIPPETS = [
     *[
         run("a"),
@@ -269,7 +309,10 @@ SNIPPETS = [
     f'<w:r><w:fldChar w:fldCharType="begin"/></w:r>{run("m")}<w:r><w:fldChar w:fldCharType="end"/></w:r>',
     *[
         "<m:oMath><m:t>x</m:t></m:oMath>",
-        "<w:sdt><w:sdtContent><w:r><w:t>n</w:t></w:r></w:sdtContent></w:sdt>",
+        f"<w:sdt>{CONTROL}<w:sdtContent>{run('n')}{run('q', '<w:i/>')}</w:sdtContent></w:sdt>",
+        f"<w:sdt>{CONTROL}<w:sdtContent/></w:sdt>",
+        f"<w:customXml w:element='e'><w:customXmlPr><w:attr/></w:customXmlPr>{run('r')}</w:customXml>",
+        f"<w:fldSimple w:instr='PAGE'>{run('7')}</w:fldSimple>",
     ],
     "<w:r><w:t>o</w:t><w:noBreakHyphen/><w:t>p</w:t></w:r>",
 ]
