@@ -119,18 +119,24 @@ def settings_of(what: str) -> Settings:
 
 
 def texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
-    """The texts of a system from JSON lines of `id` and `text`; InputError names a paragraph that is missing."""
+    """The texts of a system from JSON lines of `id` and `text`; InputError names one that is missing or twice."""
     found: dict[str, str] = {}
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-            found[str(row["id"])] = _text(row)
+            paragraph, text = str(row["id"]), _text(row)
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(
                 f"Line {number} of {path.name} is not an object with an id and a text.", field="system"
             ) from error
+        if paragraph in found:
+            raise InputError(
+                f"Line {number} of {path.name} has paragraph {paragraph!r} a second time: keep one text of it.",
+                field="system",
+            )
+        found[paragraph] = text
     for paragraph in ids:
         if not found.get(paragraph, "").strip():
             raise InputError(

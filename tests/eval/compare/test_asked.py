@@ -81,12 +81,18 @@ def test_texts_are_found_by_their_paragraphs_in_any_order(tmp_path: Path) -> Non
         ([{"id": "n:1", "text": "one"}], "'mine' has no text for paragraph 'n:2'"),
         ([{"id": "n:1", "text": "one"}, {"id": "n:2", "text": " "}], "no text for paragraph 'n:2'"),
         ([{"id": n, "text": "x"} for n in ("n:1", "n:2", "n:3")], "'n:3', which is not in the set"),
+        (
+            [{"id": n, "text": n} for n in ("n:1", "n:2", "n:1")],
+            "Line 3 of out.jsonl has paragraph 'n:1' a second",
+        ),
         ([{"id": "n:1"}], "Line 1 of out.jsonl"),
         ([{"id": "n:1", "text": 7}], "Line 1 of out.jsonl"),
         ([["n:1"]], "Line 1 of out.jsonl"),
     ],
 )
-def test_the_paragraph_that_is_missing_is_named(tmp_path: Path, rows: list[object], told: str) -> None:
+def test_the_paragraph_that_is_missing_or_twice_is_named(
+    tmp_path: Path, rows: list[object], told: str
+) -> None:
     with pytest.raises(InputError, match=told):
         texts_by_id(written(tmp_path, *rows), ("n:1", "n:2"), name="mine")
 
