@@ -20,6 +20,7 @@ from ape.errors import InputError
 from eval.ab.ballot import Answer, Ballots, read_answer, why
 from eval.ab.catalogue import Catalogue
 from eval.ab.trial import Trial
+from eval.ab.written import FORMULA
 from eval.preference.vote import Kind, Vote
 
 # What people write into a cell, and what it means.
@@ -110,7 +111,11 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
     ballots: dict[str, Ballots] = {}
     catalogue = Catalogue(trial) if trial else None
     for place, row in rows:
-        if not row.get("choice"):
+        if missing := {"item", "choice", "rater"} - row.keys():
+            raise InputError(
+                f"{place} is no vote: it has no {min(missing)!r}. Is it from another project?", field="votes"
+            )
+        if not row["choice"]:
             continue
         row["choice"] = _CHOICES.get(str(row["choice"]).strip().lower(), row["choice"])
         given = {name: value for name, value in row.items() if value not in ("", None)}
@@ -191,11 +196,16 @@ def _csv_rows(text: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
             at = f"Line {reader.line_num} of {place}"
             if None in row or None in row.values():
                 raise InputError(f"{at} has not as many cells as the first line.", field="votes")
-            yield at, _with_errors({name: cell.removeprefix("'") for name, cell in row.items()})
+            yield at, _with_errors({name: _as_meant(cell) for name, cell in row.items()})
     except csv.Error as error:
         raise InputError(
             f"Line {reader.line_num} of {place} can't be read: {error}.", field="votes"
         ) from error
+
+
+def _as_meant(cell: str) -> str:
+    """Without the apostrophe that keeps a spreadsheet from taking it for a formula, where it has one for that."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 
 def _with_errors(row: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def identified(trial: Trial) -> Trial:
         replace(item, id=names[int(item.id)], repeats=names[int(item.repeats)] if item.repeats else "")
         for item in numbered.items
     )
-    return replace(trial, id=digest[:16], items=items)
+    return replace(trial, id=_name("t", digest, 16), items=items)
 
 
 def to_json(trial: Trial) -> str:
@@ -101,8 +101,13 @@ def _digest(trial: Trial) -> str:
 
 
 def _item_id(digest: str, place: int) -> str:
-    # Raters see 16 digits of the digest, which is not enough to work out the others.
-    return hashlib.sha256(f"{digest}|{place}".encode()).hexdigest()[:12]
+    # Raters see 15 digits of the digest, which is not enough to work out the others.
+    return _name("i", hashlib.sha256(f"{digest}|{place}".encode()).hexdigest(), 12)
+
+
+def _name(letter: str, digest: str, length: int) -> str:
+    """Some of a digest after a letter: without it a spreadsheet takes 649348015385 or 12e3 for a number."""
+    return f"{letter}{digest}"[:length]
 
 
 def _slips(trial: Trial) -> Iterator[str]:

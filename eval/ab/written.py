@@ -23,7 +23,7 @@ _VOTE = (
 _ANSWER = ("choice", "confidence", "believed_human", "errors_a", "errors_b", "comment")
 _SHEET = ("trial", "rater", "item", "source", "a", "b", *_ANSWER)
 # A spreadsheet would take a cell that begins so for a formula, and run it.
-_FORMULA = tuple("=+-@\t\r'")
+FORMULA = tuple("=+-@\t\r'")
 
 
 def votes_as_jsonl(votes: Iterable[Vote], trial: str) -> str:
@@ -76,4 +76,4 @@ def _table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if cell.startswith(FORMULA) else cell

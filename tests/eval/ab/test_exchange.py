@@ -184,6 +184,12 @@ def without(key: str) -> dict[str, Any]:
         ("v.jsonl", "[]", "Line 1 of v.jsonl is no vote"),
         (
             "v.jsonl",
+            '{"id": 1, "source": "Oui.", "mt": "Yes."}\n',
+            "Line 1 of v.jsonl is no vote: it has no 'choice'. Is it from another project",
+        ),
+        ("v.jsonl", '{"item": "x", "choice": "first"}', "Line 1 of v.jsonl is no vote: it has no 'rater'"),
+        (
+            "v.jsonl",
             '\n{"choice": "first", "item": "x", "rater": "a"}',
             "Line 2 of v.jsonl is of the trial 'None'",
         ),
@@ -197,6 +203,19 @@ def test_a_file_that_does_not_fit_is_told_by_its_place(
 ) -> None:
     with pytest.raises(InputError, match=told):
         read_votes(a_file(tmp_path / name, content), TRIAL)
+
+
+def test_only_what_we_put_before_a_cell_is_taken_away_again(tmp_path: Path) -> None:
+    comments = ["'tis better", "=1+1", "'=1", "-", "plain"]
+    items = [shown.item.id for shown in sheet(TRIAL, "anna")][: len(comments)]
+    answers = [
+        Answer(item=item, choice="first", comment=said) for item, said in zip(items, comments, strict=True)
+    ]
+    votes = [Ballots(TRIAL, "anna").vote(answer) for answer in answers]
+    path = a_file(tmp_path / "v.csv", votes_as_csv(votes, TRIAL.id))
+    assert [vote.comment for vote in read_votes(path, TRIAL)] == comments
+    typed = f"trial,item,rater,choice,comment\n{TRIAL.id},{items[0]},anna,a,'tis better\n"
+    assert read_votes(a_file(path, typed), TRIAL)[0].comment == "'tis better"
 
 
 def test_a_vote_between_other_systems_is_refused(tmp_path: Path) -> None:

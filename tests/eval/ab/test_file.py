@@ -24,6 +24,14 @@ def test_a_trial_comes_back_as_it_was(tmp_path: Path, condition: str) -> None:
     assert (tmp_path / "trial.json").stat().st_mode & 0o077 == 0
 
 
+def test_no_spreadsheet_takes_an_id_for_a_number() -> None:
+    for seed in range(5):
+        trial = a_trial(seed=seed, design=Design(items=40))
+        ids = [trial.id, *(item.id for item in trial.items)]
+        assert all(one[0].isalpha() and one.isalnum() for one in ids)
+        assert len(set(ids)) == len(ids)
+
+
 def test_half_a_character_survives_the_file(tmp_path: Path) -> None:
     outputs = {"mt": ("An odd \ud83d mark",), "tuned": ("No mark\x00 at all\u2028",)}
     trial = make(Corpus((Document("d", outputs, (), ("«\\»",)),)), design=Design(spam=0))
