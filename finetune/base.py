@@ -21,9 +21,12 @@ from filelock import FileLock
 
 from ape.adapters import BaseCard, read_base
 from ape.errors import InputError, ModelError
-from ape.models import CATALOGUE, Progress, Step, quiet, resolve
+from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_MODEL, Progress, Step, quiet, resolve
 from ape.models.gguf_header import read_header
 from ape.settings import load_settings
+
+# The names of our catalogue that are bases.
+BASES = tuple(name for name in CATALOGUE if name != TUNED_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +98,17 @@ def find_base(name: str, *, cache: Path | None = None, progress: Progress = quie
         own = place.resolve().name
         card = BaseCard(model=_known(own) or own, fingerprint=read_base(str(place)).fingerprint)
         return FoundBase(str(place), card)
+    if name == TUNED_MODEL:
+        raise InputError(
+            f"{name} is no base, but {DEFAULT_MODEL} with an adapter on it. Give {DEFAULT_MODEL}."
+        )
     if name in CATALOGUE or place.suffix == ".gguf":
         cache = cache or load_settings().cache
         return _unpacked(resolve(name, cache=cache, progress=progress), cache / "unpacked", progress=progress)
     if "/" not in name or place.exists():
         raise ModelError(
             f"There is no base model {name}. Give a directory with config.json and safetensors, a .gguf file, a hub "
-            f"id (owner/name), or one of {', '.join(CATALOGUE)}."
+            f"id (owner/name), or one of {', '.join(BASES)}."
         )
     return FoundBase(name, BaseCard(model=name, fingerprint=read_base(name).fingerprint))
 

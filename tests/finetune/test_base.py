@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM
 
 from ape.engines.embedded import embedded
 from ape.errors import ApeError, InputError, ModelError
+from ape.models import TUNED_MODEL
 from finetune.base import find_base, load_base
 from tests.finetune.export.making import END, make_gguf, make_tiny
 
@@ -104,8 +105,14 @@ def test_what_is_no_base_is_one_sentence(
 
 
 def test_a_base_that_is_not_there_is_told_what_it_may_be() -> None:
-    with pytest.raises(ModelError, match=r"no base model nowhere\. Give a directory"):
+    with pytest.raises(ModelError, match=r"no base model nowhere\. Give a directory") as caught:
         load_base("nowhere")
+    assert TUNED_MODEL not in str(caught.value)
+
+
+def test_an_adapter_is_no_base() -> None:
+    with pytest.raises(InputError, match=r"smollm2-135m-ape is no base, .* Give smollm2-135m\."):
+        find_base(TUNED_MODEL)
 
 
 def test_a_damaged_gguf_file_leaves_nothing_unpacked(model: Path, tmp_path: Path) -> None:
