@@ -1,9 +1,10 @@
 """LTCR: of all pairs of occurrences of a repeated source word, how many are translated alike (Lyu et al. 2021).
 
-LTCR = Σ_w Σ_{i<j} [t_i = t_j] / Σ_w k(k-1)/2, in percent. The translations come from word alignment and are compared as
-stems in lower case; an occurrence with no translation is the same as no other. A row is a document. Beside the score
-stand those by part of speech and by distance in sentences, and, where people said how a word is translated, the
-aligner's error: the share of pairs that are counted as different though that translation is in both sentences.
+LTCR = Σ_w Σ_{i<j} [t_i = t_j] / Σ_w k(k-1)/2, in percent. The translations come from word alignment and are equal if
+all their stems in lower case are: "Qiao" is not "Qiao Lian". An occurrence with no translation is the same as no other.
+A row is a document. Beside the score stand those by part of speech and by distance in sentences, and, where people said
+how a word is translated, the aligner's error: the share of pairs that are counted as different though that translation
+is in both sentences.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from eval.corpus import Corpus
 from eval.ltcr.chains import CATEGORIES, DISTANCES, LANGUAGES, Annotated, Chain
 from eval.ltcr.inconsistent import Inconsistency, shown
 from eval.ltcr.reading import Linked, read_linked
-from eval.ltcr.renderings import Renderer, Rendering, associate, holds
+from eval.ltcr.renderings import RECIPE, Rendering, associate, holds, renderings
 from eval.ltcr.words import words_of
 from eval.metric import Counted, Fold, Mark, Numbers, Unmeasured, ratio, signed
 from eval.word_alignment.aligner import Bitext, WordAligner
@@ -99,10 +100,9 @@ class Ltcr:
         )
         association = associate(segment for one in documents for segment in one.segments)
         for number, linked in enumerate(documents):
-            renderer = Renderer(linked.segments, association)
             for chain in linked.chains:
                 if aligner is not None:
-                    yield number, linked, chain, renderer.renderings(chain)
+                    yield number, linked, chain, renderings(chain, linked.segments, association)
                 else:
                     yield number, linked, chain, _as_annotated(linked, chain, corpus.target_language)
 
@@ -125,7 +125,7 @@ class Ltcr:
         aligner = self._aligner(corpus).name if self.read == "links" else "none"
         told = {
             "chains": "all" if self.annotated is None else "annotated",
-            "renderings": self.read,
+            "renderings": RECIPE if self.read == "links" else self.read,
             "aligner": aligner,
             "learnt": "outputs+references" + (f"+{digest('', self.extra, ())[:8]}" if self.extra else ""),
             "stems": stemmer_of(corpus.target_language),
@@ -149,9 +149,9 @@ def _why_not(corpus: Corpus, annotated: Mapping[str, Annotated] | None) -> str:
 
 
 def _as_annotated(linked: Linked, chain: Chain, language: str) -> list[Rendering]:
-    stems = [token.lemma for token in words_of([chain.translation], language)[0]]
+    stems = tuple(token.lemma for token in words_of([chain.translation], language)[0])
     found = [holds(linked.segments[segment].target, stems) for segment, _ in chain.places]
-    return [Rendering(places, frozenset(stems)) if places else Rendering() for places in found]
+    return [Rendering(places, stems) if places else Rendering() for places in found]
 
 
 def _given(linked: Linked, chain: Chain, language: str) -> list[bool]:

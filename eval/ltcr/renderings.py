@@ -1,30 +1,25 @@
-"""What an output made of each occurrence of a word: its links, mended by what the rest of the text says.
+"""What an output made of each occurrence of a word: the words that it is linked to.
 
-A rendering is the set of stems that the occurrence is linked to, without function words and without the neighbours that
-the aligner took along: stems whose association with the word is less than half of the best one's. Where an occurrence
-is linked to nothing, or to what no other occurrence is linked to, the aligner may have missed what is plainly there: so
-the renderings of the other occurrences are looked for in its sentence, and taken if they are better partners of the
-word than what was linked, and no other source word's better partner. What is not in the sentence can't be found there,
-so a translation that changed its word is not excused by this.
+A rendering is the stems of these words in reading order, without function words and without the neighbours that the
+aligner took along: stems whose association with the word is less than half of the best one's. Nothing is put in that
+this occurrence is not linked to, though other occurrences be: what the aligner missed is its error, and is shown so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from eval.annotate.protocol import Token
 from eval.ltcr.chains import Chain
 from eval.ltcr.words import carries_meaning
 from eval.word_alignment.aligner import Links
 
-Stems: TypeAlias = frozenset[str]
 # A neighbour of the rendering proper has less than this share of its association with the word.
 NEIGHBOUR = 0.5
-# Two renderings are the same if they share this part of all their stems.
-SAME = 0.5
+RECIPE = f"links/content-words/association-{NEIGHBOUR:g}"
+"""For signatures: how links are made into renderings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +36,11 @@ class Rendering:
     """One occurrence: the places of its words in the translation, and their stems; none where nothing was found."""
 
     places: tuple[int, ...] = ()
-    stems: Stems = frozenset()
-    linked: bool = True
-    """Not: it was found by what the other occurrences have."""
+    stems: tuple[str, ...] = ()
 
     def same(self, other: Rendering) -> bool:
-        """Whether most of both is shared; nothing is the same as nothing else, not even as nothing."""
-        shared = len(self.stems & other.stems)
-        return shared > 0 and shared >= SAME * len(self.stems | other.stems)
+        """Whether all of it is the same; nothing is the same as nothing else, not even as nothing."""
+        return bool(self.stems) and self.stems == other.stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,68 +72,18 @@ def associate(segments: Iterable[Segment]) -> Association:
     return Association(together, sources, targets)
 
 
-@dataclass(slots=True)
-class Renderer:
-    """Finds the renderings of chains in one document."""
+def renderings(chain: Chain, segments: Sequence[Segment], association: Association) -> list[Rendering]:
+    """One for each place of a chain in the segments of its document."""
+    return [_linked(segments[segment], place, association) for segment, place in chain.places]
 
-    segments: Sequence[Segment]
-    association: Association
-    _linked: dict[int, dict[int, list[int]]] = field(default_factory=dict)
 
-    def renderings(self, chain: Chain) -> list[Rendering]:
-        """One for each place of the chain."""
-        own = [self._own(chain.word.lower(), segment, place) for segment, place in chain.places]
-        often = Counter(one.stems for one in own if one.stems)
-        found = list(own)
-        for number, (segment, _) in enumerate(chain.places):
-            if often[own[number].stems] < 2:
-                taken = {place for other, (there, _) in enumerate(chain.places) if there == segment and other != number
-                         for place in found[other].places}  # fmt: skip
-                found[number] = self._found(chain.word.lower(), segment, own[number], often, taken)
-        return found
-
-    def _own(self, word: str, segment: int, place: int) -> Rendering:
-        target = self.segments[segment].target
-        places = [j for j in self._by_source(segment).get(place, ()) if carries_meaning(target[j])]
-        strengths = {j: self.association(word, target[j].lemma) for j in places}
-        least = NEIGHBOUR * max(strengths.values(), default=0.0)
-        kept = tuple(j for j in places if strengths[j] >= least)
-        return Rendering(kept, frozenset(target[j].lemma for j in kept))
-
-    def _by_source(self, segment: int) -> dict[int, list[int]]:
-        if segment not in self._linked:
-            grouped: dict[int, list[int]] = {}
-            for i, j in sorted(self.segments[segment].links):
-                grouped.setdefault(i, []).append(j)
-            self._linked[segment] = grouped
-        return self._linked[segment]
-
-    def _found(
-        self, word: str, segment: int, own: Rendering, known: Counter[Stems], taken: Collection[int]
-    ) -> Rendering:
-        """The rendering of another occurrence that is in this sentence too, if it is better than the own one."""
-        best, strength = own, self._strength(word, own.stems)
-        for stems, _ in sorted(known.items(), key=lambda one: (-one[1], sorted(one[0]))):
-            if stems != own.stems and self._strength(word, stems) > strength:
-                places = self._places(word, segment, stems, taken)
-                if places:
-                    best, strength = Rendering(places, stems, linked=False), self._strength(word, stems)
-        return best
-
-    def _strength(self, word: str, stems: Stems) -> float:
-        return max((self.association(word, stem) for stem in stems), default=0.0)
-
-    def _places(self, word: str, segment: int, stems: Stems, taken: Collection[int]) -> tuple[int, ...]:
-        """Where all the stems are in the translation and free; nowhere if one of them is not."""
-        here = self.segments[segment]
-        free: dict[str, int] = {}
-        for j, token in enumerate(here.target):
-            if token.lemma in stems and token.lemma not in free and j not in taken:
-                partners = {here.source[i].lemma.lower() for i, other in here.links if other == j}
-                strength = self.association(word, token.lemma)
-                if all(self.association(partner, token.lemma) <= strength for partner in partners):
-                    free[token.lemma] = j
-        return tuple(sorted(free.values())) if len(free) == len(stems) else ()
+def _linked(segment: Segment, place: int, association: Association) -> Rendering:
+    word, target = segment.source[place].lemma.lower(), segment.target
+    places = sorted(j for i, j in segment.links if i == place and carries_meaning(target[j]))
+    strengths = {j: association(word, target[j].lemma) for j in places}
+    least = NEIGHBOUR * max(strengths.values(), default=0.0)
+    kept = tuple(j for j in places if strengths[j] >= least)
+    return Rendering(kept, tuple(target[j].lemma for j in kept))
 
 
 def holds(target: Sequence[Token], stems: Sequence[str]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from eval.word_alignment.aligner import Bitext, Links
 TAGS = {"诊所": "NN", "法官": "NN", "睡": "VV", "红": "VA", "三": "CD", "的": "DEG"}
 DICTIONARY = {
     "诊所": {"clinic", "clinics", "surgery"},
-    "法官": {"judge", "justice"},
+    "法官": {"judge", "judges", "justice"},
     "睡": {"sleeps", "sleep", "dozes"},
     "红": {"red"},
     "三": {"three"},

@@ -69,7 +69,15 @@ def test_a_corpus_twice_scores_as_once(ltcr: Ltcr) -> None:
 
 def test_the_signature_names_whatever_changes_the_number(ltcr: Ltcr, corpus: Corpus) -> None:
     signature = scored(ltcr, corpus).signature
-    for told in ("ltcr|chains:all", "aligner:looked-up", "stems:snowball-english", "annotator:spaced", "|v:"):
+    recipe = "renderings:links/content-words/association-0.5"
+    for told in (
+        "ltcr|chains:all",
+        recipe,
+        "aligner:looked-up",
+        "stems:snowball-english",
+        "annotator:spaced",
+        "|v:",
+    ):
         assert told in signature
 
 

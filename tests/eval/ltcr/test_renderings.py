@@ -1,10 +1,10 @@
-"""Renderings: what is linked, without the neighbours, and mended by what other occurrences say."""
+"""Renderings: what is linked, without the neighbours, and when two are the same."""
 
 from __future__ import annotations
 
 from eval.annotate.protocol import Token
 from eval.ltcr.chains import Chain
-from eval.ltcr.renderings import Renderer, Rendering, Segment, associate, holds
+from eval.ltcr.renderings import Rendering, Segment, associate, holds, renderings
 from eval.ltcr.words import carries_meaning, located, words_of
 
 
@@ -14,51 +14,47 @@ def segment(source: str, target: str, *links: tuple[int, int]) -> Segment:
 
 
 def rendered(*segments: Segment, places: tuple[tuple[int, int], ...], word: str = "法官") -> list[Rendering]:
-    return Renderer(segments, associate(segments)).renderings(Chain(word, places))
+    return renderings(Chain(word, places), segments, associate(segments))
 
 
 def test_function_words_are_no_renderings() -> None:
     (one,) = rendered(segment("法官", "of the Judges", (0, 1), (0, 2)), places=((0, 0),))
-    assert one == Rendering((2,), frozenset({"judg"}))
+    assert one == Rendering((2,), ("judg",))
 
 
-def test_what_the_aligner_missed_is_found_by_the_other_occurrences() -> None:
+def test_what_the_aligner_missed_is_not_taken_from_the_other_occurrences() -> None:
     two = [segment("法官", "a judge", (0, 1))] * 2
     missed = rendered(*two, segment("法官 来", "the judge came", (1, 2)), places=((0, 0), (1, 0), (2, 0)))
-    assert missed[2] == Rendering((1,), frozenset({"judg"}), linked=False)
-    assert missed[2].same(missed[0])
+    assert missed[2] == Rendering()
+    assert missed[1].same(missed[0])
+    assert not missed[2].same(missed[0])
 
 
-def test_a_word_that_is_not_in_the_sentence_is_not_found() -> None:
+def test_another_word_is_another_rendering() -> None:
     two = [segment("法官", "a judge", (0, 1))] * 2
     found = rendered(*two, segment("法官 来", "the justice came", (0, 1)), places=((0, 0), (1, 0), (2, 0)))
-    assert found[2].stems == {"justic"}
+    assert found[2].stems == ("justic",)
     assert not found[2].same(found[0])
-
-
-def test_a_word_that_is_anothers_better_partner_is_not_taken() -> None:
-    court = [segment("法庭", "court", (0, 0))] * 5
-    texts = (segment("法官", "court", (0, 0)), segment("法官 法庭", "court", (1, 0)), *court)
-    assert rendered(*texts, places=((0, 0), (1, 0)))[1] == Rendering()
 
 
 def test_a_neighbour_that_was_taken_along_is_left_out() -> None:
     clean = [segment("法官", "a judge", (0, 1))] * 4
     (one,) = rendered(*clean, segment("法官", "tired judge", (0, 0), (0, 1)), places=((4, 0),))
-    assert one.stems == {"judg"}
+    assert one.stems == ("judg",)
 
 
-def test_two_occurrences_in_a_sentence_need_two_renderings() -> None:
-    first = segment("法官", "a judge", (0, 1))
-    both = segment("法官 见 法官", "judge meets him", (0, 0), (1, 1))
-    found = rendered(first, both, places=((0, 0), (1, 0), (1, 2)))
-    assert [bool(one.stems) for one in found] == [True, True, False]
+def test_the_words_of_a_rendering_are_in_reading_order() -> None:
+    (one,) = rendered(segment("法官", "Judges Supreme", (0, 1), (0, 0)), places=((0, 0),))
+    assert one == Rendering((0, 1), ("judg", "suprem"))
 
 
-def test_renderings_are_the_same_if_they_share_half_of_all_stems() -> None:
-    president, vice = Rendering(stems=frozenset({"presid"})), Rendering(stems=frozenset({"vice", "presid"}))
-    assert president.same(vice)
-    assert not vice.same(Rendering(stems=frozenset({"vice", "chair"})))
+def test_renderings_are_the_same_if_all_their_stems_are() -> None:
+    first, last, whole = (Rendering(stems=stems) for stems in (("qiao",), ("lian",), ("qiao", "lian")))
+    assert whole.same(Rendering((3, 4), ("qiao", "lian")))
+    # Half of the stems would make the parts of a name the same as the whole, and not the same as each other.
+    assert not first.same(whole)
+    assert not whole.same(last)
+    assert not whole.same(Rendering(stems=("lian", "qiao")))
     assert not Rendering().same(Rendering())
 
 
