@@ -24,6 +24,7 @@ from ape.errors import InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_MODEL, Progress, Step, quiet, resolve
 from ape.models.gguf_header import read_header
 from ape.settings import load_settings
+from finetune.bars import without_bars
 
 # The names of our catalogue that are bases.
 BASES = tuple(name for name in CATALOGUE if name != TUNED_MODEL)
@@ -201,22 +202,15 @@ def _four_bits() -> Any:
 @contextmanager
 def _said_plainly(name: str) -> Iterator[None]:
     """Whatever a library says of files that it can't use, as one sentence; and no progress bars of its own."""
-    from transformers.utils import logging
-
-    bars: Any = logging
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
     try:
-        yield
+        with without_bars():
+            yield
     except OSError as error:
         if error.errno is not None and not isinstance(error, FileNotFoundError):
             raise  # the disk itself
         raise ModelError(_complaint(name, error)) from error
     except Exception as error:  # a damaged file comes out as anything from KeyError to SafetensorError
         raise ModelError(_complaint(name, error)) from error
-    finally:
-        if shown:
-            bars.enable_progress_bar()
 
 
 def _complaint(name: str, error: Exception) -> str:

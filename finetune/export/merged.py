@@ -8,6 +8,7 @@ from typing import Any
 from ape.adapters import read_card, write_card
 from ape.errors import AdapterRefused
 from ape.models import Progress, quiet
+from finetune.bars import without_bars
 from finetune.base import LoadedBase, load_base
 from finetune.export.aside import refuse_taken, written_aside
 from finetune.export.bases import refuse_another_base
@@ -26,7 +27,7 @@ def write_merged(
     loaded = load_base(base, cache=cache, progress=progress)
     refuse_another_base(card, loaded.card)
     model = _merge(adapter, loaded)
-    with written_aside(into, folder=True) as draft:
+    with written_aside(into, folder=True) as draft, without_bars():
         model.save_pretrained(draft)
         loaded.tokenizer.save_pretrained(draft)
         write_card(draft, card)
