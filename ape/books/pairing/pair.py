@@ -20,6 +20,7 @@ from ape.books.pairing.clash import numbers_clash
 from ape.books.pairing.divide import divide
 from ape.books.pairing.profile import Profile, profile
 from ape.books.pairing.tongues import Languages, check_pair
+from ape.books.records import NO_TRANSLATION
 from ape.errors import InputError
 from ape.words import words
 
@@ -99,6 +100,10 @@ class Pairing:
 
     def _side_by_side(self) -> Iterator[Pair]:
         for place, paragraph in enumerate(self.mt.paragraphs()):
+            if paragraph.skip == NO_TRANSLATION and any(
+                map(str.isalnum, without_marks(paragraph.source or ""))
+            ):
+                self.unpaired_source.add(replace(paragraph, text=paragraph.source or ""))
             yield _of_bilingual(place, paragraph)
         for paragraph in self.mt.untranslated() if isinstance(self.mt, SideBySide) else ():
             self.unpaired_source.add(paragraph)

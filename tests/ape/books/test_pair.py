@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.books.book import Paragraph
+from ape.books.formats import open_book
 from ape.books.pairing.clash import numbers_clash
 from ape.books.pairing.divide import divide
 from ape.books.pairing.likeness import Model
@@ -253,6 +256,53 @@ def test_a_bilingual_file_brings_its_pairs_with_it() -> None:
 
 
 # --- bad input ---------------------------------------------------------------------------------------------------
+
+
+Sides = Sequence[tuple[str, str]]
+
+
+def as_jsonl(sides: Sides) -> str:
+    return "".join(json.dumps({"source": source, "mt": mt}) + "\n" for source, mt in sides)
+
+
+def as_tsv(sides: Sides) -> str:
+    return "source\tmt\n" + "".join(f"{source}\t{mt}\n" for source, mt in sides)
+
+
+def as_tmx(sides: Sides) -> str:
+    variant = '<tuv xml:lang="{}"><seg>{}</seg></tuv>'.format
+    units = (f"{variant('fr', source)}{variant('en', mt) if mt else ''}" for source, mt in sides)
+    body = "".join(f"<tu>{unit}</tu>" for unit in units)
+    return f'<tmx version="1.4"><header srclang="fr"/><body>{body}</body></tmx>'
+
+
+def as_xliff(sides: Sides) -> str:
+    units = (
+        f'<trans-unit id="{number}"><source>{source}</source>{f"<target>{mt}</target>" if mt else ""}</trans-unit>'
+        for number, (source, mt) in enumerate(sides)
+    )
+    file = f'<file source-language="fr" target-language="en"><body>{"".join(units)}</body></file>'
+    return f'<xliff version="1.2">{file}</xliff>'
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "expected"),
+    [
+        ("a.jsonl", as_jsonl, "line3"),
+        ("a.tsv", as_tsv, "line4"),
+        ("a.tmx", as_tmx, "tu3"),
+        ("a.xlf", as_xliff, "2"),
+    ],
+)
+def test_a_unit_without_a_translation_is_source_without_mt(
+    tmp_path: Path, name: str, written: Callable[[Sides], str], expected: str
+) -> None:
+    sides = [*zip(FRENCH, ENGLISH, strict=True), ("* * *", "")]
+    sides[2] = (FRENCH[2], "")
+    (tmp_path / name).write_text(written(sides), encoding="utf-8")
+    pairing = pair_books(None, open_book(tmp_path / name))
+    assert len(list(pairing.pairs())) == 5
+    assert pairing.unpaired_source.first == [(expected, FRENCH[2][:80])]
 
 
 def test_a_bilingual_file_needs_no_source() -> None:
