@@ -23,6 +23,7 @@ from ape.cli.talk import error_console, fetch_with_progress, passages_progress, 
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe, Told
+from ape.jobs.output import Output
 from ape.jobs.store import Store
 from ape.languages import name_of
 from ape.settings import Settings
@@ -133,7 +134,17 @@ def _finished(store: Store, id: str, wanted: Wanted, settings: Settings) -> Job 
     paths = (wanted.files.source, wanted.files.mt, wanted.output)
     if not (same and job.outcome and wanted.output.is_file()):
         return None
-    return job if hashes == tuple(hash_of(path) for path in paths) else None
+    return _moved(store, job, wanted) if hashes == tuple(hash_of(path) for path in paths) else None
+
+
+def _moved(store: Store, job: Job, wanted: Wanted) -> Job:
+    """The job with its files where they are now."""
+    source, mt = wanted.files.source, wanted.files.mt
+    paths = (str(source.resolve()) if source else "", str(mt.resolve()), str(wanted.output.resolve()))
+    if paths == (job.source, job.mt, job.output):
+        return job
+    outcome = replace(Output.from_json(job.outcome), path=wanted.output)
+    return store.update(job.id, source=paths[0], mt=paths[1], output=paths[2], outcome=outcome.to_json())
 
 
 def _wishes(recipe: Recipe, wanted: Wanted) -> Recipe:

@@ -306,6 +306,9 @@ def test_a_folder_that_was_moved_is_still_the_same_job(
     done = run(*words("two"))
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 12
+    assert "two/out.epub: 12 paragraphs in" in done.stdout
+    assert run("book", "report", "two/out.epub", "-o", "r.html").returncode == 0
+    assert run("book", "export", "two/out.epub", "-o", "copy.epub").returncode == 0
 
 
 def test_a_chapter_that_is_missing_from_the_mt_is_told_at_the_end_and_in_the_report(
