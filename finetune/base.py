@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from ape.models.gguf_header import read_header
 from ape.settings import load_settings
 from finetune.bars import without_bars
 
+_ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
 # The names of our catalogue that are bases.
 BASES = tuple(name for name in CATALOGUE if name != TUNED_MODEL)
 
@@ -106,8 +108,8 @@ def find_base(name: str, *, cache: Path | None = None, progress: Progress = quie
     if name in CATALOGUE or place.suffix == ".gguf":
         cache = cache or load_settings().cache
         return _unpacked(resolve(name, cache=cache, progress=progress), cache / "unpacked", progress=progress)
-    if "/" not in name or place.exists():
-        raise ModelError(
+    if place.exists() or not _ON_THE_HUB.fullmatch(name):
+        raise InputError(
             f"There is no base model {name}. Give a directory with config.json and safetensors, a .gguf file, a hub "
             f"id (owner/name), or one of {', '.join(BASES)}."
         )

@@ -104,9 +104,10 @@ def test_what_is_no_base_is_one_sentence(
         load_base(str(spoilt))
 
 
-def test_a_base_that_is_not_there_is_told_what_it_may_be() -> None:
-    with pytest.raises(ModelError, match=r"no base model nowhere\. Give a directory") as caught:
-        load_base("nowhere")
+@pytest.mark.parametrize("name", ["nowhere", "./nowhere", "/no/where/at/all"])
+def test_a_base_that_is_not_there_is_told_what_it_may_be(name: str) -> None:
+    with pytest.raises(InputError, match=rf"no base model {name}\. Give a directory") as caught:
+        load_base(name)
     assert TUNED_MODEL not in str(caught.value)
 
 
