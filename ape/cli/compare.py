@@ -94,6 +94,12 @@ def compare(
     failures: Annotated[
         int, typer.Option(min=1, help="So often a paragraph may fail before it is given up.")
     ] = 3,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="A finished comparison in RUN may lose systems that are not named now."
+        ),
+    ] = False,
     samples: SamplesFlag = 1000,
     resample: ResampleFlag = None,
     allow_empty: AllowEmptyFlag = False,
@@ -148,6 +154,7 @@ def compare(
         wishes=wishes,
         lanes=lanes,
         failures=failures,
+        replace=replace,
         opinions=Opinions(judge or "", judge_items, votes, trial, seed),
     )
     raise typer.Exit(compare_all(wanted, json_output=json_output))

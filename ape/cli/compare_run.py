@@ -53,6 +53,7 @@ class Wanted:
     metrics: tuple[str, ...] = ()
     lanes: int | None = None
     failures: int = 3
+    replace: bool = False
 
     @property
     def rules(self) -> Rules:
@@ -75,7 +76,7 @@ def compare_all(wanted: Wanted, *, json_output: bool = False) -> int:
     models = [one for one in asked if isinstance(one, Model)]
     if models:
         require_sources(data)
-    begin_folder(wanted.output, data)
+    begin_folder(wanted.output, data, [one.name for one in asked], replace=wanted.replace)
     made = _all_made(data, models, wanted)
     if made is None:
         return STOPPED
@@ -90,7 +91,7 @@ def _compare_runs(wanted: Wanted, metrics: list[Metric], *, json_output: bool) -
     data, systems = joined(runs)
     if not wanted.metrics:
         metrics = metrics_named(list(dict.fromkeys(name for run in runs for name in run.metrics)))
-    begin_folder(wanted.output, data)
+    begin_folder(wanted.output, data, [one.name for one in systems], replace=wanted.replace)
     return _finish(wanted, data, systems, metrics, files=[], json_output=json_output)
 
 

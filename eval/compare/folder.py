@@ -23,13 +23,19 @@ WORK, OUTPUTS, RESULTS = "work.sqlite", "outputs.jsonl", "results.json"
 MANIFEST, REPORT = "manifest.json", "report.html"
 
 
-def begin_folder(folder: Path, data: Data) -> None:
-    """Make the folder ours, or see that it is: raises where it is another comparison's, or can't be written."""
+def begin_folder(folder: Path, data: Data, systems: Iterable[str], *, replace: bool = False) -> None:
+    """Make the folder ours, or see that it is: raises where it is another comparison's, or can't be written.
+
+    A finished comparison of systems that are not among these stays as it is, unless it is to be replaced.
+    """
     manifest = folder / MANIFEST
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if manifest.is_file():
-            _refuse_other(folder, read_manifest(folder), data)
+            told = read_manifest(folder)
+            _refuse_other(folder, told, data)
+            if not replace:
+                _refuse_to_drop(folder, told, systems)
             return
         if any(folder.iterdir()):
             raise Conflict(
@@ -76,6 +82,16 @@ def _refuse_other(folder: Path, manifest: Mapping[str, Any], data: Data) -> None
         raise Conflict(
             f"{folder} holds a comparison over another set ({manifest['data'].get('name') or 'unnamed'}): its source, "
             "MT or references differ from these. Name another folder with -o.",
+            field="output",
+        )
+
+
+def _refuse_to_drop(folder: Path, manifest: Mapping[str, Any], systems: Iterable[str]) -> None:
+    there = [one["name"] for one in manifest.get("systems", ()) if one["name"] != NOTHING]
+    if gone := [name for name in there if name not in set(systems)]:
+        raise Conflict(
+            f"{folder} holds a finished comparison of {', '.join(there)}, and {', '.join(gone)} would be gone from it. "
+            "Name all of them, another folder with -o, or say --replace.",
             field="output",
         )
 

@@ -207,6 +207,20 @@ def test_a_folder_of_another_comparison_is_refused(here: Run, words: list[str], 
     assert "run holds a comparison over another set" in done.stderr
 
 
+def test_a_finished_comparison_loses_no_system_unasked(here: Run, words: list[str], tmp_path: Path) -> None:
+    assert here(*words).returncode == 0
+    before = (tmp_path / "run" / "report.html").read_bytes()
+    (tmp_path / "mine.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
+    other = ["compare", "--data", "set.jsonl", "--system", "mine=@mine.txt", *QUICK, "-o", "run"]
+    done = here(*other)
+    assert done.returncode == 2
+    assert "a finished comparison of model, worse, and model, worse would be gone from it" in done.stderr
+    assert (tmp_path / "run" / "report.html").read_bytes() == before
+    assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # one more drops none
+    assert here(*other, "--replace").returncode == 0
+    assert [one["name"] for one in results(tmp_path / "run")["systems"]] == ["do-nothing", "mine"]
+
+
 def test_a_model_is_not_changed_under_its_name(here: Run, words: list[str], scripted: ScriptedServer) -> None:
     assert here(*words).returncode == 0
     done = here(*words, "--temperature", "0.5")
