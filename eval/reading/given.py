@@ -49,6 +49,8 @@ class Given:
     references: tuple[Lines, ...] = ()
     sources: Lines | None = None
     book: str = ""
+    named: str = ""
+    """What its own file calls it; nothing where the id is ours."""
     translators: tuple[str, ...] = ()
     """The names of the references, where they have names."""
 

@@ -25,7 +25,7 @@ _ID = re.compile(r"""(?:doc)?id\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """A document in one file: its name, empty where the mark has none, and the line it begins at."""
 
     name: str
@@ -58,7 +58,7 @@ def read_parallel(
     return given
 
 
-def _name(parts: Sequence[_Part]) -> str:
+def _name(parts: Sequence[Part]) -> str:
     named = [part for part in parts if part.name]
     for part in named[1:]:
         if part.name != named[0].name:
@@ -73,7 +73,7 @@ def _name(parts: Sequence[_Part]) -> str:
 Numbered: TypeAlias = Sequence[tuple[int, str]]
 
 
-def _parted(files: Sequence[str], texts: Sequence[Numbered], documents: Parting) -> list[list[_Part]]:
+def _parted(files: Sequence[str], texts: Sequence[Numbered], documents: Parting) -> list[list[Part]]:
     if isinstance(documents, Path):
         parts = [_by_ids(file, text, documents) for file, text in zip(files, texts, strict=True)]
     else:
@@ -101,7 +101,8 @@ def _how(files: Sequence[str], texts: Sequence[Numbered]) -> Literal["marks", "b
     return "blank" if any(blank) else "none"
 
 
-def _by_marks(file: str, text: Numbered) -> Iterator[_Part]:
+def by_marks(file: str, text: Numbered) -> Iterator[Part]:
+    """The documents of a file, each from its mark to the next; one without a line of text is told too."""
     name, begun, opened = "", 1, False
     body: list[tuple[int, str]] = []
     for number, line in text:
@@ -114,8 +115,8 @@ def _by_marks(file: str, text: Numbered) -> Iterator[_Part]:
             yield _part(name, begun, file, body)
         # After `</doc>` the next document has not begun yet.
         name, begun, opened, body = _called(match), number, not line.strip().startswith("</"), []
-    # A mark with nothing after it ends the last document.
-    if any(line.strip() for _, line in body):
+    # A bare mark at the very end parts nothing, as in mzprt's files; one with a name is of a document.
+    if any(line.strip() for _, line in body) or name:
         yield _part(name, begun, file, body)
 
 
@@ -126,31 +127,31 @@ def _called(match: re.Match[str]) -> str:
     return (match["bracket"] or match["hash"] or "").strip()
 
 
-def _by_blank(file: str, text: Numbered) -> Iterator[_Part]:
+def _by_blank(file: str, text: Numbered) -> Iterator[Part]:
     for blank, run in groupby(text, key=lambda line: not line[1].strip()):
         if not blank:
             body = list(run)
             yield _part("", body[0][0], file, body)
 
 
-def _unparted(file: str, text: Numbered) -> Iterator[_Part]:
+def _unparted(file: str, text: Numbered) -> Iterator[Part]:
     yield _part("", 1, file, text, strip=False)
 
 
-_PARTED = {"marks": _by_marks, "blank": _by_blank, "none": _unparted}
+_PARTED = {"marks": by_marks, "blank": _by_blank, "none": _unparted}
 
 
-def _part(name: str, number: int, file: str, body: Numbered, *, strip: bool = True) -> _Part:
+def _part(name: str, number: int, file: str, body: Numbered, *, strip: bool = True) -> Part:
     """Blank lines next to a mark belong to the mark."""
     body = list(body)
     while strip and body and not body[-1][1].strip():
         body.pop()
     while strip and body and not body[0][1].strip():
         body.pop(0)
-    return _Part(name, number, Lines(file, tuple(line for _, line in body), tuple(at for at, _ in body)))
+    return Part(name, number, Lines(file, tuple(line for _, line in body), tuple(at for at, _ in body)))
 
 
-def _by_ids(file: str, text: Numbered, path: Path) -> list[_Part]:
+def _by_ids(file: str, text: Numbered, path: Path) -> list[Part]:
     ids = [line.strip() for _, line in numbered_lines(path)]
     if len(ids) != len(text):
         raise InputError(
@@ -170,7 +171,7 @@ def _by_ids(file: str, text: Numbered, path: Path) -> list[_Part]:
     return parts
 
 
-def _check_marks(files: Sequence[str], parts: Sequence[Sequence[_Part]]) -> None:
+def _check_marks(files: Sequence[str], parts: Sequence[Sequence[Part]]) -> None:
     """Each file has as many documents as the first, and each of them as many lines as there."""
     if bare := [file for file, mine in zip(files, parts, strict=True) if not any(map(_has_text, mine))]:
         raise InputError(f"{bare[0]} has no text.", field="path")
@@ -185,7 +186,7 @@ def _check_marks(files: Sequence[str], parts: Sequence[Sequence[_Part]]) -> None
             )
 
 
-def _unequal(one: _Part, other: _Part) -> str:
+def _unequal(one: Part, other: Part) -> str:
     return (
         f"In the document that begins at line {one.number} of {one.lines.file} and line {other.number} of "
         f"{other.lines.file}, there are {len(one.lines):,} lines in the first and {len(other.lines):,} in the second. "
@@ -193,11 +194,11 @@ def _unequal(one: _Part, other: _Part) -> str:
     )
 
 
-def _has_text(part: _Part) -> bool:
+def _has_text(part: Part) -> bool:
     return any(text and text.strip() for text in part.lines.texts)
 
 
-def _uneven(ours: Sequence[_Part], theirs: Sequence[_Part]) -> Iterable[tuple[_Part, _Part]]:
+def _uneven(ours: Sequence[Part], theirs: Sequence[Part]) -> Iterable[tuple[Part, Part]]:
     """The first documents that have different numbers of lines, or the last where one side has more documents."""
     shared = min(len(ours), len(theirs))
     for one, other in zip(ours[:shared], theirs[:shared], strict=True):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from ape.errors import InputError
 from eval.corpus import Corpus
 from eval.reading.checks import Rules, corpus_of
 from eval.reading.given import Given, Lines, numbered_lines
-from eval.reading.parallel import MARK, Parting, read_parallel
+from eval.reading.parallel import MARK, Part, Parting, by_marks, read_parallel
 from eval.reading.parting import part
 from eval.reading.rows import Row, documents_of
 from eval.reading.tables import jsonl_rows, tsv_rows
@@ -112,9 +113,21 @@ def _with_whole(document: Given, row: Row, rules: Rules) -> Given:
     return replace(document, outputs={**document.outputs, **outputs})
 
 
-def cut_lines(path: Path, lengths: Sequence[int], *, whole: str, encoding: str | None = None) -> list[Lines]:
-    """The lines of a text, so many for each document of what `whole` names; marks are none, nor blank lines."""
-    text = [line for line in numbered_lines(path, encoding=encoding) if not MARK.fullmatch(line[1])]
+def cut_lines(
+    path: Path,
+    lengths: Sequence[int],
+    *,
+    whole: str,
+    ids: Sequence[str] = (),
+    encoding: str | None = None,
+) -> list[Lines]:
+    """The lines of a text, so many for each document of what `whole` names; marks are none, nor blank lines.
+
+    Where there are marks, the documents are theirs; `ids` are those that marks with names should have.
+    """
+    every = numbered_lines(path, encoding=encoding)
+    text = [line for line in every if not MARK.fullmatch(line[1])]
+    marked = len(text) < len(every)
     if len(text) != sum(lengths):
         text = [(number, line) for number, line in text if line.strip()]
     if len(text) != sum(lengths):
@@ -123,6 +136,11 @@ def cut_lines(path: Path, lengths: Sequence[int], *, whole: str, encoding: str |
             "needs its line.",
             field="system",
         )
+    if marked:
+        parts = list(by_marks(path.name, every))
+        starts = [*(one.number for one in parts), len(every) + 1]
+        sizes = [sum(start <= number < end for number, _ in text) for start, end in pairwise(starts)]
+        _check_parts(parts, sizes, lengths, whole, ids)
     found, at = [], 0
     for length in lengths:
         numbers, lines = zip(*text[at : at + length], strict=True) if length else ((), ())
@@ -131,6 +149,27 @@ def cut_lines(path: Path, lengths: Sequence[int], *, whole: str, encoding: str |
     return found
 
 
+def _check_parts(
+    parts: Sequence[Part], sizes: Sequence[int], lengths: Sequence[int], whole: str, ids: Sequence[str]
+) -> None:
+    """Marks stand where the documents begin, and say what they are called."""
+    for place, (one, number) in enumerate(zip(parts, sizes, strict=True)):
+        if place >= len(lengths) or lengths[place] != number:
+            there = f"there {lengths[place]:,} segments" if place < len(lengths) else "no document more there"
+            raise InputError(
+                f"Line {one.number} of {one.lines.file} begins a document of {number:,} lines, and {whole} has "
+                f"{there}. Put the marks where its documents begin, or leave them all out.",
+                field="documents",
+            )
+        if ids and ids[place] and one.name and one.name != ids[place]:
+            raise InputError(
+                f"Line {one.number} of {one.lines.file} begins document {one.name!r}, and {whole} has "
+                f"{ids[place]!r} there.",
+                field="documents",
+            )
+
+
 def _cut(path: Path, given: Sequence[Given], encoding: str | None) -> list[Lines]:
     lengths = [len(next(iter(one.every().values()))) for one in given]
-    return cut_lines(path, lengths, whole="the table", encoding=encoding)
+    ids = [one.named for one in given]
+    return cut_lines(path, lengths, whole="the table", ids=ids, encoding=encoding)

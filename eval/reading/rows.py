@@ -134,6 +134,7 @@ def _whole(row: Row, file: str) -> Given:
         tuple(lines(texts, f"reference {name}") for name, texts in row.references.items()),
         lines(row.source, "the source") if row.source is not None else None,
         row.book,
+        row.document,
         tuple(row.references) if row.named else (),
     )
 
@@ -175,6 +176,7 @@ def _joined(rows: Sequence[Row], file: str) -> Given:
         tuple(lines((row.references.get(name) for row in rows), "the reference") for name in names),
         lines((row.source for row in rows), "the source") if first.source is not None else None,
         first.book,
+        first.document,
         names if any(row.named for row in rows) else (),
     )
 

@@ -67,7 +67,16 @@ def test_closing_marks_and_blank_lines_beside_marks_are_no_segments(put: Put) ->
     assert ids(read(put("s.txt", *lines), put("r.txt", *lines))) == [("a", 1), ("b", 1)]
 
 
-def test_a_mark_at_the_very_end_begins_nothing(put: Put) -> None:
+@pytest.mark.parametrize("last", ["[doc 3]", "<doc id=3>"])
+def test_an_empty_document_at_the_end_is_refused(put: Put, last: str) -> None:
+    lines = ("[doc 1]", "A boat.", "[doc 2]", "A bridge.", last)
+    with pytest.raises(InputError, match=r"Line 5 of r\.txt: document '3' is empty"):
+        read(put("s.txt", *lines), put("r.txt", *lines))
+    with pytest.raises(InputError, match=r"r\.txt has 3 documents and s\.txt has 2"):
+        read(put("s.txt", *lines[:-1]), put("r.txt", *lines))
+
+
+def test_a_bare_mark_at_the_very_end_begins_nothing(put: Put) -> None:
     lines = ("[doc]", "A boat.", "[doc]", "A bridge.", "[doc]")
     assert ids(read(put("s.txt", *lines), put("r.txt", *lines))) == [("1", 1), ("2", 1)]
 

@@ -119,9 +119,34 @@ def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> No
     table = put(row("a", "one"), row("a", "two"), row("b", "three"))
     corpus = read_corpus(table, systems={"mine": lines})
     assert [one.outputs["mine"] for one in corpus.documents] == [("1", "2"), ("3",)]
+    lines.write_text("1\n\n2\n\n3\n", encoding="utf-8")
+    assert read_corpus(table, systems={"mine": lines}) == corpus
+    lines.write_text("<doc id=a>\n\n2\n</doc>\n<doc id=b>\n3\n</doc>\n", encoding="utf-8")
+    given = read_corpus(table, systems={"mine": lines}, rules=Rules(allow_empty=True))
+    assert [one.outputs["mine"] for one in given.documents] == [("", "2"), ("3",)]
     lines.write_text("1\n2\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"mine\.txt has 2 lines of text, and the table has 3 segments"):
         read_corpus(table, systems={"mine": lines})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[doc]\n1\n[doc]\n2\n3\n", r"Line 1 of mine\.txt begins a document of 1 lines, and the table has there 2 seg"),
+        ("[doc]\n1\n2\n3\n", r"Line 1 of mine\.txt begins a document of 3 lines, and the table has there 2 segments"),
+        ("[doc a]\n1\n2\n[doc b]\n3\n[doc c]\n", r"Line 6 of mine\.txt .* the table has no document more there"),
+        ("[doc a]\n1\n2\n[doc c]\n3\n", r"Line 4 of mine\.txt begins document 'c', and the table has 'b' there"),
+    ],
+)  # fmt: skip
+def test_marks_beside_a_table_are_held_against_its_documents(
+    put: Put, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "mine.txt").write_text(text, encoding="utf-8")
+    table = put(row("a", "one"), row("a", "two"), row("b", "three"))
+    with pytest.raises(InputError, match=told):
+        read_corpus(table, systems={"mine": tmp_path / "mine.txt"})
+    with pytest.raises(InputError, match=told):
+        read_corpus(table, references=[tmp_path / "mine.txt"])
 
 
 def test_several_tables_keep_their_documents_apart(put: Put) -> None:
