@@ -73,8 +73,7 @@ def test_a_sentence_in_characters_that_say_more_than_letters_is_no_commonplace(s
 
 
 def test_the_same_source_with_the_same_mt_is_on_both_sides_however_short() -> None:
-    said = {"source": "他点了点头。", "mt": "He nodded."}
-    mine, theirs = (replace(paragraph(number), **said) for number in (1, 2))
+    mine, theirs = (replace(paragraph(n), source="他点了点头。", mt="He nodded.") for n in (1, 2))
     assert unlike([mine], [theirs], likeness=0.8) == []
     other = replace(mine, mt="He nodded his head.")
     assert unlike([other], [theirs], likeness=0.8) == [other]
