@@ -49,7 +49,14 @@ def name_of(code: str) -> str:
 
 def code_of(language: str) -> str:
     """The code of a language given by its code or its English name: "fr" for "French", "fr" and "fr-CA"."""
-    return CODES.get(language.strip().lower(), language.split("-")[0].lower())
+    return tag_of(language).partition("-")[0]
+
+
+def tag_of(language: str) -> str:
+    """The same with the region or script, where one is given: "fr" for "French", "fr-CA" for "fr_CA"."""
+    given = language.strip().replace("_", "-")
+    code, dash, region = given.partition("-")
+    return CODES.get(given.lower(), code.lower() + dash + region)
 
 
 def scripts_of(language: str) -> tuple[str, ...]:

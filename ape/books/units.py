@@ -123,5 +123,5 @@ def primary(language: str) -> str:
 def matching(languages: Iterable[str], wanted: str) -> list[str]:
     """The tags that may be meant: the very one, or else all of that language."""
     languages = list(languages)
-    exact = [tag for tag in languages if tag.lower() == wanted.lower()]
+    exact = [tag for tag in languages if tag.replace("_", "-").lower() == wanted.replace("_", "-").lower()]
     return exact or [tag for tag in languages if primary(tag) == primary(wanted)]

@@ -221,12 +221,9 @@ def open_xliff(
 ) -> XliffBook:
     """Open an XLIFF file. XML says its encoding itself, so `encoding` is not used."""
     version, pairs = _survey(path)
-    fitting = [
-        (source, target)
-        for source, target in pairs
-        if (not source_language or not source or matching([source], source_language))
-        and (not target_language or not target or matching([target], target_language))
-    ]
+    sources = _meant([source for source, _ in pairs], source_language)
+    targets = _meant([target for _, target in pairs], target_language)
+    fitting = [(source, target) for source, target in pairs if source in sources and target in targets]
     if len(fitting) != 1:
         listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
         raise InputError(
@@ -235,6 +232,11 @@ def open_xliff(
             field="target_language",
         )
     return XliffBook(path, version, *fitting[0])
+
+
+def _meant(tags: list[str], wanted: str | None) -> list[str]:
+    """Those that the caller may mean; one that the file leaves out may be any."""
+    return ["", *matching(tags, wanted)] if wanted else tags
 
 
 def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:

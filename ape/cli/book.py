@@ -91,8 +91,8 @@ def plan(
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     opened = open_files(
         _files(source, mt, encoding, format),
-        source_language=_code(source_language),
-        target_language=_code(target_language),
+        source_language=_tag(source_language),
+        target_language=_tag(target_language),
     )
     made, unpaired = plan_book(opened, settings, use=use, context=context, max_attempts=max_attempts)
     print_plan(opened, made, unpaired, json_output=json_output)
@@ -175,8 +175,8 @@ def edit(
             Wanted(
                 files=_files(source, mt, encoding, format),
                 output=output,
-                source_language=_code(source_language),
-                target_language=_code(target_language),
+                source_language=_tag(source_language),
+                target_language=_tag(target_language),
                 wishes=wishes,
                 use=use,
                 lanes=lanes,
@@ -307,10 +307,11 @@ def _files(source: Path, mt: Path | None, encoding: str | None, format: str | No
     return Files(source if mt else None, mt or source, encoding, format)
 
 
-def _code(language: str | None) -> str | None:
-    from ape.languages import code_of
+def _tag(language: str | None) -> str | None:
+    """With its region: a translation memory may have texts in several kinds of one language."""
+    from ape.languages import tag_of
 
-    return language and code_of(language)
+    return language and tag_of(language)
 
 
 def _store(settings: Settings | None = None) -> Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ape.languages import code_of, detect, guess, name_of, script_counts
+from ape.languages import code_of, detect, guess, name_of, script_counts, tag_of
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,14 @@ def test_a_source_is_guessed_however_short(text: str, language: str) -> None:
 @pytest.mark.parametrize("given", ["fr", "FR", "fr-CA", "French", "french"])
 def test_a_language_goes_by_its_code_or_its_name(given: str) -> None:
     assert code_of(given) == "fr"
+
+
+@pytest.mark.parametrize(
+    ("given", "tag"),
+    [("French", "fr"), ("FR", "fr"), (" fr-CA ", "fr-CA"), ("fr_CA", "fr-CA"), ("zh-Hant", "zh-Hant")],
+)
+def test_a_tag_keeps_its_region(given: str, tag: str) -> None:
+    assert (tag_of(given), code_of(given)) == (tag, tag[:2])
 
 
 def test_every_language_has_a_name_for_the_model() -> None:

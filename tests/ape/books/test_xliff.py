@@ -221,3 +221,12 @@ def test_a_language_that_is_not_there_is_a_clear_sentence(path: Path) -> None:
 def test_bad_files_are_refused(path: Path, text: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         book(path, text)
+
+
+@pytest.mark.parametrize("wanted", ["en-US", "en_gb"])
+def test_of_two_kinds_of_a_language_the_very_one_is_meant(path: Path, wanted: str) -> None:
+    file = '<file source-language="fr" target-language="{}"><body/></file>'.format
+    path.write_text(f'<xliff version="1.2">{file("en-US")}{file("en-GB")}</xliff>')
+    assert open_xliff(path, target_language=wanted).target.lower() == wanted.replace("_", "-").lower()
+    with pytest.raises(InputError, match="fr to en-US, fr to en-GB"):
+        open_xliff(path, target_language="en")

@@ -18,6 +18,7 @@ from tests.ape.books.making import make_epub
 from tests.ape.books.tale import mended, tale
 from tests.ape.cli.conftest import APE, Run
 from tests.ape.jobs.making import a_job
+from tests.ape.jobs.test_begin import two_englishes
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
 LANGUAGES = ("--source-language", "fr", "--target-language", "en")
@@ -503,3 +504,10 @@ def test_what_is_said_of_the_files_anew_is_heard_also_when_the_book_is_finished(
     assert not scripted.requests  # the texts are the same ones
     again = run(*words, "--format", "markdown", "--url", scripted.url)
     assert "nothing to do" in again.stderr
+
+
+def test_a_language_may_be_named_with_its_region(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    two_englishes(tmp_path / "memory.tmx")
+    done = run("book", "plan", "memory.tmx", "--target-language", "en-US", "--url", scripted.url)
+    assert done.returncode == 0, done.stderr
+    assert "12 paragraphs, fr to en (tmx)" in done.stdout

@@ -182,3 +182,25 @@ def test_a_bilingual_book_is_written_by_the_layout_that_it_was_planned_by(
     written = write_output(store, job, tmp_path / "o.epub")
     assert (written.replaced, written.paragraphs) == (count, store.counts("j").total)
     assert written.left_out == ()
+
+
+def two_englishes(path: Path) -> Path:
+    variant = '<tuv xml:lang="{}"><seg>{}</seg></tuv>'.format
+    units = "".join(
+        f"<tu>{variant('fr', one.source)}{variant('en-GB', 'Quite so.')}{variant('en-US', one.mt)}</tu>"
+        for one in TALE
+    )
+    path.write_text(f'<tmx version="1.4"><header srclang="fr"/><body>{units}</body></tmx>', encoding="utf-8")
+    return path
+
+
+def test_of_two_kinds_of_a_language_the_one_that_was_named_is_planned_and_written(
+    store: Store, tmp_path: Path
+) -> None:
+    memory = two_englishes(tmp_path / "memory.tmx")
+    found = open_files(Files(None, memory), target_language="en-US")
+    assert found.target_language == "en"  # what models and guards are told
+    job = begin(store, found, RECIPE, id="j", output=str(tmp_path / "o.tmx")).job
+    assert finish(store, Worker.here()) == 12
+    assert write_output(store, job, tmp_path / "o.tmx").replaced == 12
+    assert (tmp_path / "o.tmx").read_text(encoding="utf-8").count("Quite so.") == 12
