@@ -82,6 +82,8 @@ def _table(path: Path, rules: Rules, many: bool, encoding: str | None) -> Iterat
     rows = list(reader(path, encoding=encoding))
     if not rows:
         raise InputError(f"{path.name} is empty.", field="path")
+    if reader is tsv_rows and rows[0].systems:
+        rules.note(f"{path.name}: the columns taken for systems are {', '.join(rows[0].systems)}.")
     if names := sorted({name for row in rows for name in row.unparted}):
         rules.note(
             f"{path.name} has whole documents of {', '.join(names)}: they are parted into segments by likeness to the "

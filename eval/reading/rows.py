@@ -14,9 +14,24 @@ from typing import Any
 from ape.errors import InputError
 from eval.reading.given import Given, Lines
 
-DOCUMENTS = ("document", "doc", "document_id")
+DOCUMENTS = ("document", "doc", "document_id", "doc_id", "docid")
 # Systems that may stand beside the source by themselves.
 _MTS = ("mt", "gt")
+_NAMES = frozenset(
+    (
+        *DOCUMENTS,
+        *_MTS,
+        "id",
+        "chapter",
+        "book",
+        "source",
+        "src",
+        "reference",
+        "references",
+        "human",
+        "systems",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +52,15 @@ class Row:
     """Whether the references have names."""
 
 
+def spelt(name: str) -> str:
+    """A name as we spell it: "Doc ID" is doc_id."""
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+
+
 def row_of(values: Mapping[str, Any], number: int, file: str) -> Row:
     """A row as it was written, by the names we know."""
     place = f"Line {number} of {file}"
+    values = {spelt(name) if spelt(name) in _NAMES else name: value for name, value in values.items()}
     systems = values.get("systems", {})
     if not isinstance(systems, dict):
         raise InputError(

@@ -8,11 +8,16 @@ from pathlib import Path
 
 from ape.errors import InputError
 from eval.reading.given import numbered_lines
-from eval.reading.rows import DOCUMENTS, Row, numbered, row_of
+from eval.reading.rows import DOCUMENTS, Row, numbered, row_of, spelt
 
 _SOURCES = ("source", "src")
-_REFERENCES = ("reference", "ref")
-_OTHERS = ("id", "book")
+_REFERENCES = ("reference", "ref", "human")
+_DOCUMENTS = (*DOCUMENTS, "chapter", "chapter_id")
+# About a row and no text of it.
+_OTHERS = frozenset(
+    "id book title author genre domain segment segment_id seg seg_id sentence_id sent_id line line_number number index "
+    "lang language source_lang source_language src_lang target_lang target_language tgt_lang split score".split()
+)
 
 
 def jsonl_rows(path: Path, *, encoding: str | None = None) -> Iterator[Row]:
@@ -37,9 +42,9 @@ def tsv_rows(path: Path, *, encoding: str | None = None) -> Iterator[Row]:
     """
     given = iter(numbered_lines(path, encoding=encoding))
     names = next(given, (1, ""))[1].rstrip("\r").split("\t")
-    if len(set(names)) < len(names):
+    if len({_column(name) for name in names}) < len(names):
         raise InputError(f"Line 1 of {path.name} names two columns alike: {', '.join(names)}.", field="path")
-    if not any(_is_reference(name) or name in (*_SOURCES, *DOCUMENTS) for name in names):
+    if not any(_is_reference(name) or spelt(name) in (*_SOURCES, *_DOCUMENTS) for name in names):
         raise InputError(
             f"Line 1 of {path.name} does not name its columns. It should be like: document, source, reference, and "
             "then the systems by their names, with a tab between them.",
@@ -52,20 +57,27 @@ def tsv_rows(path: Path, *, encoding: str | None = None) -> Iterator[Row]:
                 f"Line {number} of {path.name} has {len(cells)} columns, and the first line names {len(names)}.",
                 field="path",
             )
-        yield _row(dict(zip(names, cells, strict=True)), number)
+        yield _row({_column(name): cell for name, cell in zip(names, cells, strict=True)}, number)
 
 
 def _is_reference(name: str) -> bool:
-    return name.rstrip("0123456789").rstrip("_-. ") in _REFERENCES
+    return spelt(name).rstrip("0123456789").rstrip("_. ") in _REFERENCES
+
+
+def _column(name: str) -> str:
+    """As we spell it, but for a system, whose name is its own."""
+    ours = spelt(name)
+    known = ours in (*_SOURCES, *_DOCUMENTS) or ours in _OTHERS or _is_reference(name)
+    return ours if known else name.strip()
 
 
 def _row(cells: dict[str, str], number: int) -> Row:
-    plain = (*_SOURCES, *DOCUMENTS, *_OTHERS)
+    plain = {*_SOURCES, *_DOCUMENTS, *_OTHERS}
     return Row(
         number,
         next((cells[name] for name in _SOURCES if name in cells), None),
         numbered(text if text.strip() else None for name, text in cells.items() if _is_reference(name)),
         {name: text for name, text in cells.items() if name not in plain and not _is_reference(name)},
-        next((cells[name] for name in DOCUMENTS if name in cells), ""),
+        next((cells[name] for name in _DOCUMENTS if name in cells), ""),
         cells.get("book", ""),
     )

@@ -208,8 +208,36 @@ def test_tsv_has_a_column_for_each_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "heading",
+    [
+        "Doc_ID\tID\tSource\tReference\tMine",
+        "doc id\tSegment-ID\tSRC\tRef 1\tMine",
+        "docid\tgenre\tsource\tHuman\tMine",
+    ],
+)
+def test_columns_are_known_however_they_are_spelt_and_systems_are_told(tmp_path: Path, heading: str) -> None:
+    said: list[str] = []
+    path = tmp_path / "t.tsv"
+    path.write_text(f"{heading}\nd\t7\ts\tr\tx\ne\t8\ts\tr\ty\n", encoding="utf-8")
+    corpus = read_corpus(path, rules=Rules(note=said.append))
+    assert [one.id for one in corpus.documents] == ["d", "e"]
+    assert corpus.documents[0].outputs == {"Mine": ("x",)}
+    assert corpus.documents[0].references == (("r",),)
+    assert corpus.documents[0].sources == ("s",)
+    assert said == ["t.tsv: the columns taken for systems are Mine."]
+
+
+def test_names_in_json_lines_are_known_however_they_are_spelt(put: Put) -> None:
+    rows = [{"doc_id": name, "Source": "s", "Reference": "r", "Systems": {"Mine": "x"}} for name in "de"]
+    corpus = read_corpus(put(*rows))
+    assert [one.id for one in corpus.documents] == ["d", "e"]
+    assert (corpus.documents[0].sources, corpus.documents[0].references) == (("s",), (("r",),))
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
+        ("source\tReference\treference\na\tb\tc\n", "names two columns alike"),
         ("source\tmine\na\tb\tc\n", r"Line 2 of t\.tsv has 3 columns, and the first line names 2"),
         ("one\ttwo\na\tb\n", r"Line 1 of t\.tsv does not name its columns"),
         ("source\tmine\tmine\na\tb\tc\n", "names two columns alike"),
