@@ -20,7 +20,7 @@ from ape.adapters.directory import CONFIG, WEIGHTS
 from ape.adapters.gguf import GGUF
 from ape.cli.book_show import refuse_page, show_summary, summary_of, write_job_report
 from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
-from ape.errors import Conflict, InputError, UnknownJob
+from ape.errors import ApeError, Conflict, InputError, UnknownJob
 from ape.jobs.files import Files, hash_of, job_id
 from ape.jobs.job import Job, JobState, Recipe, Told
 from ape.jobs.output import Output
@@ -84,10 +84,19 @@ def edit_book(wanted: Wanted, settings: Settings, *, json_output: bool = False) 
                 return 1
             job = _written(store, job, wanted)
         summary = summary_of(store, job, seconds=time.monotonic() - began)
-        if wanted.report:
-            write_job_report(store, job, wanted.report)
-    show_summary(summary, json_output=json_output)
-    return NEEDS_YOU if summary.needs_you else 0
+        show_summary(summary, json_output=json_output)
+        reported = _reported(store, job, wanted.report) if wanted.report else True
+    return NEEDS_YOU if summary.needs_you or not reported else 0
+
+
+def _reported(store: Store, job: Job, path: Path) -> bool:
+    """Write the report. Where that fails, the book is finished all the same."""
+    try:
+        write_job_report(store, job, path)
+    except ApeError as error:
+        say(f"There is no report: {error} To try it again: ape book report {job.id} -o FILE")
+        return False
+    return True
 
 
 def _known_as(store: Store, wanted: Wanted) -> str:

@@ -17,7 +17,7 @@ from ape.cli.talk import say
 from ape.errors import Conflict, InputError
 from ape.jobs.counts import Counts
 from ape.jobs.job import Job, JobState
-from ape.jobs.output import Output, write_output, write_whole
+from ape.jobs.output import Output, refuse_folder, refuse_output, write_output, write_whole
 from ape.jobs.row import State
 from ape.jobs.store import Store
 
@@ -232,6 +232,7 @@ def refuse_page(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = Fa
         raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
     if path.exists() and not overwrite and not _is_page(path):
         raise Conflict(f"{path} is there already, and is no report. Choose another name.", field="report")
+    refuse_folder(path, field="report")
 
 
 def _is_page(path: Path) -> bool:
@@ -255,8 +256,9 @@ def export_job(store: Store, job: Job, output: Path, *, format: str | None, over
     from ape.books.export import export_rows
 
     is_stdout = str(output) == "-"
-    if not is_stdout and output.exists() and not overwrite:
-        raise Conflict(f"{output} is there already. Choose another name, or say --overwrite.", field="output")
+    if not is_stdout:
+        inputs = tuple(Path(one) for one in (job.source, job.mt) if one)
+        refuse_output(output, inputs=inputs, overwrite=overwrite)
     if format is None:
         if is_stdout:
             raise Conflict("The book itself goes to a file: -o FILE.", field="output")

@@ -85,19 +85,24 @@ def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", ove
     if output.is_dir():
         raise InputError(f"{output} is a folder. Name the file that is to be written.", field="output")
     _refuse_no_file(output)
-    if not output.parent.is_dir():
-        raise InputError(f"There is no folder {output.parent}. Make it first.", field="output")
+    refuse_folder(output, field="output")
     if output.exists() and not overwrite and hash_of(output) != ours:
         raise Conflict(
             f"{output} is there already, and is not what this job wrote. Choose another name, or say --overwrite.",
             field="output",
         )
+
+
+def refuse_folder(output: Path, *, field: str) -> None:
+    """Raise where no file can be put into the folder of the output."""
+    if not output.parent.is_dir():
+        raise InputError(f"There is no folder {output.parent}. Make it first.", field=field)
     try:
         with NamedTemporaryFile(dir=output.parent, prefix=".ape-"):
             pass
     except OSError as error:
         raise InputError(
-            f"Nothing can be written into {output.parent}: {error.strerror}.", field="output"
+            f"Nothing can be written into {output.parent}: {error.strerror}.", field=field
         ) from error
 
 

@@ -511,3 +511,42 @@ def test_a_language_may_be_named_with_its_region(run: Run, scripted: ScriptedSer
     done = run("book", "plan", "memory.tmx", "--target-language", "en-US", "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     assert "12 paragraphs, fr to en (tmx)" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["livre.epub", "book.epub"])
+def test_an_export_never_takes_the_place_of_an_input(
+    run: Run, book: list[str], tmp_path: Path, name: str
+) -> None:
+    assert run(*book).returncode == 0
+    before = (tmp_path / name).read_bytes()
+    for kind in ("book", "jsonl"):
+        done = run("book", "export", "out.epub", "-o", name, "--format", kind, "--overwrite")
+        assert done.returncode == 2, done.stderr
+        assert "is the input itself" in done.stderr
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_report_that_can_not_be_written_is_refused_before_anything_is_spent(
+    run: Run, book: list[str], scripted: ScriptedServer
+) -> None:
+    done = run(*book, "--report", "nowhere/r.html")
+    assert done.returncode == 2, done.stderr
+    assert "There is no folder nowhere" in done.stderr
+    assert not scripted.requests
+
+
+def test_a_report_that_fails_at_the_end_does_not_keep_the_summary_from_us(
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "pages").mkdir()
+
+    def take_the_folder_away(request: dict[str, Any], turn: int) -> Move:
+        if turn == 0:
+            (tmp_path / "pages").rmdir()
+        return mend(request, turn)
+
+    scripted.script = take_the_folder_away
+    done = run(*book, "--lanes", "1", "--report", "pages/r.html")
+    assert done.returncode == 3, done.stderr
+    assert "12 paragraphs in, 12 out · 12 edited" in done.stdout
+    assert "There is no report" in done.stderr
