@@ -104,4 +104,5 @@ def _bias(judged: Judged) -> str:
 
 
 def _sentence(agreed: Agreement | NoVotes) -> str:
-    return f"It {agreed}." if isinstance(agreed, Agreement) else f"There are {agreed}."
+    told = f"it {agreed}." if isinstance(agreed, Agreement) else f"{agreed}."
+    return told[0].upper() + told[1:]

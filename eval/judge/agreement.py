@@ -31,7 +31,7 @@ _Couple: TypeAlias = tuple[str, frozenset[str]]
 class NoVotes:
     """Nobody voted on what was judged."""
 
-    why: str = "no human votes to compare with"
+    why: str = "there are no human votes to compare with"
 
     def __str__(self) -> str:
         return self.why
@@ -103,7 +103,7 @@ def agreement(judged: Judged, votes: Iterable[Vote]) -> Agreement | NoVotes:
     theirs = {couple: str(people[couple]) for couple in decided}
     share = proportion(sum(theirs[couple] == one for couple, one in decided.items()), len(decided))
     if isinstance(share, Unmeasured):
-        return NoVotes("no pair that both the judge and the people decided")
+        return NoVotes("there is no pair that both the judge and the people decided")
     return Agreement(
         share,
         _kappa(decided, theirs),

@@ -78,6 +78,16 @@ def test_votes_of_people_stand_beside_it(here: Run, typed: tuple[str, ...], tmp_
     assert [one["winner"] for one in told["verdicts"]] == ["good"] * 3
 
 
+def test_without_a_pair_that_both_decided_there_is_a_sentence(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    votes_file(tmp_path)
+    scripted.script = biased(1.0)
+    done = here("judge", "pairs", *typed, "--votes", "votes.jsonl")
+    sentence = "There is no pair that both the judge and the people decided."
+    assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
+
+
 def test_a_biased_judge_is_shown_as_one(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -94,10 +94,10 @@ def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
 
 def test_where_nobody_voted_the_verdicts_say_so() -> None:
     ours = judged("second")
-    assert str(ours.agreement) == "no human votes to compare with"
-    assert ours.to_dict()["agreement"]["not_applicable"] == "no human votes to compare with"
+    assert str(ours.agreement) == "there are no human votes to compare with"
+    assert ours.to_dict()["agreement"]["not_applicable"] == "there are no human votes to compare with"
     assert ours.beside([vote("p0", "good")]).to_dict()["agreement"]["share"] == 1.0
-    assert str(agreement(judged("tie"), [vote("p0", "good")])).startswith("no pair that both")
+    assert str(agreement(judged("tie"), [vote("p0", "good")])).startswith("there is no pair that both")
 
 
 def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:

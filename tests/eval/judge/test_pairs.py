@@ -251,4 +251,4 @@ async def test_a_verdict_is_the_answer_in_both_orders_side_by_side(
     told = judged.to_dict(answers=True)
     assert told["verdicts"][0]["winner"] == "good"
     assert told["verdicts"][0]["answers"] == list(found.answers)
-    assert told["agreement"]["not_applicable"] == "no human votes to compare with"
+    assert told["agreement"]["not_applicable"] == "there are no human votes to compare with"
