@@ -37,6 +37,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """What a metric has not, why, and for which systems; none are named where it is all of them."""
+
+    what: str
+    why: str
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """One of the texts of a passage, cut at its marks."""
 
@@ -75,6 +84,7 @@ class Section:
     categories: tuple[Plot, ...]
     moves: tuple[Moves, ...]
     names: tuple[Names, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 def section(results: Results, metric: Metric) -> Section:
@@ -90,7 +100,22 @@ def section(results: Results, metric: Metric) -> Section:
         tuple(_categories(results, metric.name)),
         tuple(_moves(results, metric, system) for system in results.corpus.systems if system != baseline),
         tuple(names(results, metric)),
+        tuple(_reasons(results, metric.name)),
     )
+
+
+def _reasons(results: Results, metric: str) -> Iterator[Reason]:
+    """Each reason once, with all whom it holds for."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for system in results.corpus.systems:
+        score = results.score(metric, system)
+        standing = results.standings[metric].get(system)
+        if isinstance(score, Unmeasured):
+            told.setdefault(("is not applicable", score.why), []).append(system)
+        elif standing and isinstance(standing.interval, Unmeasured):
+            told.setdefault(("has no interval and no test", standing.interval.why), []).append(system)
+    for (what, why), systems in told.items():
+        yield Reason(what, why, () if len(systems) == len(results.corpus.systems) else tuple(systems))
 
 
 def cell_of(results: Results, metric: str, system: str) -> Cell:

@@ -103,13 +103,13 @@ def _tell_no_interval(console: Console, results: Results) -> None:
     from eval.metric import Score, Unmeasured
 
     for metric, systems in results.standings.items():
-        reasons = (
-            one.interval.why
-            for system, one in systems.items()
-            if isinstance(one.interval, Unmeasured) and isinstance(results.score(metric, system), Score)
-        )
-        if why := next(reasons, ""):
-            console.print(f"{metric} has no interval and no test: {why}.", markup=False)
+        told: dict[str, list[str]] = {}
+        for system, one in systems.items():
+            if isinstance(one.interval, Unmeasured) and isinstance(results.score(metric, system), Score):
+                told.setdefault(one.interval.why, []).append(system)
+        for why, having in told.items():
+            whom = "" if len(having) == len(results.corpus.systems) else f" of {', '.join(having)}"
+            console.print(f"{metric}{whom} has no interval and no test: {why}.", markup=False)
 
 
 def _show_documents(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from eval.metric import Counted, Mark
+from eval.corpus import Corpus
+from eval.metric import Counted, Mark, Unmeasured
 from eval.report import write_report
 from eval.report.marked import Piece, differences, pieces
 from eval.report.moved import moved_most
@@ -112,15 +114,47 @@ def test_the_page_stands_alone_and_runs_nothing(page: _Page) -> None:
 
 
 def test_what_could_not_be_measured_says_why(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     whole = corpus()
     bare = replace(whole, documents=tuple(replace(one, references=()) for one in whole.documents))
     path = tmp_path / "report.html"
     write_report(measure(bare, [Bleu()], resampling=Resampling("document", "", 100, 1)), path)
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
-    assert "bleu is not applicable to <poor>: there is no reference." in text
+    assert "bleu is not applicable: there is no reference." in text
     assert "nan" not in text.lower().split()
+
+
+@dataclass(frozen=True)
+class Picky:
+    """Measures one system, and has a reason against each of the others."""
+
+    name: str = "picky"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
+        if system == "good":
+            return Pronouns().count(corpus, system)
+        return Unmeasured("it says nothing" if system == "silent" else "it shouts")
+
+
+def test_every_reason_is_told_with_its_systems(tmp_path: Path) -> None:
+    whole = corpus()
+    for name in ("loud", "silent"):
+        whole = whole.with_system(name, [one.outputs["good"] for one in whole.documents])
+    path = tmp_path / "report.html"
+    write_report(measure(whole, [Picky()], resampling=Resampling("document", "", 100, 1)), path)
+    text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
+    assert "picky of <poor>, loud is not applicable: it shouts." in text
+    assert "picky of silent is not applicable: it says nothing." in text
+
+
+def test_a_score_without_an_interval_says_why_and_its_categories_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_report(measure(corpus(1), [Pronouns()], resampling=Resampling("document", "<poor>", 100, 1)), path)
+    text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
+    assert (
+        "pronouns has no interval and no test: there are only 2 documents, and chance can't be told" in text
+    )
+    assert "By category he" in text
 
 
 # --- passages ------------------------------------------------------------------------------------------------------
