@@ -36,8 +36,9 @@ class LtcrSuite:
     name: str = "ltcr"
     paper: str = "Lei et al. 2024, the LTCR test set (Lyu et al. 2021 for the measure)"
     where: str = (
-        "Its authors publish it with their paper. We read one JSON object a line for each article, with id, "
-        "source, reference, source_tokens and chains."
+        "Its authors publish it with their paper, in files of their own. We read one JSON object a line for each "
+        "article, with id, source and reference (lists of sentences), source_tokens (a list for each), and chains: "
+        "each with word, translation and positions, pairs of a sentence and a token, counted from 0."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:

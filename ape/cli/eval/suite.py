@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 
 
 def suite(
-    name: Annotated[str, typer.Argument(help="Which suite; `list` names them all.")],
+    name: Annotated[str, typer.Argument(help="Which suite; `list` names them all, and what each reads.")],
     system: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A system and the file of its outputs; may be given again."),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The suite's data, as downloaded.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The suite's data: for cai-xiong and ltcr a JSONL file with the fields that `list` names, for bwb the "
+            "folder of a chapter as published, for dip what `ape eval mine` writes."
+        ),
+    ] = None,
     cases: Annotated[Path | None, typer.Option(help="Write every verdict to this JSONL file.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
@@ -41,7 +47,7 @@ def suite(
 
     if name == "list":
         for known in SUITES.values():
-            typer.echo(f"{known().name}: {known().paper}")
+            typer.echo(f"{known().name}: {known().paper}\n  {known().where}")
         return
     if name not in SUITES:
         raise InputError(f"There is no suite called {name!r}. There are: {', '.join(SUITES)}.")

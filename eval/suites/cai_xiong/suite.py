@@ -42,8 +42,9 @@ class CaiXiong:
     name: str = "cai-xiong"
     paper: str = "Cai & Xiong 2020, A Test Suite for Evaluating Discourse Phenomena in Document-level NMT"
     where: str = (
-        "Its authors give it away under CC BY 4.0. We read one JSON object a line, with id, phenomenon, word, "
-        "expected, source, reference and reference_context."
+        "Its authors give it away under CC BY 4.0 (https://aclanthology.org/2020.iwdp-1.3), in files of their own. We "
+        "read one JSON object a line, with id, phenomenon (pronoun, connective or ellipsis), word, expected, source, "
+        "reference and reference_context."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:

@@ -53,4 +53,15 @@ def test_what_is_missing_is_said(
 
 
 def test_the_suites_are_listed(here: Run) -> None:
-    assert "cai-xiong: Cai & Xiong 2020" in here("eval", "suite", "list").stdout
+    told = here("eval", "suite", "list").stdout
+    assert "cai-xiong: Cai & Xiong 2020" in told
+    assert (
+        "one JSON object a line, with id, phenomenon (pronoun, connective or ellipsis), word, expected"
+        in told
+    )
+
+
+def test_help_says_in_which_form_data_is_read(here: Run) -> None:
+    told = " ".join(here("eval", "suite", "--help").stdout.replace("│", " ").split())
+    assert "as downloaded" not in told
+    assert "for cai-xiong and ltcr a JSONL file" in told
