@@ -52,6 +52,11 @@ def read_votes(path: Path, trial: Trial | None = None) -> list[Vote]:
     With the trial, each is checked against it. Without, each has to name its systems. Raises InputError with the place
     of whatever does not fit.
     """
+    return [vote for _, vote in placed_votes(path, trial)]
+
+
+def placed_votes(path: Path, trial: Trial | None = None) -> list[tuple[str, Vote]]:
+    """The votes of a file, each with the place where it stands: "Line 3 of votes.csv"."""
     text = _text(path)
     if path.suffix.lower() == ".csv":
         return list(_of_rows(_csv_rows(text, path.name), trial))
@@ -65,7 +70,7 @@ def read_votes(path: Path, trial: Trial | None = None) -> list[Vote]:
     if isinstance(values, list):
         from eval.ab.label_studio import read_export
 
-        return read_export(values, trial, place=path.name)
+        return [(path.name, vote) for vote in read_export(values, trial, place=path.name)]
     return list(_of_page(values, trial, path.name))
 
 
@@ -85,7 +90,7 @@ def _json(text: str, place: str) -> Any:
         raise InputError(f"{place} is not JSON.", field="votes") from error
 
 
-def _of_page(values: Any, trial: Trial | None, place: str) -> Iterator[Vote]:
+def _of_page(values: Any, trial: Trial | None, place: str) -> Iterator[tuple[str, Vote]]:
     """What the offline page saved."""
     keys = ("trial", "rater", "votes")
     if (
@@ -103,10 +108,10 @@ def _of_page(values: Any, trial: Trial | None, place: str) -> Iterator[Vote]:
         at = f"{place}, vote {number}"
         answer = read_answer(one, place=at)
         with _told_at(at):
-            yield ballots.vote(answer)
+            yield at, ballots.vote(answer)
 
 
-def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) -> Iterator[Vote]:
+def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) -> Iterator[tuple[str, Vote]]:
     """Votes that name their systems, or rows of a sheet that was filled in; a row without a choice is no vote."""
     ballots: dict[str, Ballots] = {}
     catalogue = Catalogue(trial) if trial else None
@@ -120,7 +125,7 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
         row["choice"] = _CHOICES.get(str(row["choice"]).strip().lower(), row["choice"])
         given = {name: value for name, value in row.items() if value not in ("", None)}
         if "first" in given and "second" in given:
-            yield _named(given, catalogue, place)
+            yield place, _named(given, catalogue, place)
             continue
         known = _same(given.get("trial"), trial, place)
         rater = _rater(given.get("rater"), place)
@@ -130,7 +135,7 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
             {name: given[name] for name in Answer.model_fields if name in given}, place=place
         )
         with _told_at(place):
-            yield ballots[rater].vote(answer)
+            yield place, ballots[rater].vote(answer)
 
 
 def _named(row: Mapping[str, Any], catalogue: Catalogue | None, place: str) -> Vote:

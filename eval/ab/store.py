@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -149,12 +149,23 @@ class Trials:
         with self._database.writing() as connection:
             return self._keep(connection, trial, vote, replace=replace)[1]
 
-    def save_all(self, trial: str, votes: Iterable[Vote], *, replace: bool = False) -> Counter[Outcome]:
-        """Keep all of them or, where one can't be kept, none; and count what became of them."""
+    def save_all(
+        self, trial: str, votes: Sequence[Vote], *, replace: bool = False, places: Sequence[str] = ()
+    ) -> Counter[Outcome]:
+        """Keep all of them or, where one can't be kept, none; and count what became of them.
+
+        `places` are where each of them stands, for what is raised.
+        """
         known = self._know(trial)
         whole = [known.complete(vote) for vote in votes]
+        found: Counter[Outcome] = Counter()
         with self._database.writing() as connection:
-            return Counter(self._keep(connection, trial, vote, replace=replace)[0] for vote in whole)
+            for vote, place in zip(whole, places or [""] * len(whole), strict=True):
+                try:
+                    found[self._keep(connection, trial, vote, replace=replace)[0]] += 1
+                except Conflict as error:
+                    raise Conflict(f"{place}: {error}" if place else str(error), field="item") from error
+        return found
 
     def _keep(self, connection: Connection, trial: str, vote: Vote, *, replace: bool) -> tuple[Outcome, Vote]:
         row = _columns(trial, vote)
@@ -167,8 +178,8 @@ class Trials:
             return "same", there
         if not replace:
             raise Conflict(
-                f"{vote.rater} has voted on item {vote.item} already, and otherwise. To change a vote, say that it "
-                "replaces the one before.",
+                f"{vote.rater} has voted on item {vote.item} already, and otherwise. To change a vote, say "
+                "--replace: the last one counts.",
                 field="item",
             )
         connection.execute(update(votes).where(*_is(row)).values(row | {"created": now()}))

@@ -47,6 +47,7 @@ def analyse(
 
     made = read_trial(trial) if trial else None
     found = _votes(made, votes or [], store)
+    _refuse_unknown(human, made, found)
     analysis = analysed(found, seed=seed, samples=samples, human=human)
     if html:
         from eval.ab.report import write_analysis
@@ -58,6 +59,17 @@ def analyse(
         typer.echo(json.dumps(analysis.to_dict(), ensure_ascii=False, indent=1))
         return
     typer.echo(tell(analysis))
+
+
+def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
+    from eval.preference.counted import counted, systems_of
+
+    systems = trial.systems if trial else systems_of(counted(votes))
+    if human and human not in systems:
+        raise InputError(
+            f"--human {human!r} is none of the systems: {', '.join(systems) or 'there are no votes'}.",
+            field="human",
+        )
 
 
 def _votes(trial: Trial | None, files: list[Path], store: str | None) -> list[Vote]:

@@ -37,14 +37,15 @@ def take(
 
     The same file again changes nothing.
     """
-    from eval.ab.exchange import read_votes
+    from eval.ab.exchange import placed_votes
     from eval.ab.file import read_trial
 
     made = read_trial(trial)
-    votes = [vote for path in files for vote in read_votes(path, made)]
+    placed = [one for path in files for one in placed_votes(path, made)]
+    places, votes = [place for place, _ in placed], [vote for _, vote in placed]
     with open_trials(store) as trials:
         trials.add(made)
-        outcomes = trials.save_all(made.id, votes, replace=replace)
+        outcomes = trials.save_all(made.id, votes, replace=replace, places=places)
     told = {what: outcomes[what] for what in ("new", "same", "replaced")}
     if json_output:
         typer.echo(json.dumps({"trial": made.id, **told}))

@@ -41,9 +41,34 @@ def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, tria
     saved(trial, "anna", prefers="mt")
     refused = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert refused.returncode == 2
-    assert "anna has voted on item" in refused.stderr
+    assert "anna.json, vote 1: anna has voted on item" in refused.stderr
+    assert "say --replace" in refused.stderr
     taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
+
+
+def test_two_votes_that_differ_in_one_file_are_named_by_its_line(
+    here: Run, trial: Path, tmp_path: Path
+) -> None:
+    made = read_trial(trial)
+    item = made.items[0]
+    one = {"trial": made.id, "item": item.id, "rater": "anna", "first": item.systems[0]}
+    one |= {"second": item.systems[1], "choice": "first"}
+    lines = [json.dumps(one), json.dumps(one | {"choice": "second"})]
+    (tmp_path / "votes.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    refused = here("ab", "import", "trial.json", "votes.jsonl", *STORE)
+    assert refused.returncode == 2
+    assert "Line 2 of votes.jsonl: anna has voted on item" in refused.stderr
+    assert here("ab", "export", "trial.json", *STORE).stdout == ""  # all or none
+
+
+def test_a_person_who_is_no_system_is_refused(here: Run, trial: Path) -> None:
+    saved(trial, "anna")
+    done = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--human", "reference", *QUICK)
+    assert done.returncode == 2
+    assert "--human 'reference' is none of the systems: mt, tuned." in done.stderr
+    known = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--human", "tuned", *QUICK)
+    assert known.returncode == 0
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "label-studio"])
