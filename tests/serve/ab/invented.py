@@ -103,6 +103,12 @@ def is_wide(tab: Tab, width: int) -> bool:
     return int(tab.run("document.documentElement.scrollWidth")) > width
 
 
+def hidden_to_the_right(tab: Tab) -> bool:
+    """Whether a table is wider than its place, so that cells are out of sight until somebody scrolls."""
+    wide = "[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth)"
+    return bool(tab.run(wide))
+
+
 def picked(tab: Tab) -> dict[str, Any]:
     """What is chosen in the form."""
     found: dict[str, Any] = json.loads(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.ape.report.browser import Browser, Tab
 from tests.serve.ab.conftest import House
-from tests.serve.ab.invented import HOSTILE
+from tests.serve.ab.invented import HOSTILE, hidden_to_the_right
 
 REPORT = "<!doctype html><title>Report</title><h1>Two models</h1><script>document.title = 'ran'; fetch('/ab')</script>"
 
@@ -54,6 +54,13 @@ def test_only_comparisons_are_listed(caller: httpx2.Client, folder: Path) -> Non
     assert "href" not in begun.partition("</th>")[0]
     assert "done &amp; &lt;b&gt;dusted" in done
     assert "<script>document" not in text
+
+
+def test_on_a_phone_systems_and_files_are_in_sight(tab: Tab, house: House, folder: Path) -> None:
+    tab.look(width=390, height=844)
+    tab.open(f"{house.address}/compare")
+    assert tab.run("document.querySelectorAll('tbody tr').length") == 2
+    assert not hidden_to_the_right(tab)
 
 
 def test_without_any_the_page_says_where_they_would_be(caller: httpx2.Client, house: House) -> None:

@@ -21,7 +21,15 @@ from serve.ab import make_app
 from tests.ape.report.browser import Browser, Tab
 from tests.scripted import running
 from tests.serve.ab.conftest import House, settings_in
-from tests.serve.ab.invented import FREE, HOSTILE, LITERAL, invented_trial, is_wide, until
+from tests.serve.ab.invented import (
+    FREE,
+    HOSTILE,
+    LITERAL,
+    hidden_to_the_right,
+    invented_trial,
+    is_wide,
+    until,
+)
 
 KEY, OTHER = "the key of whoever runs it", "the key of one who asks for passages"
 
@@ -193,6 +201,16 @@ def test_new_votes_are_shown_as_they_come(tab: Tab, house: House, trial: Trial) 
     for width in (320, 390, 1024):
         tab.look(width=width)
         assert not is_wide(tab, width)
+
+
+def test_on_a_phone_the_flags_are_in_sight(tab: Tab, house: House, trial: Trial) -> None:
+    vote(house.trials, trial, "Careless", SHUFFLED)
+    tab.look(width=390, height=844)
+    for path in (f"/ab/{trial.id}/results", "/ab"):
+        tab.open(f"{house.address}{path}")
+        assert not hidden_to_the_right(tab)
+    tab.look(width=1024)
+    assert tab.run("getComputedStyle(document.querySelector('td')).display") == "table-cell"
 
 
 def test_when_the_service_is_gone_the_page_says_so(browser: Browser, tmp_path: Path) -> None:
