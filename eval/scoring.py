@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ape.errors import InputError
 from eval.corpus import Corpus
-from eval.metric import Counted, Metric, Score, Unmeasured
-from eval.significance import Comparison, Interval, Standing, interval, standings
-from eval.significance.paired import LEAST
+from eval.metric import Counted, Metric, Score, Unmeasured, signed
+from eval.significance import Comparison, Interval, SignedRanks, Standing, interval, standings
+from eval.significance.paired import LEAST, Method
 from eval.significance.resampling import By
 from eval.zero_pronouns import seen_by
 
 SAMPLES = 1000
 FEW = LEAST
 """With fewer documents than this, segments are drawn, if nobody says what."""
+
+TESTS: Mapping[Method, str] = {
+    "bootstrap": "paired bootstrap",
+    "randomisation": "approximate randomisation",
+}
+"""The tests as a sentence calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,15 @@ class Resampling:
     baseline: str = ""
     samples: int = SAMPLES
     seed: int = 1
+    test: Method = "bootstrap"
+
+    @property
+    def signature(self) -> str:
+        """Whatever changes an interval or a p-value."""
+        how = {"by": self.by, "samples": self.samples, "seed": self.seed}
+        if not self.baseline:
+            return signed("bootstrap", **how)
+        return signed(f"paired-{self.test}", baseline=self.baseline, **how, correction="holm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,8 @@ class Results:
                 "baseline": self.resampling.baseline or None,
                 "samples": self.resampling.samples,
                 "seed": self.resampling.seed,
+                "test": self.resampling.test if self.resampling.baseline else None,
+                "signature": self.resampling.signature,
             },
             "signatures": self.signatures(),
             "scores": [self._told(metric, system) for metric in self.metrics for system in corpus.systems],
@@ -123,14 +140,18 @@ class Results:
         standing = self.standings[metric.name].get(system)
         if standing and isinstance(standing.interval, Interval):
             told["interval"] = [standing.interval.low, standing.interval.high]
-        elif standing:
+        elif standing and isinstance(standing.interval, Unmeasured):
             told["no_interval"] = standing.interval.why
         if standing and isinstance(standing.comparison, Comparison):
             told["difference"] = standing.comparison.difference
             told["p_value"] = standing.comparison.p_value
             told["p_value_corrected"] = standing.corrected
-        elif standing and standing.comparison:
+        elif standing and isinstance(standing.comparison, Unmeasured):
             told["no_test"] = standing.comparison.why
+        if standing and isinstance(standing.ranks, SignedRanks):
+            told["wilcoxon"] = asdict(standing.ranks) | {"p_value_corrected": standing.ranks_corrected}
+        elif standing and isinstance(standing.ranks, Unmeasured):
+            told["no_wilcoxon"] = standing.ranks.why
         return told
 
 
@@ -178,6 +199,7 @@ def _standings(
             by=how.by,
             samples=how.samples,
             seed=how.seed,
+            method=how.test,
         )
     return {
         name: Standing(interval(one, by=how.by, samples=how.samples, seed=how.seed))

@@ -15,7 +15,7 @@ from jinja2 import Environment
 from ape.languages import name_of
 from ape.report.standalone import asset, templates
 from eval.report.sections import Section, section
-from eval.scoring import Results
+from eval.scoring import TESTS, Results
 
 # A p-value below this is called significant, after correction.
 LEVEL = 0.05
@@ -39,6 +39,7 @@ def write_report(results: Results, path: Path, *, title: str = "") -> None:
                     sections=sections,
                     languages={"source": corpus.source_language, "target": corpus.target_language},
                     tested=bool(results.resampling.baseline),
+                    drawn_by=results.resampling.by,
                     kinds=_kinds(sections),
                     level=LEVEL,
                     style=asset("eval.report", "style.css"),
@@ -58,7 +59,8 @@ def _facts(results: Results) -> Mapping[str, str]:
         "Intervals": f"95%, bootstrap over {how.by}s, {how.samples:,} resamples, seed {how.seed}",
     }
     if how.baseline:
-        facts["Baseline"] = f"{how.baseline}; paired bootstrap, Holm’s correction over systems"
+        facts["Baseline"] = f"{how.baseline}; {TESTS[how.test]}, Holm’s correction over systems"
+        facts["Tests"] = how.signature
     return facts
 
 

@@ -14,7 +14,7 @@ from eval.report.moved import Moved, moved_most
 from eval.report.names import Names, names
 from eval.report.plots import Plot, Span, plot
 from eval.scoring import Results
-from eval.significance import Comparison, Interval, Standing, part_intervals
+from eval.significance import Comparison, Interval, SignedRanks, Standing, part_intervals
 
 Side: TypeAlias = Literal["source", "reference", "output", "baseline"]
 
@@ -34,6 +34,8 @@ class Cell:
     interval: Interval | None = None
     comparison: Comparison | None = None
     corrected: float | None = None
+    ranks: SignedRanks | None = None
+    ranks_corrected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ def cell_of(results: Results, metric: str, system: str) -> Cell:
         interval=standing.interval if isinstance(standing.interval, Interval) else None,
         comparison=standing.comparison if isinstance(standing.comparison, Comparison) else None,
         corrected=standing.corrected,
+        ranks=standing.ranks if isinstance(standing.ranks, SignedRanks) else None,
+        ranks_corrected=standing.ranks_corrected,
     )
 
 

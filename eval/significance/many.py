@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ape.errors import InputError
 from eval.metric import Counted, Unmeasured
-from eval.significance.paired import SAMPLES, Comparison, Interval, Method, Resamples
+from eval.significance.paired import LEAST, SAMPLES, Comparison, Interval, Method, Resamples
+from eval.significance.ranks import SignedRanks, wilcoxon_pratt
 from eval.significance.resampling import By
 
 
@@ -19,6 +22,9 @@ class Standing:
     comparison: Comparison | Unmeasured | None = None
     corrected: float | None = None
     """Its p-value after Holm's correction over all systems."""
+    ranks: SignedRanks | Unmeasured | None = None
+    """A second opinion, which looks only at which of the two is higher in each unit, and in what order."""
+    ranks_corrected: float | None = None
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -50,6 +56,33 @@ def standings(
         for name in counted
         if name != baseline
     }
-    tested = {name: one.p_value for name, one in against.items() if isinstance(one, Comparison)}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
-    return {name: Standing(drawn.interval(name), against.get(name), corrected.get(name)) for name in counted}
+    ranks = {name: _ranks(drawn, baseline, name) for name in against}
+    corrected, ranks_corrected = _corrected(against), _corrected(ranks)
+    return {
+        name: Standing(
+            drawn.interval(name),
+            against.get(name),
+            corrected.get(name),
+            ranks.get(name),
+            ranks_corrected.get(name),
+        )
+        for name in counted
+    }
+
+
+def _ranks(drawn: Resamples, baseline: str, other: str) -> SignedRanks | Unmeasured:
+    """The units that can be scored alone in both."""
+    first, second = (drawn.fold(drawn.rows[name]) for name in (baseline, other))
+    known = ~(np.isnan(first) | np.isnan(second))
+    if drawn.few:
+        return Unmeasured(drawn.few, drawn.signature)
+    if known.sum() < LEAST:
+        return Unmeasured(
+            f"only {known.sum()} of {len(known)} have a score of their own in both systems", drawn.signature
+        )
+    return wilcoxon_pratt(first[known], second[known])
+
+
+def _corrected(tests: Mapping[str, Comparison | SignedRanks | Unmeasured]) -> dict[str, float]:
+    known = {name: one.p_value for name, one in tests.items() if not isinstance(one, Unmeasured)}
+    return dict(zip(known, holm(list(known.values())), strict=True))

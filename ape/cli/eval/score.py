@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from eval.reading import Rules
     from eval.reading.parallel import Parting
     from eval.scoring import Resampling, Results
+    from eval.significance.resampling import By
+
+
+class Test(StrEnum):
+    """How a difference is told from chance."""
+
+    BOOTSTRAP = "bootstrap"
+    RANDOMISATION = "randomisation"
 
 
 class Unit(StrEnum):
@@ -63,8 +71,11 @@ def score(
         Unit, typer.Option(help="Show scores of the corpus, or of each document too.")
     ] = Unit.CORPUS,
     baseline: Annotated[
-        str | None, typer.Option(help="Test every system against this one (paired bootstrap, Holm).")
+        str | None, typer.Option(help="Test every system against this one, with Holm's correction.")
     ] = None,
+    test: Annotated[
+        Test, typer.Option(help="By which test; the intervals are the bootstrap's either way.")
+    ] = Test.BOOTSTRAP,
     resample: ResampleFlag = None,
     samples: SamplesFlag = 1000,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
@@ -134,7 +145,8 @@ def score(
     if leave_one_out:
         _leave_one_out(corpus, chosen, json_output=json_output)
         return
-    how = Resampling("document" if unit == "document" else "segment", baseline or "", samples, seed)
+    drawn: By = "document" if unit == "document" else "segment"
+    how = Resampling(drawn, baseline or "", samples, seed, test.value)
     with needs("eval"):
         results = _measured(corpus, chosen, how)
     _tell_language(results)

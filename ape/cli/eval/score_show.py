@@ -30,6 +30,8 @@ def table_console() -> Console:
 
 def show(results: Results, *, documents: bool = False) -> None:
     """The table, the tables by document where they are wanted, and how it all was got."""
+    from eval.scoring import TESTS
+
     console = table_console()
     _show_scores(console, results)
     _tell_missing(console, results)
@@ -39,13 +41,15 @@ def show(results: Results, *, documents: bool = False) -> None:
             _show_documents(console, metric, found[metric.name])
     how = results.resampling
     console.print(
-        f"[low, high]: 95% of {how.samples:,} resamples of {how.by}s, seed {how.seed}.", markup=False
+        f"[low, high]: 95% of {how.samples:,} bootstrap resamples of {how.by}s, seed {how.seed}.",
+        markup=False,
     )
     _tell_no_interval(console, results)
     if how.baseline:
         console.print(
-            f"* differs from {how.baseline} (p < .05, paired bootstrap, Holm's correction).", markup=False
+            f"* differs from {how.baseline} (p < .05, {TESTS[how.test]}, Holm's correction).", markup=False
         )
+        console.print(f"tests: {how.signature}", markup=False, soft_wrap=True)
     for name, signature in results.signatures().items():
         console.print(f"{name}: {signature}", markup=False, soft_wrap=True)
 

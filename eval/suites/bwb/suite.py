@@ -58,9 +58,9 @@ class BwbSuite:
     name: str = "bwb"
     paper: str = "Jiang et al. 2023, Discourse-Centric Evaluation of Document-level Machine Translation (BWB)"
     where: str = (
-        "Its authors publish it at https://github.com/EleanorJiang/BlonDe. As it is there, we read the folder of a chapter, "
-        "with ref.txt, and beside it an.txt (error lines), ner.txt (names), chs.txt and mark-up as NAME.en.an.txt and "
-        "NAME.zh.an.txt, where they are; or a folder of such folders."
+        "Its authors publish it at https://github.com/EleanorJiang/BlonDe. As it is there, we read the folder of a "
+        "chapter, with ref.txt, and beside it an.txt (error lines), ner.txt (names), chs.txt and mark-up as "
+        "NAME.en.an.txt and NAME.zh.an.txt, where they are; or a folder of such folders."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:

@@ -70,6 +70,14 @@ def test_scores_intervals_and_tests_are_in_the_table(page: _Page) -> None:
     assert "pronouns|v:0" in text
 
 
+def test_ranks_are_told_with_their_effect(page: _Page) -> None:
+    text = " ".join(page.text.split())
+    assert "paired-bootstrap|baseline:<poor>|by:document|samples:200|seed:1|correction:holm|v:" in text
+    # By hand: all eight documents are better: z = 18 / √(51 − ties), and r is near 2.5 / √8.
+    cells = r"good\s*\+2\.\d\d\s*p = \.0\d\d\s*0\.[89]\d\s*8\s*0"
+    assert len(re.findall(cells, text)) == 2
+
+
 def test_every_category_that_occurs_has_a_plot_and_no_other(page: _Page) -> None:
     text = page.text
     assert {"he", "she"} <= set(text.split())

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.errors import InputError
-from eval.metric import Counted, mean_of
-from eval.significance import Comparison, holm, standings
+from eval.metric import Counted, Unmeasured, mean_of
+from eval.significance import Comparison, SignedRanks, holm, standings
 
 
 def counted(shift: float) -> Counted:
@@ -46,6 +46,26 @@ def test_every_system_has_an_interval_and_all_but_the_baseline_a_corrected_p_val
     assert found["better"].corrected == pytest.approx(2 * better.p_value)
     assert found["better"].corrected is not None
     assert found["better"].corrected < 0.05
+
+
+def test_ranks_are_a_second_opinion_corrected_alike() -> None:
+    systems = {"base": counted(0.0), "alike": counted(0.01), "better": counted(0.3)}
+    found = standings(systems, baseline="base", higher_is_better=True, by="document", samples=10)
+    ranks = found["better"].ranks
+    assert isinstance(ranks, SignedRanks)
+    # By hand: ten documents, all better: z = 27.5 / √96.25, and r = z / √10.
+    assert (ranks.pairs, ranks.ties) == (10, 0)
+    assert ranks.z == pytest.approx(27.5 / 96.25**0.5)
+    assert ranks.effect == pytest.approx(27.5 / 96.25**0.5 / 10**0.5)
+    assert found["better"].ranks_corrected == pytest.approx(2 * ranks.p_value)
+    assert found["base"].ranks is None
+
+
+def test_units_without_a_score_of_their_own_have_no_ranks() -> None:
+    rows = np.array([[1.0, 1.0]] * 4 + [[0.0, 0.0]] * 4)
+    one = Counted(rows, np.arange(8), mean_of(), "mean|v:1")
+    found = standings({"a": one, "b": one}, baseline="a", higher_is_better=True, by="segment", samples=10)
+    assert found["b"].ranks == Unmeasured("only 4 of 8 have a score of their own in both systems", "mean|v:1")
 
 
 def test_an_unknown_baseline_is_named() -> None:

@@ -32,6 +32,17 @@ def test_a_table_has_systems_metrics_intervals_and_signatures(here: Run, files: 
     assert any(line.startswith("chrf: chrf|nrefs:1|") for line in lines)
 
 
+def test_the_test_may_be_randomisation(here: Run, files: tuple[str, ...]) -> None:
+    words = ("eval", "score", *files, "--metric", "chrf", "--baseline", "theirs", "--test", "randomisation")
+    done = here(*words)
+    assert "(p < .05, approximate randomisation, Holm's correction)." in done.stdout
+    assert "tests: paired-randomisation|baseline:theirs|by:segment|samples:1000|seed:1|" in done.stdout
+    mine = json.loads(here(*words, "--json").stdout)["scores"][0]
+    # By hand: five segments, two of them the same in neither; of 32 ways to swap at least 2 reach the whole: p ≥ 1/16.
+    assert mine["p_value"] > 0.05
+    assert mine["wilcoxon"]["pairs"] == 5
+
+
 def test_json_is_for_machines(here: Run, files: tuple[str, ...]) -> None:
     done = here("eval", "score", *files, "--metric", "bleu", "--json", "--by", "document")
     told = json.loads(done.stdout)
