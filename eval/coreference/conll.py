@@ -14,6 +14,7 @@ import regex
 
 from ape.errors import InputError
 from eval.coreference.partition import Clusters
+from eval.reading.given import numbered_lines
 
 _BEGIN = regex.compile(r"#begin document\s+(?P<name>.*?);?\s*$")
 _BRACKET = regex.compile(r"\((?P<whole>[^()|\s]+)\)|\((?P<open>[^()|\s]+)|(?P<close>[^()|\s]+)\)")
@@ -70,16 +71,16 @@ class _Reader:
     """Of each entity its open mentions: the place in its list, the first token, the line."""
 
     def documents(self) -> Iterator[ConllDocument]:
-        with self.path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if begun := _BEGIN.match(line):
-                    yield from self._end(number)
-                    self._document = ConllDocument(begun["name"])
-                elif line.startswith("#end"):
-                    yield from self._end(number)
-                elif line.strip() and not line.startswith("#"):
-                    self._token(line.split()[-1], number)
-            yield from self._end(number if self._document else 0)
+        number = 0
+        for number, line in numbered_lines(self.path):
+            if begun := _BEGIN.match(line):
+                yield from self._end(number)
+                self._document = ConllDocument(begun["name"])
+            elif line.startswith("#end"):
+                yield from self._end(number)
+            elif line.strip() and not line.startswith("#"):
+                self._token(line.split()[-1], number)
+        yield from self._end(number)
 
     def _token(self, brackets: str, number: int) -> None:
         document = self._document

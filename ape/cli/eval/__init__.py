@@ -6,6 +6,7 @@ import typer
 
 from ape.cli.eval import coherence
 from ape.cli.eval.agree import agree
+from ape.cli.eval.coreference import coreference
 from ape.cli.eval.mine import mine
 from ape.cli.eval.score import score
 from ape.cli.eval.suite import suite
@@ -15,4 +16,5 @@ app.command()(score)
 app.command()(suite)
 app.command()(mine)
 app.command()(agree)
+app.command()(coreference)
 app.add_typer(coherence.app, name="coherence", help="Train the scorer of coherence, and look at one.")

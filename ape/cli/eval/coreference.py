@@ -1,0 +1,69 @@
+"""`ape eval coreference`: who is who in a response, held against a key, by every scorer of the CoNLL tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import needs
+from ape.cli.flags import JsonFlag
+
+if TYPE_CHECKING:
+    from eval.coreference import Prf
+
+_NAMES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe", "blanc": "BLANC", "lea": "LEA"}
+
+
+def coreference(
+    key: Annotated[
+        Path, typer.Argument(help="What people annotated: a CoNLL file, mentions in its last column.")
+    ],
+    response: Annotated[
+        Path, typer.Argument(help="What a system found in the same documents, token for token.")
+    ],
+    json_output: JsonFlag = False,
+) -> None:
+    """Score coreference in % by MUC, B³, CEAFm, CEAFe, BLANC and LEA, and by the CoNLL F1 of three of them."""
+    with needs("eval"):
+        import scipy  # type: ignore[import-untyped]  # noqa: F401
+    from ape.cli.talk import say
+    from eval.coreference import SCORERS, conll_f1, repeated, score_documents
+    from eval.coreference.conll import paired
+    from eval.metric import signed
+
+    pairs = paired(key, response)
+    for path, side in ((key, 0), (response, 1)):
+        if number := sum(1 for pair in pairs for _ in repeated(pair[side])):
+            say(f"{path.name} names {number:,} mentions again: each counts in the entity that has it first.")
+    found = {name: score_documents(name, pairs) for name in SCORERS}
+    average = 100 * conll_f1(pairs)
+    signature = signed("coreference", mentions="exact", repeated="first", documents=len(pairs))
+    if json_output:
+        told = {"scores": {name: _told(one) for name, one in found.items()}, "conll_f1": average}
+        typer.echo(json.dumps(told | {"signature": signature}, indent=1))
+    else:
+        _show(found, average, signature)
+
+
+def _told(found: Prf) -> dict[str, float]:
+    return {"recall": 100 * found.recall, "precision": 100 * found.precision, "f1": 100 * found.f1}
+
+
+def _show(found: dict[str, Prf], average: float, signature: str) -> None:
+    from rich.text import Text
+
+    from ape.cli.eval.score_show import table_console
+    from ape.cli.eval.wide_table import Line, print_wide
+
+    console = table_console()
+    lines = [
+        Line(Text(_NAMES[name]), [Text(f"{value:.2f}") for value in _told(one).values()])
+        for name, one in found.items()
+    ]
+    lines.append(Line(Text("CoNLL F1"), [Text(""), Text(""), Text(f"{average:.2f}")]))
+    print_wide(console, "in %", ("recall", "precision", "F1"), lines)
+    console.print("CoNLL F1 is the mean of the F1 of MUC, B³ and CEAFe.", markup=False)
+    console.print(f"coreference: {signature}", markup=False, soft_wrap=True)

@@ -1,0 +1,88 @@
+"""`ape eval coreference` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.ape.cli.conftest import Run
+
+WORDS = ("Anna", "saw", "him", "when", "she", "left", "Boris")
+
+
+def conll(path: Path, brackets: Sequence[str], *, name: str = "(tale); part 000") -> None:
+    rows = [f"{word}\t{bracket}" for word, bracket in zip(WORDS, brackets, strict=True)]
+    path.write_text("\n".join([f"#begin document {name}", *rows, "", "#end document", ""]), encoding="utf-8")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Two people in the key; the response takes all mentions for one person."""
+    conll(tmp_path / "key.conll", ("(1)", "-", "(2)", "-", "(1)", "-", "(2)"))
+    conll(tmp_path / "response.conll", ("(1)", "-", "(1)", "-", "(1)", "-", "(1)"))
+    return "key.conll", "response.conll"
+
+
+def test_every_scorer_has_a_row_and_the_average_its_own(here: Run, files: tuple[str, str]) -> None:
+    done = here("eval", "coreference", *files)
+    assert done.returncode == 0, done.stderr
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[1:8]}
+    # By hand: MUC has both links of the key and one too many; half of each mention's company in B³ is its own.
+    assert rows["MUC"] == ["100.00", "66.67", "80.00"]
+    assert rows["B³"] == ["100.00", "50.00", "66.67"]
+    # One of two entities is paired, with a likeness of 2·2/(2 + 4).
+    assert rows["CEAFe"] == ["33.33", "66.67", "44.44"]
+    assert rows["CoNLL"] == ["F1", "63.70"]
+    assert {"CEAFm", "BLANC", "LEA"} < rows.keys()
+    assert "coreference|mentions:exact|repeated:first|documents:1|v:" in done.stdout
+
+
+def test_json_is_for_machines(here: Run, files: tuple[str, str]) -> None:
+    told = json.loads(here("eval", "coreference", *files, "--json").stdout)
+    assert told["scores"]["muc"] == {
+        "recall": 100.0,
+        "precision": pytest.approx(66.6667, abs=1e-4),
+        "f1": pytest.approx(80),
+    }
+    assert told["conll_f1"] == pytest.approx((80 + 66.6667 + 44.4444) / 3, abs=1e-4)
+
+
+def test_a_mention_named_twice_is_told_of(here: Run, files: tuple[str, str], tmp_path: Path) -> None:
+    conll(tmp_path / "response.conll", ("(1)|(2)", "-", "(2)", "-", "(1)", "-", "(2)"))
+    done = here("eval", "coreference", *files)
+    assert done.returncode == 0
+    assert "response.conll names 1 mentions again" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "There is no file response.conll."),
+        ("", "response.conll has no line"),
+        ("a\t-\n", "response.conll, line 1: a token before the first"),
+        (
+            "#begin document (tale); part 000\na\t(1\n",
+            "response.conll, line 2: (1 is still open where its document",
+        ),
+        (
+            "#begin document (tale); part 000\na\t1)\n",
+            "response.conll, line 2: 1) closes a mention that was never",
+        ),
+        ("#begin document (tale); part 000\na\tX\n", "response.conll, line 2: the last column is 'X'"),
+        ("#begin document (tale); part 000\na\t-\n", "has 7 tokens in key.conll, and 1 in response.conll"),
+        ("#begin document (other);\na\t-\n", "are not about the same documents"),
+    ],
+)
+def test_what_can_t_be_scored_is_refused(
+    here: Run, files: tuple[str, str], tmp_path: Path, text: str | None, told: str
+) -> None:
+    path = tmp_path / "response.conll"
+    path.unlink()
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    done = here("eval", "coreference", *files)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
