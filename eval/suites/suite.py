@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -38,6 +38,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure for the page, drawn when it is asked for."""
+
+    title: str
+    draw: Callable[[Path], None]
+    """Writes a PNG."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """All tables of a suite, how the numbers were got, and every verdict for who wants to look."""
 
@@ -48,6 +58,7 @@ class Outcome:
     cases: tuple[Mapping[str, Any], ...] = ()
     slips: tuple[str, ...] = ()
     """Of the annotators whose work the data is: file, line, column, and what is wrong there."""
+    pictures: tuple[Picture, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; without the cases."""

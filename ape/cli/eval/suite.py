@@ -32,14 +32,19 @@ def suite(
         ),
     ] = None,
     cases: Annotated[Path | None, typer.Option(help="Write every verdict to this JSONL file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page: the tables, and the figures that a suite has.")
+    ] = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Run a published test suite; without a system, only its references are scored."""
     import json
 
+    from ape.cli.talk import say
     from ape.errors import InputError
 
     check_out(cases, flag="--cases")
+    check_out(html, flag="--html")
     with needs("eval"):
         import sacrebleu  # noqa: F401
     from eval.annotate import caching, default_folder
@@ -56,6 +61,11 @@ def suite(
         raise InputError(f"Give the data of the suite with --data PATH. {chosen.where}", field="data")
     with caching(default_folder()):
         outcome = chosen.run(data, _systems(system or []))
+        if html is not None:
+            from eval.suites.page import write_page
+
+            write_page(outcome, html)
+            say(f"The page is in {html}.")
     if cases is not None:
         lines = (json.dumps(case, ensure_ascii=False) for case in outcome.cases)
         cases.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

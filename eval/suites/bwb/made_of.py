@@ -1,15 +1,17 @@
-"""What the marked-up chapters are made of, as in the BWB paper's Tables 4 and 5, where there is mark-up."""
+"""What the marked-up chapters are made of: Tables 4 and 5 and Figure 3 of the BWB paper, where there is mark-up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from eval.bwb.chapter import LANGUAGES, Chapter
 from eval.bwb.markup import Marked
+from eval.bwb.plots import plot_chains
 from eval.bwb.pronouns import GENDERS
-from eval.bwb.statistics import Share, entity_table, pronoun_table
+from eval.bwb.statistics import Share, chain_statistics, entity_table, pronoun_table
 from eval.suites.bwb import paper
-from eval.suites.suite import Row, Table, published
+from eval.suites.suite import Picture, Row, Table, published
 
 _FIGURES = ("count", "freq. %", "repet.")
 _TYPE_COLUMNS = tuple(f"{language.upper()} {figure}" for language in LANGUAGES for figure in _FIGURES)
@@ -18,14 +20,29 @@ _PRONOUN_COLUMNS = (*GENDERS, "omitted %")
 
 def statistics(chapters: Sequence[Chapter]) -> Iterator[Table]:
     """Both tables, or none where nothing is marked."""
-    marked = {
+    if marked := _marked(chapters):
+        yield _types(marked)
+        yield _pronouns(marked)
+
+
+def chains(chapters: Sequence[Chapter]) -> Iterator[Picture]:
+    """Figure 3, or none where nothing is marked."""
+    if marked := _marked(chapters):
+        counted = {language.upper(): chain_statistics(found) for language, found in marked.items()}
+        entities = ", ".join(f"{one.sizes.total():,} in {language}" for language, one in counted.items())
+        yield Picture(
+            "Coreference chains (as in Figure 3)",
+            partial(plot_chains, counted),
+            f"Of the entities, {entities}.",
+        )
+
+
+def _marked(chapters: Sequence[Chapter]) -> dict[str, list[Marked]]:
+    return {
         language: found
         for language in LANGUAGES
         if (found := [one for chapter in chapters for one in (chapter.marked or {}).get(language, ())])
     }
-    if marked:
-        yield _types(marked)
-        yield _pronouns(marked)
 
 
 def _types(marked: Mapping[str, Sequence[Marked]]) -> Table:

@@ -1,4 +1,4 @@
-"""Running the suite: Table 7 of the paper and what is behind it, and the statistics of its Tables 4 and 5."""
+"""Running the suite: Table 7 of the paper and what is behind it, the statistics of its Tables 4 and 5, and figures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from ape.errors import InputError
 from eval.annotate.protocol import Annotator
@@ -16,15 +18,17 @@ from eval.bwb.entities import Entities
 from eval.bwb.errors import ErrorLine
 from eval.bwb.markup import Marked
 from eval.bwb.names import Names
+from eval.bwb.omission import by_omission, omitted_shares
 from eval.bwb.phenomena import PHENOMENA, Phenomena
+from eval.bwb.plots import plot_omission
 from eval.corpus import Corpus, Document
-from eval.metric import Metric, Score
+from eval.metric import Counted, Metric, Score
 from eval.standard.meteor import Meteor
 from eval.standard.sacre import Bleu, Ter
 from eval.suites.bwb import paper
-from eval.suites.bwb.made_of import statistics
+from eval.suites.bwb.made_of import chains, statistics
 from eval.suites.outputs import REFERENCES, rows_of, scored, with_outputs
-from eval.suites.suite import Outcome, Row, Table, published
+from eval.suites.suite import Outcome, Picture, Row, Table, published
 
 ANNOTATED = "the annotated MT"
 """The sentences in which the error lines mark errors: the paper's Google."""
@@ -72,7 +76,10 @@ class BwbSuite:
         tables = [measured.overall(), measured.categories(), measured.phenomena(), measured.entities()]
         tables += [*measured.marked_entities(), *statistics(chapters)]
         slips = tuple(slip for chapter in chapters for slip in chapter.slips)
-        return Outcome(self.name, tuple(tables), measured.signatures, self.paper, slips=slips)
+        pictures = (*chains(chapters), *measured.by_omitted_pronouns())
+        return Outcome(
+            self.name, tuple(tables), measured.signatures, self.paper, slips=slips, pictures=pictures
+        )
 
 
 def _corpus(chapters: Sequence[Chapter]) -> Corpus:
@@ -149,10 +156,10 @@ class _Measured:
 
     def marked_entities(self) -> Iterator[Table]:
         """Entities and terminology of the lines that have mark-up, if any has."""
-        marked = {one.id: found for one in self._chapters if (found := _english(one)) is not None}
+        marked = self._marked()
         if not marked:
             return
-        corpus = _cut(self._corpus, {name: len(one.lines) for name, one in marked.items()})
+        corpus = self._marked_lines(marked)
         metric = Entities(marked=marked, annotator=self._annotator, name="marked entities")
         columns = {**_ENTITIES, **_TERMS}
         yield Table(
@@ -161,6 +168,35 @@ class _Measured:
             tuple(self._rows(metric, columns, corpus)),
             "Terminology and common phrases: which share of them the output has (recall).",
         )
+
+    def by_omitted_pronouns(self) -> Iterator[Picture]:
+        """BlonDe of the lines with mark-up against the share of their pronouns that Chinese leaves out."""
+        marked = self._marked()
+        corpus = self._marked_lines(marked) if marked else self._corpus
+        shares = omitted_shares(marked, [one.id for one in corpus.documents])
+        if np.isnan(shares).all():
+            return
+
+        def draw(path: Path) -> None:
+            blonde = Blonde(annotator=self._annotator)
+            counted = {system: blonde.count(corpus, system) for system in self._systems}
+            curves = {
+                name: by_omission(one, shares) for name, one in counted.items() if isinstance(one, Counted)
+            }
+            plot_omission(curves, path, score="BlonDe")
+
+        yield Picture(
+            "BlonDe against omitted pronouns (as in Figure 7)",
+            draw,
+            f"The lines with mark-up of {len(corpus.documents):,} chapters, in bins of a tenth.",
+        )
+
+    def _marked(self) -> dict[str, Marked]:
+        """The English mark-up by chapter."""
+        return {one.id: found for one in self._chapters if (found := _english(one)) is not None}
+
+    def _marked_lines(self, marked: Mapping[str, Marked]) -> Corpus:
+        return _cut(self._corpus, {name: len(one.lines) for name, one in marked.items()})
 
     def _rows(self, metric: Metric, columns: Mapping[str, str], corpus: Corpus) -> list[Row]:
         """Parts of a metric's score by column, in %."""

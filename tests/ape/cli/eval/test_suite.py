@@ -52,6 +52,22 @@ def test_what_is_missing_is_said(
     assert told in done.stderr
 
 
+def test_a_page_is_written_and_a_folder_that_is_not_there_is_told(
+    here: Run, files: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = here("eval", "suite", "cai-xiong", *files, "--html", "out.html")
+    assert done.returncode == 0
+    assert "The page is in out.html." in done.stderr
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert page.lower().lstrip().startswith("<!doctype html>")
+    assert "1 undecided" in page
+    assert "<img" not in page
+    assert (
+        "there is no folder gone"
+        in here("eval", "suite", "cai-xiong", *files, "--html", "gone/x.html").stderr
+    )
+
+
 def test_the_suites_are_listed(here: Run) -> None:
     told = here("eval", "suite", "list").stdout
     assert "cai-xiong: Cai & Xiong 2020" in told

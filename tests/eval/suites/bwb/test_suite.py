@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ape.errors import InputError
 from eval.suites.bwb.suite import ANNOTATED, BwbSuite
 from eval.suites.outputs import REFERENCES
+from eval.suites.page import write_page
 from eval.suites.suite import Outcome, Row, Table
 from tests.eval.suites.bwb.chapter import MARKED, MT, REFERENCE, write_chapter, write_output
 
@@ -63,6 +66,27 @@ def test_the_statistics_stand_beside_the_papers(outcome: Outcome) -> None:
         "masculine": 1, "feminine": 3, "neuter": 0, "epicene": 0, "omitted %": 50,
     }  # fmt: skip
     assert row(pronouns, "EN", published=True).cells["omitted %"] == 64.9  # Table 5
+
+
+def test_the_page_has_the_tables_and_the_figures_in_it(outcome: Outcome, tmp_path: Path) -> None:
+    path = tmp_path / "bwb.html"
+    write_page(outcome, path)
+    assert list(tmp_path.iterdir()) == [path]
+    page = path.read_text(encoding="utf-8")
+    for title in ("Entities by type (as in Table 4)", "Pronouns (as in Table 5)", "BlonDe by category in %"):
+        assert f">{title}</h2>" in page
+    pictures = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="([^"]+)">', page)
+    assert [title for _, title in pictures] == [
+        "Coreference chains (as in Figure 3)",
+        "BlonDe against omitted pronouns (as in Figure 7)",
+    ]
+    assert all(base64.b64decode(png).startswith(b"\x89PNG") for png, _ in pictures)
+    assert "img-src data:;" in page
+    assert "tale/an.txt, line 3, column 64: 7 is no kind of error (0 to 6)" in page
+
+
+def test_without_mark_up_there_are_no_figures(tmp_path: Path) -> None:
+    assert BwbSuite().run(write_chapter(tmp_path / "tale", bare=True), {}).pictures == ()
 
 
 def test_published_rows_are_the_papers(outcome: Outcome) -> None:
