@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from eval.corpus import Document
 from eval.metric import Counted, Mark, Metric, Unmeasured
+from eval.report.lost import Lost, lost
 from eval.report.marked import Piece, differences, marks_of, pieces
 from eval.report.moved import Moved, moved_most
 from eval.report.names import Names, names
@@ -87,6 +88,7 @@ class Section:
     moves: tuple[Moves, ...]
     names: tuple[Names, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
 
 def section(results: Results, metric: Metric) -> Section:
@@ -103,6 +105,7 @@ def section(results: Results, metric: Metric) -> Section:
         tuple(_moves(results, metric, system) for system in results.corpus.systems if system != baseline),
         tuple(names(results, metric)),
         tuple(_reasons(results, metric.name)),
+        tuple(lost(results, metric)),
     )
 
 

@@ -157,6 +157,7 @@ def score(
         _report(results, html)
     if json_output:
         told = results.to_dict(documents=by is Unit.DOCUMENT) | _inconsistent_names(results)
+        told |= _connectives(results)
         typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
     from ape.cli.eval.score_show import show
@@ -305,6 +306,22 @@ def _inconsistent_names(results: Results) -> dict[str, Any]:
             for system, names in inconsistent_names(results, metric)
         }
     return {"inconsistent_names": found} if found else {}
+
+
+def _connectives(results: Results) -> dict[str, Any]:
+    """Which were kept, changed and lost, by system, where they were measured."""
+    from dataclasses import asdict
+
+    from eval.annotate import caching, default_folder
+    from eval.report.lost import tallies
+
+    with caching(default_folder()):
+        found = {
+            system: {word: asdict(tally) for word, tally in words.items()}
+            for metric in results.metrics
+            for system, words in tallies(results, metric)
+        }
+    return {"connectives": found} if found else {}
 
 
 def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:

@@ -71,6 +71,33 @@ def test_a_report_is_one_page(here: Run, files: tuple[str, ...], tmp_path: Path)
     assert "chrf|nrefs:1|" in page
 
 
+def test_which_connectives_were_lost_is_told(here: Run, tmp_path: Path) -> None:
+    texts = {
+        "human": "He waited because it rained, but nobody came to the bridge before the fog had lifted.\n",
+        "mine": "He waited because it rained. Nobody came to the bridge. The fog had lifted.\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    words = (
+        "eval",
+        "score",
+        "--system",
+        "mine=mine.txt",
+        "--reference",
+        "human.txt",
+        "--target-language",
+        "en",
+    )
+    done = here(*words, "--metric", "dip-connectives", "--json", "--html", "out.html")
+    found = json.loads(done.stdout)["connectives"]["mine"]
+    assert found["because"] == {"asked": 1, "same": 1, "other": 0, "lost": 0}
+    assert found["but"] == {"asked": 1, "same": 0, "other": 0, "lost": 1}
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "Connectives that were lost" in page
+    assert '<th scope="row" lang="en">but</th><td>1</td><td>0</td><td>0</td><td>1</td>' in page
+    assert '<th scope="row" lang="en">because</th>' not in page
+
+
 def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> None:
     done = here("eval", "score", *files[:4], "--metric", "ter")
     assert done.returncode == 0

@@ -1,0 +1,43 @@
+"""Connectives of the references that a system lost, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from eval.corpus import Corpus
+from eval.dip.connectives import Tally
+from eval.metric import Metric, Unmeasured
+from eval.scoring import Results
+
+_Listing: TypeAlias = Callable[[Corpus, str], Mapping[str, Tally]]
+
+MOST = 15
+"""Shown of each system on the page; JSON has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The connectives of one system, those lost most often first."""
+
+    system: str
+    words: tuple[tuple[str, Tally], ...]
+
+
+def tallies(results: Results, metric: Metric) -> Iterator[tuple[str, Mapping[str, Tally]]]:
+    """By system; of nothing but a metric that keeps a tally."""
+    listing: _Listing | None = getattr(metric, "tally", None)
+    if listing is None:
+        return
+    for system, counted in results.counted[metric.name].items():
+        if not isinstance(counted, Unmeasured) and (found := listing(results.corpus, system)):
+            yield system, found
+
+
+def lost(results: Results, metric: Metric) -> Iterator[Lost]:
+    """As the page shows them."""
+    for system, found in tallies(results, metric):
+        worst = sorted(found.items(), key=lambda item: (-item[1].lost, -item[1].asked, item[0]))
+        if words := tuple((name, one) for name, one in worst[:MOST] if one.lost):
+            yield Lost(system, words)
