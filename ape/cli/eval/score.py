@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -119,6 +119,7 @@ def score(
     with needs("eval"):
         import sacrebleu  # noqa: F401
     from ape.cli.eval.score_annotated import with_annotation
+    from ape.cli.eval.score_notes import tell_notes, word_lists
     from ape.cli.talk import say
     from eval.metrics import METRICS, STANDARD
     from eval.reading import Rules
@@ -149,15 +150,14 @@ def score(
     how = Resampling(drawn, baseline or "", samples, seed, test.value)
     with needs("eval"):
         results = _measured(corpus, chosen, how)
-    _tell_language(results)
+    tell_notes(results)
     if segments:
         rows = (json.dumps(row, ensure_ascii=False) for row in results.segments())
         segments.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     if html:
         _report(results, html)
     if json_output:
-        told = results.to_dict(documents=by is Unit.DOCUMENT) | _inconsistent_names(results)
-        told |= _connectives(results)
+        told = results.to_dict(documents=by is Unit.DOCUMENT) | word_lists(results)
         typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
     from ape.cli.eval.score_show import show
@@ -269,16 +269,6 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results
         return measure(corpus, metrics, resampling=how, told=told)
 
 
-def _tell_language(results: Results) -> None:
-    """That nobody knows it, where a metric may have needed to."""
-    from ape.cli.talk import say
-    from eval.metric import Unmeasured
-
-    systems = (found for metric in results.counted.values() for found in metric.values())
-    if results.corpus.target_language == "und" and any(isinstance(one, Unmeasured) for one in systems):
-        say("The language of the translations can't be told from so little text: say --target-language en.")
-
-
 def _report(results: Results, path: Path) -> None:
     from ape.cli.talk import say
     from eval.annotate import caching, default_folder
@@ -292,36 +282,6 @@ def _report(results: Results, path: Path) -> None:
     with caching(default_folder()):
         write_report(results, path)
     say(f"The report is in {path}.")
-
-
-def _inconsistent_names(results: Results) -> dict[str, Any]:
-    """By system, where a metric was asked for that lists them."""
-    from eval.annotate import caching, default_folder
-    from eval.ltcr.worst import inconsistent_names
-
-    with caching(default_folder()):
-        found = {
-            system: [name.to_dict() for name in names]
-            for metric in results.metrics
-            for system, names in inconsistent_names(results, metric)
-        }
-    return {"inconsistent_names": found} if found else {}
-
-
-def _connectives(results: Results) -> dict[str, Any]:
-    """Which were kept, changed and lost, by system, where they were measured."""
-    from dataclasses import asdict
-
-    from eval.annotate import caching, default_folder
-    from eval.report.lost import tallies
-
-    with caching(default_folder()):
-        found = {
-            system: {word: asdict(tally) for word, tally in words.items()}
-            for metric in results.metrics
-            for system, words in tallies(results, metric)
-        }
-    return {"connectives": found} if found else {}
 
 
 def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:

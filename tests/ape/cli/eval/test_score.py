@@ -98,6 +98,24 @@ def test_which_connectives_were_lost_is_told(here: Run, tmp_path: Path) -> None:
     assert '<th scope="row" lang="en">because</th>' not in page
 
 
+@pytest.mark.parametrize(
+    ("times", "more"), [(1, ""), (25, "5 more marks of dropped pronouns are not as they")]
+)
+def test_slips_in_the_marks_of_dropped_pronouns_are_told(
+    here: Run, tmp_path: Path, times: int, more: str
+) -> None:
+    rows = [{"source": "<他>_S走了。", "reference": "He left.", "mt": "He left."}]
+    rows += [{"source": "<他>_X来了。", "reference": "He came.", "mt": "Came."}] * times
+    (tmp_path / "book.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    words = ("eval", "score", "book.jsonl", "--source-language", "zh", "--target-language", "en")
+    done = here(*words, "--metric", "zero-pronouns")
+    assert done.returncode == 0
+    assert "Document '1', segment 2, column 1: <他>_X: X is none of S, O, Pa, R, UN." in done.stderr
+    assert done.stderr.count("is none of") == min(times, 20)
+    assert more in done.stderr
+    assert "is none of" not in here(*words, "--metric", "chrf").stderr
+
+
 def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> None:
     done = here("eval", "score", *files[:4], "--metric", "ter")
     assert done.returncode == 0
