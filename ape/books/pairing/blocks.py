@@ -22,8 +22,8 @@ from ape.books.pairing.profile import KINDS, Floats, Ints, Profile
 _SURE_CHAPTER = 0.9
 # Where the shapes agree, merges, splits and gaps are this much rarer than elsewhere: in a short chapter, equal counts
 # are weak evidence. Measured on chapters of 6, 10 and 16 paragraphs of web novels, Candide and an encyclopedia, every
-# fifth of which lacks one and has a foreign one further on: of the paragraphs between, 38%, 21% and 7% are sure of a wrong
-# source, and were 63%, 35% and 19% at 0.01. From 0.5 on, undisturbed chapters lose pairs.
+# fifth of which lacks one and has a foreign one further on: of the paragraphs between, 38%, 21% and 7% are sure of a
+# wrong source, and were 63%, 35% and 19% at 0.01. From 0.5 on, undisturbed chapters lose pairs.
 _RARER = 0.3
 # How far from the diagonal they may lead there.
 _HALF = 12
