@@ -21,6 +21,7 @@ from eval.corpus import Corpus, Document
 from eval.metric import Metric, Numbers, Unmeasured
 from eval.reading.given import numbered_lines
 from eval.significance.paired import LEVEL
+from eval.zero_pronouns import seen_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def agreement(
             raise InputError(
                 f"People were not asked about {asked!r} but about {', '.join(one.scores)}.", field="asked"
             )
-        counted = metric.count(one.corpus, one.system)
+        counted = metric.count(seen_by(metric, one.corpus), one.system)
         if isinstance(counted, Unmeasured):
             return counted
         values = counted.each() * (1 if metric.higher_is_better else -1)

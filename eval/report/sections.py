@@ -16,6 +16,7 @@ from eval.report.names import Names, names
 from eval.report.plots import Plot, Span, plot
 from eval.scoring import Results
 from eval.significance import Comparison, Interval, SignedRanks, Standing, part_intervals
+from eval.zero_pronouns import seen_by
 
 Side: TypeAlias = Literal["source", "reference", "output", "baseline"]
 
@@ -192,10 +193,10 @@ class _Shown:
     """The passages of one system with what a metric marks in them, and in the baseline's text beside."""
 
     def __init__(self, results: Results, metric: Metric, system: str) -> None:
-        self._corpus = results.corpus
+        self._corpus = seen_by(metric, results.corpus)
         self._system, self._baseline = system, results.resampling.baseline
         self._marks = {
-            name: marks_of(metric, results.corpus, name) for name in (system, self._baseline) if name
+            name: marks_of(metric, self._corpus, name) for name in (system, self._baseline) if name
         }
 
     def passage(self, moved: Moved) -> Passage:

@@ -290,9 +290,10 @@ def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) 
     from ape.cli.eval.score_show import show_aggregated
     from eval.annotate import caching, default_folder
     from eval.multi_reference import leave_one_out
+    from eval.zero_pronouns import seen_by
 
     with caching(default_folder()):
-        found = {metric.name: leave_one_out(corpus, metric) for metric in metrics}
+        found = {metric.name: leave_one_out(seen_by(metric, corpus), metric) for metric in metrics}
     if not json_output:
         show_aggregated(found)
         return
