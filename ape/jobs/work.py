@@ -23,6 +23,7 @@ from ape.jobs.same_model import SameModel
 from ape.jobs.store import Store, Stretch, Worker
 from ape.postedit import Options, post_edit
 from ape.segment import Context, Segment
+from ape.verdict import PostEdit
 
 log = logging.getLogger("ape.jobs")
 T = TypeVar("T")
@@ -141,24 +142,15 @@ class _Crew:
             await self._aside(self.store.release, self.worker, stretch)
 
     async def _do(self, stretch: Stretch) -> None:
-        """The paragraphs of a stretch, each with those before it as context.
-
-        While one is written down the next is asked for already; it is never more than one that waits to be written.
-        """
+        """The paragraphs of a stretch, each with those before it as context."""
         earlier = Earlier(self.job.recipe.context, stretch.before)
-        saving: asyncio.Task[None] | None = None
         for row in stretch.rows:
             if row.state is State.WAITING:
                 row = await self._one(stretch, row, earlier.pairs)
-                if saving:
-                    await saving
-                saving = asyncio.create_task(self._save(stretch, row)) if row.result else None
             earlier.add(row)
-        if saving:
-            await saving
 
     async def _one(self, stretch: Stretch, row: Row, context: tuple[Context, ...]) -> Row:
-        """One paragraph: with its result, yet to be kept, or, after several failures, given up with the reason."""
+        """One paragraph: its result, or, after several failures, the MT and the reason."""
         segment = segment_of(row, self.job.recipe, context)
         for _ in range(self.failures):
             began = time.monotonic()
@@ -183,19 +175,20 @@ class _Crew:
                 given_up = replace(row, state=state, reason=str(bug))
                 self.watch(Step(given_up, str(bug)))
                 return given_up
-            self.given_up.clear()
-            return replace(row, state=State.DONE, result=result, seconds=time.monotonic() - began)
+            return await self._save(stretch, row, result, time.monotonic() - began)
         raise _Lost
 
-    async def _save(self, stretch: Stretch, done: Row) -> None:
-        assert done.result
+    async def _save(self, stretch: Stretch, row: Row, result: PostEdit, seconds: float) -> Row:
+        self.given_up.clear()
         # Cancelled or not, what was made is kept.
         saved = await asyncio.shield(
-            self._aside(self.store.save, stretch, done.planned.id, done.result, seconds=done.seconds)
+            self._aside(self.store.save, stretch, row.planned.id, result, seconds=seconds)
         )
         if not saved:
             raise _Lost
+        done = replace(row, state=State.DONE, result=result, seconds=seconds)
         self.watch(Step(done))
+        return done
 
     def _fail(self, stretch: Stretch, row: Row, error: EngineError | InputError) -> State:
         """Count the failure. All of it in the store's thread, which a cancelled lane does not stop halfway."""
