@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from ape.books.book import Paragraph, TextOf, Written
 from ape.books.encoding import Encoding
 from ape.books.marks import MARK, misplaced
 from ape.errors import InputError
+
+# Half of a pair, which no encoding can write alone.
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,6 @@ def why_skipped(text: str) -> str:
         return "no words in it"
     if MARK.search(text):
         return "has marks of ours in it"
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if not text.isascii() and _HALF_CHARACTER.search(text):
         return "has half a character in it"
     return ""
