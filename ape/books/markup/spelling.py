@@ -63,28 +63,27 @@ class Segment:
 
     def _chars(self) -> list[bytes]:
         """The bytes of each character of `text`."""
-        pairs = [pair for token in self.tokens for pair in self._spelled(token)]
-        if not self.collapse:
-            return [raw for _, raw in pairs]
         out: list[bytes] = []
-        in_space = False
-        for char, raw in pairs:
-            if in_space and char in SPACE:
-                out[-1] += raw
-            else:
-                out.append(raw)
-            in_space = char in SPACE
+        after_space = False
+        for token in self.tokens:
+            for char, raw in self._spelled(token):
+                is_space = char in SPACE
+                if after_space and is_space:
+                    out[-1] += raw
+                else:
+                    out.append(raw)
+                after_space = is_space and self.collapse
         return out
 
-    def _spelled(self, token: Token) -> Iterator[tuple[str, bytes]]:
+    def _spelled(self, token: Token) -> Iterable[tuple[str, bytes]]:
         """Each character of a token with its bytes, such that any other text may stand after it."""
         bare = token.raw.startswith("&".encode(self.encoding)) or token.text == "<"
         if len(token.text) == 1 and not token.literal and (self._refers(token) or not bare):
-            yield token.text, token.raw
-            return
-        for char in token.text:
-            anew = token.literal or bare or char == "<"
-            yield char, escaped(char, self.encoding) if anew else char.encode(self.encoding)
+            return ((token.text, token.raw),)
+        if token.literal or bare:
+            return [(char, escaped(char, self.encoding)) for char in token.text]
+        own = self.encoding
+        return [(char, escaped(char, own) if char == "<" else char.encode(own)) for char in token.text]
 
 
 def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
