@@ -62,7 +62,7 @@ def _tell_wins(screen: Console, compared: Compared) -> None:
             screen.print(
                 f"{name} beats {NOTHING} in {wins.share:.1%} [{low:.1%}, {high:.1%}] of the "
                 f"{wins.better + wins.worse:,} {matrix.unit}s where they differ by {compared.leading}; "
-                f"{wins.ties:,} ties.",
+                f"{wins.ties:,} {'tie' if wins.ties == 1 else 'ties'}.",
                 markup=False,
             )
 
