@@ -28,7 +28,7 @@ from ape.jobs.row import Row
 from ape.languages import name_of
 from ape.report import plots
 from ape.report.pieces import pieces, runs
-from ape.report.standalone import asset, templates
+from ape.report.standalone import asset, templates, write_whole
 from ape.report.tally import Tally, anchor_of, status_of
 
 # One language for the whole book, or one for each chapter by its number.
@@ -71,30 +71,20 @@ def write_report(
     """
     tally = Tally()
     languages = _Languages(source_language, target_language)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-        with (
-            TemporaryFile("w+", encoding="utf-8", errors="replace", newline="\n") as body,
-            part.open("w", encoding="utf-8", errors="replace", newline="\n") as file,
-        ):
-            chapters = groupby(tally.count(rows), key=lambda row: row.planned.chapter)
-            body.writelines(_template("rows.html").generate(chapters=chapters, languages=languages))
-            body.seek(0)
-            file.writelines(
-                _template("report.html").generate(
-                    title=title,
-                    subtitle=subtitle,
-                    facts={"Languages": str(languages)} | tally.facts() | dict(facts or {}),
-                    tally=tally,
-                    rows=map(Markup, body),  # safe: the template escaped them as it wrote them
-                    style=asset("ape.report", "style.css"),
-                    script=asset("ape.report", "script.js"),
-                )
-            )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with TemporaryFile("w+", encoding="utf-8", errors="replace", newline="\n") as body:
+        chapters = groupby(tally.count(rows), key=lambda row: row.planned.chapter)
+        body.writelines(_template("rows.html").generate(chapters=chapters, languages=languages))
+        body.seek(0)
+        page = _template("report.html").generate(
+            title=title,
+            subtitle=subtitle,
+            facts={"Languages": str(languages)} | tally.facts() | dict(facts or {}),
+            tally=tally,
+            rows=map(Markup, body),  # safe: the template escaped them as it wrote them
+            style=asset("ape.report", "style.css"),
+            script=asset("ape.report", "script.js"),
+        )
+        write_whole(path, page)
 
 
 def _chips(text: str) -> Markup:

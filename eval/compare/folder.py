@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ape.errors import Conflict, InputError
+from ape.report.standalone import write_whole
 from eval.compare.compared import Compared
 from eval.compare.data import NOTHING, Data
 
@@ -125,11 +126,4 @@ def _pretty(told: Mapping[str, Any]) -> str:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, (f"{line}\n" for line in lines))

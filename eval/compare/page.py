@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment
 
 from ape.languages import name_of
-from ape.report.standalone import asset, templates
+from ape.report.standalone import asset, templates, write_whole
 from eval.compare import plots
 from eval.compare.blocks import as_data, blocks, index, packed
 from eval.compare.compared import Compared
@@ -31,39 +31,34 @@ def write_page(compared: Compared, path: Path, *, manifest: Mapping[str, Any], t
     results = compared.results
     # The tables and plots of the measurement's report look the same here.
     style = asset("eval.report", "style.css") + asset("eval.compare", "style.css")
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(
-                _templates()
-                .get_template("report.html")
-                .generate(
-                    title=title or results.corpus.name or "Comparison",
-                    facts=_facts(compared),
-                    compared=compared,
-                    baseline=NOTHING,
-                    cells={
-                        (metric.name, system): cell_of(results, metric.name, system)
-                        for metric in results.metrics
-                        for system in compared.names
-                    },
-                    measured=[metric for metric in results.metrics if results.signatures().get(metric.name)],
-                    missing=_missing(compared),
-                    summaries=summaries(compared),
-                    outcomes=outcomes(compared),
-                    panels=panels(compared),
-                    index=index(compared),
-                    blocks=blocks(compared),
-                    manifest=manifest,
-                    level=LEVEL,
-                    unchecked=UNCHECKED,
-                    style=style,
-                    script=asset("eval.compare", "script.js"),
-                )
-            )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(
+        path,
+        _templates()
+        .get_template("report.html")
+        .generate(
+            title=title or results.corpus.name or "Comparison",
+            facts=_facts(compared),
+            compared=compared,
+            baseline=NOTHING,
+            cells={
+                (metric.name, system): cell_of(results, metric.name, system)
+                for metric in results.metrics
+                for system in compared.names
+            },
+            measured=[metric for metric in results.metrics if results.signatures().get(metric.name)],
+            missing=_missing(compared),
+            summaries=summaries(compared),
+            outcomes=outcomes(compared),
+            panels=panels(compared),
+            index=index(compared),
+            blocks=blocks(compared),
+            manifest=manifest,
+            level=LEVEL,
+            unchecked=UNCHECKED,
+            style=style,
+            script=asset("eval.compare", "script.js"),
+        ),
+    )
 
 
 def _facts(compared: Compared) -> dict[str, str]:

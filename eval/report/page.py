@@ -13,7 +13,7 @@ from pathlib import Path
 from jinja2 import Environment
 
 from ape.languages import name_of
-from ape.report.standalone import asset, templates
+from ape.report.standalone import asset, templates, write_whole
 from eval.report.sections import Section, section
 from eval.scoring import TESTS, Results
 
@@ -26,28 +26,22 @@ def write_report(results: Results, path: Path, *, title: str = "") -> None:
     corpus = results.corpus
     sections = [section(results, metric) for metric in results.metrics]
     page = _templates().get_template("report.html")
-    part = path.with_name(f"{path.name}.part")
-    try:
-        # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(
-                page.generate(
-                    title=title or corpus.name or "Scores",
-                    facts=_facts(results),
-                    systems=corpus.systems,
-                    baseline=results.resampling.baseline,
-                    sections=sections,
-                    languages={"source": corpus.source_language, "target": corpus.target_language},
-                    tested=bool(results.resampling.baseline),
-                    drawn_by=results.resampling.by,
-                    kinds=_kinds(sections),
-                    level=LEVEL,
-                    style=asset("eval.report", "style.css"),
-                )
-            )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(
+        path,
+        page.generate(
+            title=title or corpus.name or "Scores",
+            facts=_facts(results),
+            systems=corpus.systems,
+            baseline=results.resampling.baseline,
+            sections=sections,
+            languages={"source": corpus.source_language, "target": corpus.target_language},
+            tested=bool(results.resampling.baseline),
+            drawn_by=results.resampling.by,
+            kinds=_kinds(sections),
+            level=LEVEL,
+            style=asset("eval.report", "style.css"),
+        ),
+    )
 
 
 def _facts(results: Results) -> Mapping[str, str]:

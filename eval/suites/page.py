@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from jinja2 import Environment
 
-from ape.report.standalone import asset, templates
+from ape.report.standalone import asset, templates, write_whole
 from eval.suites.suite import Outcome, Picture
 
 
@@ -24,12 +24,7 @@ def write_page(outcome: Outcome, path: Path) -> None:
             style=asset("eval.report", "style.css") + asset("eval.suites", "suite.css"),
         )
     )
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, [text])
 
 
 def _drawn(picture: Picture) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from ape.report.standalone import asset, templates
+from ape.report.standalone import asset, templates, write_whole
 from eval.metric import Unmeasured
 from eval.preference.analysis import Analysis, tell
 from eval.preference.bradley_terry import BradleyTerry
@@ -49,13 +49,7 @@ def write_analysis(analysis: Analysis, path: Path, *, title: str = "Votes") -> N
         told=tell(analysis),
         style=asset("eval.report", "style.css") + asset("eval.ab.report", "plots.css"),
     )
-    part = path.with_name(f"{path.name}.part")
-    try:
-        # A comment may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-        part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, [text])
 
 
 def _facts(analysis: Analysis) -> Mapping[str, str]:
