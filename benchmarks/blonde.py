@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.shared import shared_data
 from eval.annotate import Annotation, annotator_for
 from eval.blonde import folding
 from eval.blonde.counting import count
@@ -139,8 +138,7 @@ def _mean(match: dict[str | int, float], total: dict[str | int, float]) -> float
 
 
 def _texts() -> tuple[list[str], list[str], str]:
-    data = Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
-    path = data / "mlqe_pe" / f"{_PAIR}.train.jsonl"
+    path = shared_data() / "mlqe_pe" / f"{_PAIR}.train.jsonl"
     if not path.is_file():
         outputs, references = _made_up()
         return outputs, references, "made-up texts, as the shared data is not here"

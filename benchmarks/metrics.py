@@ -1,6 +1,6 @@
-"""The metrics, one run: BlonDe against a plain loop, our resampling against sacrebleu's, and all of discourse twice.
+"""The metrics, one run: BlonDe against a plain loop, resampling and TER against sacrebleu's, all of discourse twice.
 
-The third is `ape eval score --metric discourse` as a user types it, on 80 made-up chapters by six systems, and then
+The last is `ape eval score --metric discourse` as a user types it, on 80 made-up chapters by six systems, and then
 again: annotations and word alignments come from the cache, and the scores are the same. It is processor time that
 counts, of the command and whatever it starts: a busy neighbour takes none of it.
 """
@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import blonde, significance
+from benchmarks import blonde, significance, ter
 from benchmarks.chapters import CHAPTERS, SENTENCES, SYSTEMS, write_chapters
 from benchmarks.claims import Claim
 
@@ -34,7 +34,7 @@ def missing() -> str | None:
 
 def measure() -> list[Claim]:
     """All claims about metrics."""
-    return [*blonde.measure(), *significance.measure(), *measure_discourse()]
+    return [*blonde.measure(), *significance.measure(), *ter.measure(), *measure_discourse()]
 
 
 def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -> list[Claim]:

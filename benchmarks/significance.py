@@ -8,7 +8,6 @@ counts, all threads together: a busy neighbour takes none of it.
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.shared import shared_data
 from eval.corpus import Corpus, Document
 from eval.metric import Counted
 from eval.significance import Comparison, standings
@@ -92,7 +92,7 @@ def _sacrebleu(references: Sequence[str], baseline: Sequence[str], other: Sequen
 
 def _texts() -> tuple[list[str], list[str], list[str], str]:
     """References, two systems that differ by a little, and a sentence on what they are."""
-    path = _shared_data() / _TEXTS
+    path = shared_data() / _TEXTS
     chance = random.Random(11)
     if path.is_file():
         with path.open(encoding="utf-8") as lines:
@@ -115,7 +115,3 @@ def _without_a_word(text: str, chance: random.Random) -> str:
     words = text.split()
     words.pop(chance.randrange(len(words)))
     return " ".join(words)
-
-
-def _shared_data() -> Path:
-    return Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))

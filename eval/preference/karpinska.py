@@ -17,7 +17,7 @@ from typing import Any
 
 from ape.errors import InputError
 from eval.corpus import Corpus, Document
-from eval.metric import Metric, Unmeasured
+from eval.metric import Counted, Metric, Unmeasured
 from eval.preference.analysis import analyse, tell
 from eval.preference.bootstrap import SAMPLES
 from eval.preference.metric_votes import MetricAgreement, against_votes
@@ -91,7 +91,7 @@ def scored(
     reasons: dict[str, None] = {}
     for corpus in corpora:
         for system in corpus.systems:
-            counted = metric.count(corpus, system)
+            counted = _counted(metric, corpus, system)
             if isinstance(counted, Unmeasured):
                 reasons[counted.why] = None
                 continue
@@ -101,6 +101,14 @@ def scored(
     return (scores, signature) if scores else Unmeasured("; ".join(reasons) or "there is no corpus")
 
 
+def _counted(metric: Metric, corpus: Corpus, system: str) -> Counted | Unmeasured:
+    """What a metric has for one language pair: that it lacks something for one says nothing of the others."""
+    try:
+        return metric.count(corpus, system)
+    except InputError as error:  # what it needs is not installed
+        return Unmeasured(str(error))
+
+
 def agreements(
     data: Annotated, names: Sequence[str] = METRICS, *, samples: int = SAMPLES, seed: int = 1
 ) -> Iterator[tuple[str, MetricAgreement | Unmeasured]]:
@@ -108,10 +116,7 @@ def agreements(
     from eval.metrics import metrics_named
 
     for metric in metrics_named(list(names)):
-        try:
-            found = scored(metric, data.corpora)
-        except InputError as error:  # what it needs is not installed
-            found = Unmeasured(str(error))
+        found = scored(metric, data.corpora)
         if isinstance(found, Unmeasured):
             yield metric.name, found
             continue

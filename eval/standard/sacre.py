@@ -77,12 +77,14 @@ class Ter:
 
     def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
         """sacrebleu's statistics of each segment."""
-        from sacrebleu.metrics.ter import TER
+        from eval.standard.ter import BatchedTer
 
         by_character = corpus.target_language in ("zh", "ja")
         if corpus.target_language in UNSPACED and not by_character:
             return no_words("TER", corpus.target_language, "use chrf")
-        metric = TER(normalized=by_character, asian_support=by_character, case_sensitive=self.case_sensitive)
+        metric = BatchedTer(
+            normalized=by_character, asian_support=by_character, case_sensitive=self.case_sensitive
+        )
         return _counted(self.name, metric, corpus, system, folds.ter)
 
 

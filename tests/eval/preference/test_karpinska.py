@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ape.errors import InputError
-from eval.metric import Unmeasured
-from eval.preference.karpinska import FILE, Annotated, agreements, as_published, read
+from eval.corpus import Corpus
+from eval.metric import Counted, Unmeasured
+from eval.preference.karpinska import FILE, Annotated, agreements, as_published, read, scored
 from eval.preference.metric_votes import MetricAgreement
 from eval.preference.rates import Position, Preference, position, preference
 from eval.significance import Interval
@@ -64,6 +66,26 @@ def test_a_metric_of_words_says_nothing_of_japanese(published: Annotated) -> Non
     ((_, found),) = agreements(japanese, ["chrf++"], samples=200)
     assert isinstance(found, Unmeasured)
     assert "no spaces" in found.why
+
+
+class _OnlyPolish:
+    """A metric that has what it needs for one language."""
+
+    name = "only-polish"
+    higher_is_better = True
+
+    def count(self, corpus: Corpus, system: str) -> Counted:
+        if corpus.target_language != "pl":
+            raise InputError("There is no annotator.")
+        number = len(corpus.documents)
+        rows = np.arange(number, dtype=float)[:, None]
+        return Counted(rows, np.arange(number), lambda sums: sums[..., 0], "only-polish", unit="document")
+
+
+def test_what_a_metric_lacks_for_one_language_says_nothing_of_the_others(published: Annotated) -> None:
+    found = scored(_OnlyPolish(), published.corpora)
+    assert not isinstance(found, Unmeasured)
+    assert {item.partition(":")[0][-2:] for item, _ in found[0]} == {"pl"}
 
 
 def _row(**other: Any) -> dict[str, Any]:

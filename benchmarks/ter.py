@@ -1,0 +1,73 @@
+"""TER of paragraphs: ours, all shifts of a round at once, against sacrebleu's own, which tries one after the other.
+
+The paragraphs are of the first chapters of Candide in Google's translation against a person's where the shared data is
+here (APE_DATA); else made up. Both give the same edits. It is processor time that counts.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.ter import TER
+
+from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.shared import shared_data
+from eval.standard.ter import BatchedTer
+
+ROUNDS = 3
+PARAGRAPHS = 24
+_TEXTS = Path("par3") / "candide_fr.aligned.jsonl"
+_WORDS = "the a old young captain sailor harbour letter wrote read found lost at in on night and".split()
+
+
+def measure() -> list[Claim]:
+    """Both sides in turn, and whether they count the same."""
+    outputs, references, what = _texts()
+    counted: dict[str, Any] = {}
+
+    def timed(name: str, metric: TER) -> Callable[[], float]:
+        def run() -> float:
+            began = time.process_time()
+            counted[name] = metric._extract_corpus_statistics(outputs, [references])
+            return time.process_time() - began
+
+        return run
+
+    measured = in_turn(timed("sacrebleu", TER()), timed("ours", BatchedTer()), rounds=ROUNDS)
+    if counted["sacrebleu"] != counted["ours"]:
+        raise AssertionError("the two count other edits")
+    words = sum(len(text.split()) for text in outputs)
+    note = f"the same edits of {len(outputs)} paragraphs, {words:,} words"
+    return [Claim("sacrebleu / our TER of paragraphs", ratios(measured), 10.0, "at least", note, what)]
+
+
+def _texts() -> tuple[list[str], list[str], str]:
+    """Outputs, references, and a sentence on what they are."""
+    path = shared_data() / _TEXTS
+    if path.is_file():
+        with path.open(encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        found = [(row["gt"], next(iter(row["human"].values()))) for row in rows]
+        long = [pair for pair in found if 80 <= len(pair[0].split()) <= 200][:PARAGRAPHS]
+        return (
+            [gt for gt, _ in long],
+            [human for _, human in long],
+            "TER: paragraphs of Candide, 80 to 200 words",
+        )
+    chance = random.Random(7)
+    references = [chance.choices(_WORDS, k=chance.randint(80, 200)) for _ in range(PARAGRAPHS)]
+    outputs = [_turned(words, chance) for words in references]
+    what = "TER: made-up paragraphs, as the shared data is not here"
+    return [" ".join(words) for words in outputs], [" ".join(words) for words in references], what
+
+
+def _turned(words: list[str], chance: random.Random) -> list[str]:
+    place = chance.randrange(len(words))
+    return [
+        word if chance.random() < 0.7 else chance.choice(_WORDS) for word in words[place:] + words[:place]
+    ]
