@@ -10,7 +10,7 @@ from ape.languages import name_of
 from ape.segment import Segment
 from prompts import Question
 
-Kind = Literal["edit", "identity"]
+Kind = Literal["edit", "identity", "stutter"]
 SPLITS = ("train", "dev", "test")
 
 
@@ -18,7 +18,8 @@ SPLITS = ("train", "dev", "test")
 class Example:
     """SRC, MT and HUM of one paragraph. `book` is what is never on two sides of a split.
 
-    An "identity" is an MT that is good as it is: its HUM is itself, against over-editing.
+    An "identity" is an MT that is good as it is: its HUM is itself, against over-editing. A "stutter"
+    is a text that was made to say some words again and again: its HUM says them once.
     """
 
     id: str

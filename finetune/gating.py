@@ -78,9 +78,10 @@ def distance(text: str, human: str) -> float:
 def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
     """The gate for the model that made the drafts."""
     edits = [edit for one in drafts for edit in _edits(one)]
-    if len(edits) < _FEWEST:
+    weighed = sum(not edit.evidence.unloops for edit in edits)
+    if weighed < _FEWEST:
         raise InputError(
-            f"The drafts have {len(edits)} edits, and a gate needs at least {_FEWEST} to learn from. "
+            f"The drafts have {weighed} edits to weigh, and a gate needs at least {_FEWEST} to learn from. "
             "Give more examples."
         )
     won = {one.example.pair: 0.0 for one in drafts}
@@ -90,7 +91,7 @@ def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
     kept = 0
     for rest, held in _folds(edits, seed):
         gate = _gate(rest, seed)
-        let = [edit for edit in held if gate.chance(edit.evidence) > gate.threshold]
+        let = [edit for edit in held if gate.lets(edit.evidence)]
         kept += len(let)
         for one, mine in _by_draft(let):
             won[one.example.pair] += _gained(one, [edit.evidence for edit in mine])
@@ -99,7 +100,7 @@ def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
 
 def _edits(one: Drafted) -> Iterator[_Edit]:
     for evidence in weigh_edits(one.example.segment, one.draft.text, one.draft.chances):
-        if evidence.values and not evidence.barred:
+        if evidence.unloops or (evidence.values and not evidence.barred):
             yield _Edit(one, evidence, _gained(one, [evidence]))
 
 
@@ -128,7 +129,11 @@ def _folds(edits: Sequence[_Edit], seed: int) -> Iterator[tuple[list[_Edit], lis
 
 
 def _gate(edits: Sequence[_Edit], seed: int) -> Gate:
-    """Weights from all of the edits, and the threshold that is best for weights from a part of them on the others."""
+    """Weights from all of the edits, and the threshold that is best for weights from a part of them on the others.
+
+    Edits that the gate lets through in any case teach it nothing, and what they win is no reason for a low threshold.
+    """
+    edits = [edit for edit in edits if not edit.evidence.unloops]
     chances: dict[int, float] = defaultdict(float)
     for turn in range(FOLDINGS):
         for rest, held in _folds(edits, seed + turn):

@@ -19,7 +19,9 @@ from rapidfuzz.distance import Indel
 
 from ape.edits import Edit, edit_rate, find_edits
 from ape.lexicon import lexicon
+from ape.loops import Loop, find_loops
 from ape.segment import Chance, Segment
+from ape.words import is_word, spans, words
 
 # Log-probabilities below this are all the same: never.
 FLOOR = -10.0
@@ -60,23 +62,26 @@ class Evidence:
     """An edit and its features, in the order of FEATURES.
 
     `barred` is one that no weight can speak for: words of meaning go with none for them, or only spaces change.
+    `unloops` is one that needs none: all it does is to take rounds out of a loop of the MT that the source has not.
     """
 
     edit: Edit
     values: tuple[float, ...]
     barred: bool = False
+    unloops: bool = False
 
 
 def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[Evidence]:
     """The edits of a draft, each with what speaks for it; `text` is the draft that the tokens spell."""
     mt = segment.mt.strip()
     edits = find_edits(mt, text, language=segment.target_language)
+    unlooping = _unlooping(edits, mt, segment.source)
     chances = _whole_characters(chances)
     starts = list(accumulate((len(one.text) for one in chances), initial=0))
     whole = "".join(one.text for one in chances)
     shift = whole.find(text)
     if shift < 0:  # not the tokens of this text: nothing is known of any edit
-        return [Evidence(edit, ()) for edit in edits]
+        return [Evidence(edit, (), unloops=edit in unlooping) for edit in edits]
     frame = _Frame(
         mt,
         text,
@@ -89,8 +94,38 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
         lexicon(segment.target_language).grammatical,
     )
     return [
-        Evidence(edit, frame.features(edit), _is_spacing(edit) or frame.loses_content(edit)) for edit in edits
+        Evidence(
+            edit,
+            frame.features(edit),
+            barred=_is_spacing(edit) or frame.loses_content(edit),
+            unloops=edit in unlooping,
+        )
+        for edit in edits
     ]
+
+
+def _unlooping(edits: Sequence[Edit], mt: str, source: str) -> frozenset[Edit]:
+    """The edits that only take words out of loops, and together leave a whole round of each.
+
+    What the source says again and again is the author's, and none of ours to cut.
+    """
+    loops = find_loops(mt)
+    if not loops or find_loops(source):
+        return frozenset()
+    found: set[Edit] = set()
+    for loop in loops:
+        within = [edit for edit in edits if _is_within(edit, loop)]
+        gone = sum(max(0, len(words(edit.before)) - len(words(edit.after))) for edit in within)
+        if loop.words - gone >= loop.period:
+            found.update(edit for edit in within if not words(edit.after))
+    return frozenset(found)
+
+
+def _is_within(edit: Edit, loop: Loop) -> bool:
+    """Whether the edit has words, and all of them are the loop's; marks at its ends may stand outside."""
+    places = [place for place in spans(edit.before) if is_word(edit.before[place[0] : place[1]])]
+    start = edit.mt_span[0]
+    return bool(places) and loop.span[0] <= start + places[0][0] and start + places[-1][1] <= loop.span[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,18 @@ class Gate(BaseModel):
         )
         return 1.0 / (1.0 + math.exp(-max(min(score, 50.0), -50.0)))
 
+    def lets(self, evidence: Evidence) -> bool:
+        """Whether the edit is let through: it is likely enough to help, or only takes rounds out of a loop.
+
+        The latter by rule too. Loops are rare, so few are among the drafts that a gate is fitted on, and that saying
+        it once is better needs no proof.
+        """
+        return evidence.unloops or self.chance(evidence) > self.threshold
+
     def sift(self, segment: Segment, draft: Draft) -> Sifted:
         """Undo the edits of a draft that are not likely enough to help."""
         found = weigh_edits(segment, draft.text, draft.chances)
-        sure = {id(one) for one in found if self.chance(one) > self.threshold}
+        sure = {id(one) for one in found if self.lets(one)}
         kept = tuple(one.edit for one in found if id(one) in sure)
         undone = tuple(one.edit for one in found if id(one) not in sure)
         return Sifted(apply_edits(segment.mt.strip(), kept), kept, undone)

@@ -19,6 +19,7 @@ from finetune.data.funnel import Funnel
 from finetune.data.paragraph import Paragraph
 from finetune.data.recipe import FilterName, Recipe
 from finetune.data.split import split_by_book
+from finetune.data.stutter import stuttering
 from finetune.data.tokens import TokenCounter
 from finetune.example import SPLITS, Example
 
@@ -62,6 +63,14 @@ def build(
     chosen = select(fit, recipe, built.funnel)
     built.splits["train"], remarks = train_examples(fit, chosen, recipe, built.funnel)
     built.remarks += remarks
+    if recipe.stutter_share:
+        built.splits["train"] += stuttering(
+            built.splits["train"],
+            recipe.stutter_share,
+            tokens=recipe.tokens,
+            counter=counter,
+            seed=recipe.seed,
+        )
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
         held = sides[side]
         if recipe.select_held_out:

@@ -69,6 +69,9 @@ def build(
     identity_share: Annotated[
         float | None, typer.Option(help="Share of examples whose MT is good as it is, against over-editing.")
     ] = None,
+    stutter_share: Annotated[
+        float | None, typer.Option(help="Share of examples whose MT is made to say a phrase again and again.")
+    ] = None,
     book_from_rows: Annotated[
         int | None,
         typer.Option(help="Take so many rows, or paragraphs of a raw book, for a book of their own."),
@@ -99,6 +102,7 @@ def build(
             take_test=_by_pair(take_test, "--take-test"),
             sample=sample,
             identity_share=identity_share,
+            stutter_share=stutter_share,
             rows_as_book=book_from_rows,
         ),
         config,

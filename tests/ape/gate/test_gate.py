@@ -66,6 +66,36 @@ def test_a_gate_that_weighs_what_nobody_knows_is_refused() -> None:
         Gate(features={"moon": (0.0, 1.0, 1.0)}, bias=0.0, threshold=0.5)
 
 
+NOTHING = Gate(features={}, bias=0.0, threshold=1.0)
+LOOPED = "He bows to the king, to the king, to the king, to the king, and goes."
+
+
+@pytest.mark.parametrize(
+    "draft", ["He bows to the king, and goes.", "He bows to the king, to the king, and goes."]
+)
+def test_rounds_of_a_loop_are_cut_however_unsure(draft: str) -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    assert NOTHING.sift(segment, Draft(draft)).text == draft
+
+
+def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    sifted = NOTHING.sift(segment, Draft("She bows to the king, and goes."))
+    assert sifted.text == "He bows to the king, and goes."
+    assert [edit.after for edit in sifted.undone] == ["She"]
+
+
+@pytest.mark.parametrize(
+    ("source", "draft"),
+    [
+        ("Il salue le roi, le roi, le roi, et part.", "He bows to the king, and goes."),  # the author's own
+        ("Il salue le roi et part.", "He bows, and goes."),  # not one round is left
+    ],
+)
+def test_the_authors_own_rounds_and_the_last_one_are_not_cut(source: str, draft: str) -> None:
+    assert NOTHING.sift(Segment(source, LOOPED, "fr", "en"), Draft(draft)).text == LOOPED
+
+
 class Gated(OpenAIEngine):
     """A server whose model has a gate."""
 

@@ -1,0 +1,94 @@
+"""Examples whose MT stutters: a phrase that is said again and again, as weak translation models do, and once by people.
+
+Human post-edits of such MT are new translations, which teach a small model nothing. So stutters are made: some words of
+a text come again many times over, and the text as it was is what is to be learnt. Half of the texts are human versions
+and half MT, so that what is learnt is to say it once and to leave the rest alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from finetune.data.paragraph import Paragraph
+from finetune.data.tokens import TokenCounter
+from finetune.example import Example
+
+MADE = "=stutter"
+# Most words, or characters where there are no spaces, that come again at once.
+_LONGEST = 8
+# Of a loop that was cut off in the middle of its phrase, as most are.
+_CUT_OFF = 0.3
+_PIECE = re.compile(r"\S+\s*")
+
+
+def stuttering(
+    examples: Sequence[Example], share: float, *, tokens: int, counter: TokenCounter, seed: int
+) -> list[Example]:
+    """So many of the examples again, with a stutter, that these are the given share of all.
+
+    None is longer than `tokens`: one that would be stutters less, or not at all.
+    """
+    wanted = round(len(examples) * share / (1 - share))
+    order = list(range(len(examples)))
+    Random(f"stutter:{seed}").shuffle(order)
+    made: list[Example] = []
+    waiting = [examples[at] for at in order]
+    while waiting and len(made) < wanted:
+        batch, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
+        made += _that_fit(batch, tokens, counter, seed)
+    return made
+
+
+def _that_fit(examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int) -> list[Example]:
+    found: dict[str, Example] = {}
+    for most in (40, 10, 3):
+        left = [
+            made
+            for one in examples
+            if one.id not in found and (made := _stuttered(one, most, f"{seed}:{one.id}"))
+        ]
+        counts = counter([_paragraph(one) for one in left]) if left else []
+        found |= {
+            one.id.removesuffix(MADE): one for one, count in zip(left, counts, strict=True) if count <= tokens
+        }
+    return [found[one.id] for one in examples if one.id in found]
+
+
+def _paragraph(one: Example) -> Paragraph:
+    return Paragraph(
+        one.id, one.book, one.source, one.mt, (("", one.human),), one.source_language, one.target_language
+    )
+
+
+def _stuttered(example: Example, most: int, seed: str) -> Example | None:
+    random = Random(seed)
+    text = random.choice([example.mt, example.human]).strip()
+    mt = stutter(text, random, most=most)
+    return replace(example, id=f"{example.id}{MADE}", mt=mt, human=text, kind="stutter") if mt else None
+
+
+def stutter(text: str, random: Random, *, most: int) -> str | None:
+    """The text with a few words of it in a loop of up to `most` rounds; None where there are no words to choose."""
+    pieces = _PIECE.findall(text)
+    if len(pieces) < 3 and len(text) > 2 * _LONGEST:  # a script without spaces
+        pieces = list(text)
+    length = min(random.randint(1, _LONGEST), random.randint(1, _LONGEST), len(pieces))
+    start = random.randrange(len(pieces) - length + 1)
+    phrase = pieces[start : start + length]
+    if not any(character.isalpha() for piece in phrase for character in piece):
+        return None
+    # Most have two to five, and some go on and on.
+    rounds = min(most, 1 + round(random.paretovariate(0.8)))
+    again = _followed(phrase if start else [phrase[0][0].lower() + phrase[0][1:], *phrase[1:]])
+    cut = again[: random.randrange(length)] if random.random() < _CUT_OFF else []
+    looped = [*_followed(phrase), *again * (rounds - 1), *cut]
+    return "".join([*pieces[:start], *looped, *pieces[start + length :]]).strip()
+
+
+def _followed(phrase: list[str]) -> list[str]:
+    """The phrase with a space behind it where its words have spaces between them."""
+    spaced = any(piece != piece.rstrip() for piece in phrase) or len(phrase[-1]) > 1
+    return [*phrase[:-1], phrase[-1] if not spaced else f"{phrase[-1].rstrip()} "]

@@ -1,0 +1,69 @@
+"""Texts that are made to stutter, and what a model is to make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from finetune.data.recipe import Recipe
+from finetune.data.stutter import MADE, stutter, stuttering
+from finetune.data.tokens import Estimate
+from finetune.example import Example
+
+TEXT = "The old man sat down , and nobody said a word to him ."
+
+
+def example(number: int, text: str = TEXT) -> Example:
+    return Example(f"b:{number}", "b", "Der Alte setzte sich .", text, f"{text} Then he left .", "de", "en")
+
+
+def stuttered(count: int, share: float, tokens: int = 500) -> list[Example]:
+    return stuttering([example(at) for at in range(count)], share, tokens=tokens, counter=Estimate(), seed=1)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 40))
+def test_a_stutter_says_words_again_and_nothing_new(seed: int, most: int) -> None:
+    made = stutter(TEXT, Random(seed), most=most)
+    if made is None:
+        return
+    before, after = Counter(TEXT.lower().split()), Counter(made.lower().split())
+    assert after > before
+    assert set(after) == set(before)
+    assert max(after[word] - before[word] for word in after) <= most * 8
+    assert made.split()[0].lower() == TEXT.split()[0].lower()
+
+
+def test_a_script_without_spaces_stutters_without_them() -> None:
+    made = stutter("他从来没有见过这样的人，也不知道他是谁，从哪里来的。", Random(3), most=5)
+    assert made is not None
+    assert " " not in made
+    assert len(made) > 26
+
+
+def test_the_share_is_of_all_examples_and_the_text_as_it_was_is_to_be_learnt() -> None:
+    made = stuttered(80, 0.2)
+    assert len(made) == 20
+    for one in made:
+        assert one.kind == "stutter"
+        assert one.id.endswith(MADE)
+        assert one.human in (TEXT, f"{TEXT} Then he left .")
+        assert len(one.mt) > len(one.human)
+    assert len({one.human for one in made}) == 2  # MT and human version alike
+
+
+def test_none_is_longer_than_what_is_trained_on() -> None:
+    at_most = 40
+    made = stuttered(40, 0.5, tokens=at_most)
+    assert made
+    prompts = [f"{one.source}{one.mt}{one.human}" for one in made]
+    assert max(map(len, prompts)) <= 4 * at_most
+    assert stuttered(40, 0.5, tokens=10) == []
+
+
+def test_the_same_seed_gives_the_same_and_no_share_gives_none() -> None:
+    assert stuttered(30, 0.3) == stuttered(30, 0.3)
+    assert stuttered(30, 0.0) == []
+    assert Recipe().stutter_share == 0
