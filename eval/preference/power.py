@@ -1,4 +1,8 @@
-"""How many votes are needed: the power of the exact two-sided binomial test, by its whole distribution."""
+"""How many votes are needed: the power of the exact two-sided binomial test, by its whole distribution.
+
+Votes on one item, or on one document that was read as a whole, go together, and so many more of them are needed as they
+say less than independent ones did so far.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ class Needed:
     at_high: int | None
     """If it is at the far end."""
     tie_share: float
+    worth: float
+    """Of an independent vote, what one says: 1 where every item has one."""
     power: float
     alpha: float
 
@@ -83,7 +89,8 @@ def more_votes(
     found = votes_needed(aimed, power=power, alpha=alpha)
     if isinstance(found, Unmeasured):
         return found
-    whole = ceil(found / (1 - share))
+    worth = _worth(preference)
+    whole = _with_the_rest(found, share, worth)
     near, far = sorted((preference.interval.low, preference.interval.high), key=lambda end: abs(end - 0.5))
     crosses = preference.interval.low <= 0.5 <= preference.interval.high
     ends = [
@@ -91,7 +98,23 @@ def more_votes(
         for end in (near, far)
     ]
     low, high = (
-        None if one is None or isinstance(one, Unmeasured) else ceil(one / (1 - share)) for one in ends
+        None if one is None or isinstance(one, Unmeasured) else _with_the_rest(one, share, worth)
+        for one in ends
     )
     more = max(0, whole - preference.votes)
-    return Needed(aimed, whole, more, low, high, share, power, alpha)
+    return Needed(aimed, whole, more, low, high, share, worth, power, alpha)
+
+
+def _worth(preference: Preference) -> float:
+    """What a vote says of what an independent one would, by the effective number of votes so far."""
+    if preference.itemwise is None:
+        return 1.0
+    given = (
+        preference.votes if preference.handling == "half a win each" else preference.wins + preference.losses
+    )
+    return min(1.0, preference.itemwise.effective_votes / given)
+
+
+def _with_the_rest(independent: int, ties: float, worth: float) -> int:
+    """So many votes in all that as many independent ones without ties are among them."""
+    return ceil(round(independent / worth / (1 - ties), 6))

@@ -224,9 +224,10 @@ def _belief(found: BeliefEffect | Unmeasured) -> str:
 def _needed(analysis: Analysis) -> str:
     rows = [_need(*pair) for pair in zip(analysis.preferences, analysis.needed, strict=True)]
     head = ["", "votes", "still to come", "if nearest to even", "if farthest"]
-    return "\n".join(
-        ["Votes needed for a power of 80% at 5%, if the rate is as it is so far", *_table(head, rows)]
-    )
+    title = "Votes needed for a power of 80% at 5%, if the rate is as it is so far"
+    if any(not isinstance(one, Unmeasured) and one.worth < 1 for one in analysis.needed):
+        title += f", and votes on one {'document' if analysis.documents else 'item'} go together as they do"
+    return "\n".join([title, *_table(head, rows)])
 
 
 def _need(rate: Preference | Unmeasured, needed: Needed | Unmeasured) -> list[str]:

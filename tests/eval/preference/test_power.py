@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scipy.stats import binom, binomtest  # type: ignore[import-untyped]
 
 from ape.errors import InputError
 from eval.metric import Unmeasured
 from eval.preference.power import Needed, more_votes, power_of, votes_needed
-from eval.preference.rates import preference
+from eval.preference.rates import Preference, preference
 from tests.eval.preference.voting import votes
 
 
@@ -49,6 +51,26 @@ def test_ties_so_far_are_expected_to_go_on() -> None:
     assert half.tie_share == 0.5
     assert half.votes == 2 * none.votes
     assert (half.more, none.more) == (half.votes - 20, none.votes - 10)
+
+
+def test_votes_that_go_together_are_needed_in_greater_number() -> None:
+    apart = votes("xxxy" * 10)
+    # The same forty votes, four raters to an item who all say the same.
+    together = [
+        replace(vote, item=f"i{number // 4}", rater=f"r{number % 4}")
+        for number, vote in enumerate(votes("xxxx" * 7 + "yyyy" * 2 + "xxyy"))
+    ]
+    one, other = (more_votes(preference(given, "x", "y")) for given in (apart, together))
+    assert isinstance(one, Needed)
+    assert isinstance(other, Needed)
+    assert one.worth == 1
+    assert one.rate == other.rate == 0.75
+    seen = preference(together, "x", "y")
+    assert isinstance(seen, Preference)
+    assert seen.itemwise is not None
+    assert other.worth == pytest.approx(seen.itemwise.effective_votes / 40)
+    assert other.worth < 0.3  # of four votes that say the same, less than a quarter each and a little
+    assert other.votes == pytest.approx(one.votes / other.worth, abs=1)
 
 
 def test_where_even_is_not_ruled_out_the_near_end_has_no_number() -> None:
