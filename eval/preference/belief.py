@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from eval.metric import Unmeasured
 from eval.preference.counted import counted
-from eval.preference.proportion import LEVEL, Proportion, proportion
+from eval.preference.itemwise import Itemwise, in_units
+from eval.preference.proportion import LEVEL, Bounds, Proportion, proportion
 from eval.preference.strata import OddsRatio, odds_ratio
 from eval.preference.vote import Vote
 
@@ -32,6 +33,18 @@ class BeliefEffect:
     """How often the text believed human is the human's, where that is known."""
     undecided: int
     """Votes that believe it of both texts or of neither."""
+    whole: Itemwise | None = None
+    """Of `preferred`, where an item, or a document that was read as one, has several votes."""
+
+    @property
+    def interval(self) -> Bounds:
+        """The one to show: with items as wholes where that makes a difference."""
+        return self.whole.bounds if self.whole else self.preferred.wilson
+
+    @property
+    def p_to_show(self) -> float:
+        """Of the same test as the interval."""
+        return self.whole.p_value if self.whole else self.preferred.p_value
 
 
 def belief_effect(
@@ -41,7 +54,8 @@ def belief_effect(
     own = [vote for vote in counted(votes) if vote.believed_human]
     one_sided = [vote for vote in own if vote.believed_human in ("first", "second")]
     decided = [vote for vote in one_sided if vote.winner]
-    found = proportion(sum(_believed(vote) == vote.winner for vote in decided), len(decided), level=level)
+    right = [float(_believed(vote) == vote.winner) for vote in decided]
+    found = proportion(int(sum(right)), len(decided), level=level)
     if isinstance(found, Unmeasured):
         return Unmeasured(
             "no vote both prefers a text and believes just one of them human"
@@ -54,6 +68,7 @@ def belief_effect(
         _within(decided, lambda vote: (vote.item, vote.pair), level=level),
         _right(one_sided, human, level=level),
         len(own) - len(one_sided),
+        in_units([vote.unit for vote in decided], right, level=level),
     )
 
 

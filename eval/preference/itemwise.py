@@ -9,7 +9,8 @@ test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,17 @@ def itemwise(
     found = wilson(rate * effective, effective, level=level)
     bounds = Bounds(found.low, found.high, "Wilson, on effective votes", level)
     return Itemwise(len(given), effective, bounds, flipped_p(2 * ours - given))
+
+
+def in_units(units: Sequence[Hashable], won: Sequence[float], *, level: float = LEVEL) -> Itemwise | None:
+    """The same from single votes, each with what it belongs to; None where no two belong together."""
+    number = Counter(units)
+    if len(number) == len(units):
+        return None
+    sums = dict.fromkeys(number, 0.0)
+    for unit, worth in zip(units, won, strict=True):
+        sums[unit] += worth
+    return itemwise(list(sums.values()), list(number.values()), level=level)
 
 
 def _effective(won: Numbers, votes: Numbers, rate: float, *, level: float) -> float:

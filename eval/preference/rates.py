@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ape.errors import InputError
 from eval.metric import Unmeasured
 from eval.preference.counted import counted, pairs_of
-from eval.preference.itemwise import Itemwise, itemwise
+from eval.preference.itemwise import Itemwise, in_units
 from eval.preference.proportion import (
     LEVEL,
     Bounds,
@@ -121,20 +121,10 @@ def preference(
     else:
         rate = (wins + equal / 2) / len(own)
         bounds = (bonett_price(wins, losses, equal, level=level),)
-    whole = _by_item(own, system, level=level)
+    whole = in_units([vote.unit for vote in own], [worth(vote, system) for vote in own], level=level)
     return Preference(
         system, other, wins, losses, equal, rate, bounds, binomial_p(wins, wins + losses), ties, whole
     )
-
-
-def _by_item(votes: Sequence[Vote], system: str, *, level: float) -> Itemwise | None:
-    number = Counter(vote.unit for vote in votes)
-    if len(number) == len(votes):
-        return None
-    won = dict.fromkeys(number, 0.0)
-    for vote in votes:
-        won[vote.unit] += worth(vote, system)
-    return itemwise(list(won.values()), list(number.values()), level=level)
 
 
 def worth(vote: Vote, system: str) -> float:
@@ -197,9 +187,5 @@ def position(votes: Iterable[Vote], *, level: float = LEVEL) -> Position | Unmea
 def _by_run(votes: Sequence[Vote], *, level: float) -> Itemwise | None:
     if not any(vote.document for vote in votes):
         return None
-    runs: dict[tuple[str, str, tuple[str, str]], list[bool]] = {}
-    for vote in votes:
-        runs.setdefault((vote.rater, vote.unit, vote.pair), []).append(vote.choice == "first")
-    return itemwise(
-        [float(sum(run)) for run in runs.values()], [len(run) for run in runs.values()], level=level
-    )
+    runs = [(vote.rater, vote.unit, vote.pair) for vote in votes]
+    return in_units(runs, [float(vote.choice == "first") for vote in votes], level=level)

@@ -211,7 +211,7 @@ def _belief(found: BeliefEffect | Unmeasured) -> str:
     share = found.preferred
     lines = [
         f"Belief: the text believed human was preferred in {share.successes:,} of {share.trials:,} votes, "
-        f"{_share(share.rate)} {ends(share.wilson)}, p {p_text(share.p_value)}",
+        f"{_share(share.rate)} {ends(found.interval)}, p {p_text(found.p_to_show)}",
         f"  odds within pairs of systems: {_odds(found.within_pairs)}",
         f"  odds within items: {_odds(found.within_items)}",
     ]

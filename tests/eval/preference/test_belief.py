@@ -58,3 +58,20 @@ def test_beliefs_of_both_or_neither_are_counted_and_no_effect_is_a_reason() -> N
     for own in ([], votes("xy"), _believing(votes("=="), "xy"), _believing(votes("xy"), "20")):
         assert isinstance(belief_effect(own), Unmeasured)
     assert isinstance(belief_effect(_believing(votes("x"), "x"), human="z"), BeliefEffect)
+
+
+def test_raters_of_the_same_items_are_no_independent_witnesses() -> None:
+    line = "xxxxxyyx"
+    own = [vote for rater in "abcd" for vote in _believing(votes(line, rater=rater), "xxxxxxxx")]
+    found = belief_effect(own)
+    assert isinstance(found, BeliefEffect)
+    assert found.whole is not None
+    assert found.whole.items == 8
+    # Four raters who say the same on each of eight items: a coin for each item, 6 against 2 or worse, by hand.
+    assert found.p_to_show == pytest.approx(2 * (1 + 8 + 28) / 2**8)
+    assert found.preferred.p_value < 0.01 < found.p_to_show
+    assert found.interval.low < found.preferred.wilson.low
+    alone = belief_effect(_believing(votes(line), "xxxxxxxx"))
+    assert isinstance(alone, BeliefEffect)
+    assert alone.whole is None
+    assert alone.interval == alone.preferred.wilson
