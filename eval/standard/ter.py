@@ -3,7 +3,8 @@
 TER moves stretches of the output until no move brings it nearer to the reference, and sacrebleu works out the edit
 distance of every possible move by itself: seconds for a paragraph, half an hour for a test set. Which moves there are
 does not depend on those distances, so here a round's moves are rows of one matrix and their distances are worked out
-together. What may be moved, in which order and how the best is chosen is sacrebleu's own code.
+together. What may be moved, in which order and how the best is chosen is as in sacrebleu, whose limits and whose trace
+of the edits are used.
 """
 
 from __future__ import annotations
@@ -13,13 +14,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
 # More than any distance, and far from what the type can hold.
-_NEVER = 1 << 24
-Words = NDArray[np.int32]
+_NEVER = 1 << 14
 
 
 class BatchedTer(TER):
@@ -38,25 +37,27 @@ class _Move(NamedTuple):
     length: int
     start: int
     target: int
-    words: list[str]
+    words: list[int]
 
 
-def count_edits(hypothesis: list[str], reference: list[str]) -> int:
+def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     """Words to put in, take out, replace, and stretches to move, to get from the output to the reference."""
     if not reference:
         return len(hypothesis)
-    traced = lib_ter.BeamEditDistance(reference)
-    words, shifts, checked = hypothesis, 0, 0
+    numbers = {word: number for number, word in enumerate(dict.fromkeys((*reference, *hypothesis)))}
+    words, wanted = ([numbers[word] for word in text] for text in (hypothesis, reference))
+    traced: Any = lib_ter.BeamEditDistance(wanted)  # type: ignore[arg-type]  # any words will do
+    shifts = checked = 0
     while True:
         distance, inverse = traced(words)
-        moves = list(_moves(words, reference, inverse, checked))
+        moves = list(_moves(words, wanted, inverse, checked))
         checked += len(moves)
         if not moves:
             break
-        distances = beam_distances([move.words for move in moves], reference)
+        distances = beam_distances([move.words for move in moves], wanted)
         # Ranked as in Tercom: what wins most, then the longest, then the first, then the one that goes least far.
         nearest, best = min(
-            zip(distances.tolist(), moves, strict=True),
+            zip(distances, moves, strict=True),
             key=lambda pair: (pair[0], -pair[1].length, pair[1].start, pair[1].target),
         )
         # A move that wins nothing is not made, nor is the last that was looked at when there were too many.
@@ -66,11 +67,11 @@ def count_edits(hypothesis: list[str], reference: list[str]) -> int:
     return int(shifts + distance)
 
 
-def _moves(words: list[str], reference: list[str], inverse: str, checked: int) -> Iterator[_Move]:
+def _moves(words: list[int], reference: list[int], inverse: str, checked: int) -> Iterator[_Move]:
     """The moves that sacrebleu would try, in its order, until it has tried too many."""
-    flipped: str = lib_ter._flip_trace(inverse)  # type: ignore[no-untyped-call]
-    align, reference_wrong, words_wrong = lib_ter.trace_to_alignment(flipped)
-    for start, place, length in lib_ter._find_shifted_pairs(words, reference):
+    own: Any = lib_ter
+    align, reference_wrong, words_wrong = own.trace_to_alignment(own._flip_trace(inverse))
+    for start, place, length in _matches(words, reference):
         wrong = any(words_wrong[start : start + length]) and any(reference_wrong[place : place + length])
         if not wrong or start <= align[place] < start + length:
             continue
@@ -82,37 +83,58 @@ def _moves(words: list[str], reference: list[str], inverse: str, checked: int) -
             if target != before:
                 before = target
                 checked += 1
-                yield _Move(length, start, target, lib_ter._perform_shift(words, start, length, target))
-        if checked >= lib_ter._MAX_SHIFT_CANDIDATES:
+                yield _Move(length, start, target, own._perform_shift(words, start, length, target))
+        if checked >= own._MAX_SHIFT_CANDIDATES:
             return
 
 
-def beam_distances(outputs: Sequence[Sequence[str]], reference: Sequence[str]) -> Words:
-    """sacrebleu's edit distance of each output, all of one length, to the reference: in a beam along the diagonal."""
-    numbers: dict[str, int] = {}
-    for word in (*reference, *(word for output in outputs for word in output)):
-        numbers.setdefault(word, len(numbers))
-    target: Words = np.array([numbers[word] for word in reference], np.int32)
-    given: Words = np.array([[numbers[word] for word in output] for output in outputs], np.int32)
-    length, width = given.shape[1], len(target)
+def _matches(words: list[int], reference: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Stretches that both have, as (start in the output, start in the reference, length), in sacrebleu's order."""
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(reference):
+        places.setdefault(word, []).append(place)
+    for start, word in enumerate(words):
+        for place in places.get(word, ()):
+            if abs(place - start) > lib_ter._MAX_SHIFT_DIST:
+                continue
+            most = min(lib_ter._MAX_SHIFT_SIZE, len(words) - start, len(reference) - place)
+            for length in range(1, most + 1):
+                if words[start + length - 1] != reference[place + length - 1]:
+                    break
+                yield start, place, length
+
+
+def beam_distances(outputs: Sequence[Sequence[int]], reference: Sequence[int]) -> list[int]:
+    """sacrebleu's edit distance of each output, all of one length, to the reference: in a beam along the diagonal.
+
+    Words are numbers. The table of distances has a column for each output, and is worked out row by row of the beam.
+    """
+    wide = np.int16 if max(len(outputs[0]), len(reference)) < _NEVER // 2 else np.int32
+    given = np.array(outputs, np.int32).T
+    wanted = np.array(reference, np.int32)[:, None]
+    length, width = len(given), len(wanted)
     ratio = width / length if length else 1.0
     beam = lib_ter._BEAM_WIDTH
     if beam < ratio / 2:
         beam = math.ceil(ratio / 2 + beam)
-    columns = np.arange(width + 1, dtype=np.int32)
-    row: Words = np.broadcast_to(columns, (len(given), width + 1)).copy()
+    columns = np.arange(width + 1, dtype=wide)[:, None]
+    last = np.repeat(columns, len(outputs), axis=1)
+    spare = [np.full_like(last, _NEVER) for _ in range(2)]
     for at in range(1, length + 1):
         diagonal = math.floor(at * ratio)
         low = max(0, diagonal - beam)
         high = width + 1 if at == length else min(width + 1, diagonal + beam)
         first = max(low, 1)
-        here: Words = np.full_like(row, _NEVER)
-        here[:, low:high] = row[:, low:high] + 1
-        replaced = row[:, first - 1 : high - 1] + (given[:, at - 1 : at] != target[first - 1 : high - 1])
-        np.minimum(here[:, first:high], replaced, out=here[:, first:high])
-        # A word put in costs one more than the cell to the left, which may itself have come from its left.
-        steps = here[:, low:high] - columns[low:high]
-        here[:, low:high] = np.minimum.accumulate(steps, axis=1) + columns[low:high]
-        row = here
-    final: Words = row[:, -1]
-    return final
+        row = spare[at % 2]
+        row[:low] = _NEVER  # the beam moves on, and never comes back
+        np.add(last[low:high], 1, out=row[low:high])
+        replaced = last[first - 1 : high - 1] + (given[at - 1] != wanted[first - 1 : high - 1])
+        np.minimum(row[first:high], replaced, out=row[first:high])
+        # A word put in costs one more than the cell before, which may itself have come from the one before that.
+        here = row[low:high]
+        np.subtract(here, columns[low:high], out=here)
+        np.minimum.accumulate(here, axis=0, out=here)
+        np.add(here, columns[low:high], out=here)
+        last = row
+    found: list[int] = last[-1].tolist()
+    return found
