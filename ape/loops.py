@@ -1,50 +1,98 @@
-"""Loops: words that a text says again and again, one round right after the other, as weak translation models do."""
+"""Loops: words that a text says again and again, one round right after the other, as weak translation models do.
+
+What the author says again and again is none of these, so they are looked for in an MT beside its source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+import regex
 
 from ape.words import is_word, spans
 
-# Said twice may be emphasis.
+# Said twice may be emphasis, and so may a single word said three times.
 ROUNDS = 3
+ROUNDS_OF_ONE = 4
 # Words, or characters where there are no spaces, of one round.
 _LONGEST = 20
+# Laughter, a stammer and the like, that some languages write as one word and others as several.
+_WITHIN_A_WORD = regex.compile(r"(\p{L}{1,4}?)\1{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Where a loop stands in the text, how many words it has, and how many of them are one round."""
+    """Where a loop stands in the text, its words in small letters, and how many of them are one round."""
 
     span: tuple[int, int]
-    words: int
+    words: tuple[str, ...]
     period: int
 
     @property
     def rounds(self) -> float:
         """How often the words are said; the last time may be cut off."""
-        return self.words / self.period
+        return len(self.words) / self.period
+
+    def is_cut_to(self, left: Sequence[str], joining: Collection[str]) -> bool:
+        """Whether these words are what the loop may be cut to: whole rounds, with or without the open one at the end.
+
+        At least one; or the open one alone, if only joining words are missing: "a king, nor a king" is "a king".
+        """
+        open_end = len(self.words) % self.period
+        if len(left) >= len(self.words) or tuple(left) != self.words[: len(left)]:
+            return False
+        if len(left) >= self.period:
+            return len(left) % self.period in (0, open_end)
+        return 0 < len(left) == open_end and set(self.words[open_end : self.period]) <= set(joining)
+
+
+def loops_beside(text: str, source: str) -> list[Loop]:
+    """The loops of a text, from left to right; none where its source says anything over and over."""
+    found = find_loops(text)
+    return [] if not found or find_loops(source) or _WITHIN_A_WORD.search(source.lower()) else found
 
 
 def find_loops(text: str) -> list[Loop]:
-    """The loops of at least three rounds, from left to right, none within another; the longest from each place."""
-    places = [place for place in spans(text) if is_word(text[place[0] : place[1]])]
+    """The loops of enough rounds, from left to right, none within another; the longest from each place."""
+    places = word_places(text)
     words = [text[start:end].lower() for start, end in places]
     runs = {period: _runs(words, period) for period in range(1, min(_LONGEST, len(words) // ROUNDS) + 1)}
     found: list[Loop] = []
     at = 0
     while at < len(words):
-        begun = [
-            (same[at] + period, -period) for period, same in runs.items() if same[at] >= (ROUNDS - 1) * period
-        ]
+        begun = [(same[at] + period, -period) for period, same in runs.items() if same[at] >= _fewest(period)]
         if not begun:
             at += 1
             continue
         length, period = max(begun)
-        found.append(Loop((places[at][0], places[at + length - 1][1]), length, -period))
+        span = (places[at][0], places[at + length - 1][1])
+        found.append(Loop(span, tuple(words[at : at + length]), -period))
         at += length
     return found
+
+
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Where the words stand."""
+    return [place for place in spans(text) if is_word(text[place[0] : place[1]])]
+
+
+def said_once(text: str, source: str) -> str:
+    """The text with each loop of its own cut to its first round."""
+    parts, done = [], 0
+    for loop in loops_beside(text, source):
+        start, end = loop.span
+        last = word_places(text[start:end])[loop.period - 1][1]
+        parts.append(text[done : start + last])
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _fewest(period: int) -> int:
+    """Of words that are the same as those a round later. The last round may lack a word that joins it to the next."""
+    if period == 1:
+        return ROUNDS_OF_ONE - 1
+    return (ROUNDS - 1) * period - (period > 2)
 
 
 def _runs(words: Sequence[str], period: int) -> list[int]:

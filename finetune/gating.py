@@ -134,6 +134,8 @@ def _gate(edits: Sequence[_Edit], seed: int) -> Gate:
     Edits that the gate lets through in any case teach it nothing, and what they win is no reason for a low threshold.
     """
     edits = [edit for edit in edits if not edit.evidence.unloops]
+    if not edits:
+        return Gate(features={}, bias=0.0, threshold=1.0)
     chances: dict[int, float] = defaultdict(float)
     for turn in range(FOLDINGS):
         for rest, held in _folds(edits, seed + turn):

@@ -19,9 +19,9 @@ from rapidfuzz.distance import Indel
 
 from ape.edits import Edit, edit_rate, find_edits
 from ape.lexicon import lexicon
-from ape.loops import Loop, find_loops
+from ape.loops import Loop, loops_beside, word_places
 from ape.segment import Chance, Segment
-from ape.words import is_word, spans, words
+from ape.words import words
 
 # Log-probabilities below this are all the same: never.
 FLOOR = -10.0
@@ -75,7 +75,7 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
     """The edits of a draft, each with what speaks for it; `text` is the draft that the tokens spell."""
     mt = segment.mt.strip()
     edits = find_edits(mt, text, language=segment.target_language)
-    unlooping = _unlooping(edits, mt, segment.source)
+    unlooping = _unlooping(edits, segment, mt)
     chances = _whole_characters(chances)
     starts = list(accumulate((len(one.text) for one in chances), initial=0))
     whole = "".join(one.text for one in chances)
@@ -104,28 +104,30 @@ def weigh_edits(segment: Segment, text: str, chances: Sequence[Chance]) -> list[
     ]
 
 
-def _unlooping(edits: Sequence[Edit], mt: str, source: str) -> frozenset[Edit]:
-    """The edits that only take words out of loops, and together leave a whole round of each.
-
-    What the source says again and again is the author's, and none of ours to cut.
-    """
-    loops = find_loops(mt)
-    if not loops or find_loops(source):
-        return frozenset()
+def _unlooping(edits: Sequence[Edit], segment: Segment, mt: str) -> frozenset[Edit]:
+    """The edits that cut loops of the MT down to whole rounds, and do nothing else."""
+    joining = lexicon(segment.target_language).grammatical
     found: set[Edit] = set()
-    for loop in loops:
-        within = [edit for edit in edits if _is_within(edit, loop)]
-        gone = sum(max(0, len(words(edit.before)) - len(words(edit.after))) for edit in within)
-        if loop.words - gone >= loop.period:
-            found.update(edit for edit in within if not words(edit.after))
+    for loop in loops_beside(mt, segment.source):
+        cuts = [edit for edit in edits if not words(edit.after) and _is_within(edit, loop)]
+        gone = {
+            at
+            for at, place in enumerate(_shifted(word_places(mt[slice(*loop.span)]), loop.span[0]))
+            if any(edit.mt_span[0] <= place[0] and place[1] <= edit.mt_span[1] for edit in cuts)
+        }
+        if loop.is_cut_to([word for at, word in enumerate(loop.words) if at not in gone], joining):
+            found.update(cuts)
     return frozenset(found)
 
 
 def _is_within(edit: Edit, loop: Loop) -> bool:
-    """Whether the edit has words, and all of them are the loop's; marks at its ends may stand outside."""
-    places = [place for place in spans(edit.before) if is_word(edit.before[place[0] : place[1]])]
-    start = edit.mt_span[0]
-    return bool(places) and loop.span[0] <= start + places[0][0] and start + places[-1][1] <= loop.span[1]
+    """Whether the edit takes words out, all of them the loop's; marks at its ends may stand outside."""
+    places = _shifted(word_places(edit.before), edit.mt_span[0])
+    return bool(places) and loop.span[0] <= places[0][0] and places[-1][1] <= loop.span[1]
+
+
+def _shifted(places: Sequence[tuple[int, int]], by: int) -> list[tuple[int, int]]:
+    return [(start + by, end + by) for start, end in places]
 
 
 @dataclass(frozen=True, slots=True)

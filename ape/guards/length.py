@@ -9,6 +9,7 @@ import regex
 
 from ape.guards.thresholds import thresholds
 from ape.guards.wording import reject
+from ape.loops import said_once
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
@@ -31,11 +32,17 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
     by_mt = new / (size(segment.mt) + _SLACK)
     by_source = new / (size(segment.source) * limits.target_per_source + _SLACK)
     shares = f"{by_mt:.0%} of the MT's length, {by_source:.0%} of what the source leads one to expect"
-    if max(by_mt, by_source) < limits.shortest:
+    if max(by_mt, by_source) < limits.shortest and not _is_loop_gone(segment, new, limits.shortest):
         return [reject("length", f"The draft is too short: {shares}.")]
     if min(by_mt, by_source) > limits.longest:
         return [reject("length", f"The draft is too long: {shares}.")]
     return []
+
+
+def _is_loop_gone(segment: Segment, new: int, shortest: float) -> bool:
+    """Whether the draft is long enough for an MT that said each of its own loops once."""
+    once = size(said_once(segment.mt, segment.source))
+    return once < size(segment.mt) and new / (once + _SLACK) >= shortest
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""Loops are found where words follow themselves three times or more, in any script."""
+"""Loops are found where words follow themselves often enough, in any script, and are cut by whole rounds alone."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ape.loops import ROUNDS, find_loops
+from ape.loops import ROUNDS, find_loops, loops_beside, said_once
 
 
 @pytest.mark.parametrize(
     ("text", "looped", "period", "rounds"),
     [
-        ("He said no, no, no, and left.", "no, no, no", 1, 3),
+        ("He said no, no, no, no, and left.", "no, no, no, no", 1, 4),
         ("It was not a reign, nor a reign, nor a reign, nor of time.", "a reign, nor a reign, nor a reign, nor", 3, 3),
-        ("The word < unk > < unk > < unk > is Arabic.", "unk > < unk > < unk", 1, 3),
+        ("The word < unk > < unk > < unk > < unk > is Arabic.", "unk > < unk > < unk > < unk", 1, 4),
         ("He sees a boat, A BOAT, a boat, a ship.", "a boat, A BOAT, a boat, a", 2, 3.5),
         ("他说好好好好的。", "好好好好", 1, 4),
     ],
@@ -28,10 +28,18 @@ def test_a_loop_is_told_with_its_place_and_rounds(text: str, looped: str, period
 
 @pytest.mark.parametrize(
     "text",
-    ["", "One.", "A very, very old man.", "the cat and the dog and the bird", "12 12", "Again and again and so on."],
+    ["", "One.", "A very, very old man.", "No, no, no!", "a cat and a dog and a bird", "12 12", "Again and again."],
 )  # fmt: skip
 def test_emphasis_and_plain_text_are_none(text: str) -> None:
     assert find_loops(text) == []
+
+
+@pytest.mark.parametrize(
+    "source", ["Hahaha! Il rit.", "하하하! 그가 웃었다.", "Ha, ha, ha, ha! Il rit.", "哈哈哈！"]
+)
+def test_what_the_author_says_again_and_again_is_no_loop_of_the_mt(source: str) -> None:
+    assert loops_beside("Ha ha ha ha! He laughs.", source) == []
+    assert loops_beside("Ha ha ha ha! He laughs.", "Il rit.")
 
 
 @given(st.lists(st.sampled_from("a b c".split()), max_size=30))
@@ -40,7 +48,44 @@ def test_loops_are_periodic_apart_and_of_enough_rounds(words: list[str]) -> None
     end = 0
     for loop in find_loops(text):
         said = text[slice(*loop.span)].split()
-        assert len(said) == loop.words >= ROUNDS * loop.period
+        assert tuple(said) == loop.words
+        assert len(said) >= ROUNDS * loop.period - 1
         assert all(said[at] == said[at % loop.period] for at in range(len(said)))
         assert loop.span[0] >= end
         end = loop.span[1]
+
+
+@given(st.lists(st.sampled_from("a b c d".split()), max_size=24))
+def test_said_once_no_word_is_lost_and_no_loop_is_new(words: list[str]) -> None:
+    text = " ".join(words)
+    once = said_once(text, "x y z")
+    assert set(once.split()) == set(words)
+    assert len(once.split()) == len(words) - sum(len(loop.words) - loop.period for loop in find_loops(text))
+
+
+LOOP = "to the king, to the king, to the king, to the king, to"
+
+
+@pytest.mark.parametrize(
+    ("left", "may"),
+    [
+        ("to the king", True),
+        ("to the king to the king", True),
+        ("to the king to", True),  # with the open round at the end
+        ("to", False),  # the king is gone
+        ("to the king to the", False),
+        ("the king", False),
+        ("to to to", False),
+        ("", False),
+        ("to the king to the king to the king to the king to", False),  # nothing is cut
+    ],
+)
+def test_a_loop_is_cut_by_whole_rounds(left: str, may: bool) -> None:
+    (loop,) = find_loops(LOOP)
+    assert loop.is_cut_to(left.split(), {"to", "the"}) is may
+
+
+def test_the_open_round_may_stay_alone_if_only_joining_words_are_missing() -> None:
+    (loop,) = find_loops("very strong, and very strong, and very strong, and very strong.")
+    assert loop.is_cut_to(["very", "strong"], {"and"})
+    assert not loop.is_cut_to(["very", "strong"], set())

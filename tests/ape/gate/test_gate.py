@@ -86,6 +86,26 @@ def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("mt", "draft"),
+    [
+        (
+            "I do not know, I do not know, I do not know, he said.",
+            "I do know, I do know, I do know, he said.",
+        ),
+        ("The big dog, the big dog, the big dog sleeps.", "The dog, the dog, the dog sleeps."),
+        (LOOPED, "He bows to the king, to, and goes."),
+    ],
+)
+def test_what_is_cut_out_of_a_loop_is_whole_rounds(mt: str, draft: str) -> None:
+    assert NOTHING.sift(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
+
+
+def test_a_joining_word_goes_with_its_round() -> None:
+    mt, draft = "He was very strong , and very strong , and very strong .", "He was very strong ."
+    assert NOTHING.sift(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft
+
+
+@pytest.mark.parametrize(
     ("source", "draft"),
     [
         ("Il salue le roi, le roi, le roi, et part.", "He bows to the king, and goes."),  # the author's own
