@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -65,6 +66,11 @@ class Card(BaseModel):
         """What of it an answer depends on, besides the weights. Results of a check, say, change no answer."""
         told = self.model_dump(mode="json", include={"prompt", "stop", "gate"})
         return json.dumps(told, sort_keys=True).encode()
+
+    @property
+    def fingerprint(self) -> str:
+        """That in short, by which results are known to be of this very gate and format."""
+        return f"card@{hashlib.sha256(self.decides).hexdigest()[:16]}"
 
     def _same(self, known: Format) -> Format:
         if self.prompt != fingerprint(known):

@@ -29,7 +29,8 @@ class Sifted:
 class Gate(BaseModel):
     """How likely each edit is to help, by a logistic model; fitted on passages that the model was not trained on.
 
-    `features` are mean, scale and weight of each. It travels in the card of the adapter that it was fitted for.
+    `features` are mean, scale and weight of each; `fitted_on` says which passages those were. It travels in the card of
+    the adapter that it was fitted for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -37,6 +38,7 @@ class Gate(BaseModel):
     features: Mapping[str, tuple[float, float, float]]
     bias: float
     threshold: Annotated[float, Field(ge=0, le=1)]
+    fitted_on: str = ""
 
     @model_validator(mode="after")
     def _knows_its_features(self) -> Gate:

@@ -63,14 +63,15 @@ def build(
     chosen = select(fit, recipe, built.funnel)
     built.splits["train"], remarks = train_examples(fit, chosen, recipe, built.funnel)
     built.remarks += remarks
-    if recipe.stutter_share:
-        built.splits["train"] += stuttering(
-            built.splits["train"],
-            recipe.stutter_share,
-            tokens=recipe.tokens,
-            counter=counter,
-            seed=recipe.seed,
-        )
+    stutters, remarks = stuttering(
+        built.splits["train"],
+        recipe.stutter_share,
+        tokens=recipe.tokens,
+        counter=counter,
+        seed=recipe.seed,
+    )
+    built.splits["train"] += stutters
+    built.remarks += remarks
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
         held = sides[side]
         if recipe.select_held_out:

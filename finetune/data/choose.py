@@ -185,7 +185,10 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: Recipe, funnel: Funnel) ->
     unknown = sorted(set(recipe.take) - set(supplies))
     if unknown:
         there = ", ".join(supplies) or "none"
-        raise InputError(f"{unknown[0]} was asked for, and no paragraph of it is left. There is: {there}.")
+        raise InputError(
+            f"{unknown[0]} was asked for, and no paragraph of it is left ({funnel.losses(unknown[0])}). "
+            f"There is: {there}."
+        )
     whole = {pair: supply.whole(recipe.identity_share) for pair, supply in supplies.items()}
     if recipe.take:
         for pair, count in recipe.take.items():

@@ -77,8 +77,8 @@ class Recipe(BaseModel):
     take_test: dict[str, Count] = Field({}, description="the same of test")
     identity_share: Annotated[float, Field(ge=0, lt=1)] = Field(0.15, description="no-edit examples in train")
     identity_edit_rate: float = Field(0.0, ge=0, description="up to here an MT is good as it is")
-    stutter_share: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0, description="of train: texts that were made to stutter"
+    stutter_share: Annotated[float, Field(ge=0, le=0.5)] = Field(
+        0.0, description="of train, on top of take and sample: texts that were made to stutter"
     )
     shares: tuple[Share, Share, Share] = Field((0.8, 0.1, 0.1), description="of paragraphs: train, dev, test")
     rows_as_book: Annotated[int, Field(ge=1)] | None = Field(

@@ -105,7 +105,9 @@ def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             )
         row: dict[str, Any] = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
         named = {name.removeprefix(_NAMED): row.pop(name, "") for name in names if name.startswith(_NAMED)}
-        yield number, {**row, "human": named} if named else {**dict.fromkeys(names, ""), **row}
+        # Not every translator has translated every book of a table.
+        some = {name: text for name, text in named.items() if text.strip()} or named
+        yield number, {**row, "human": some} if named else {**dict.fromkeys(names, ""), **row}
 
 
 def _paragraph(

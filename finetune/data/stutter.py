@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from ape.loops import find_loops
 from finetune.data.paragraph import Paragraph
 from finetune.data.tokens import TokenCounter
 from finetune.example import Example
@@ -26,10 +27,10 @@ _PIECE = re.compile(r"\S+\s*")
 
 def stuttering(
     examples: Sequence[Example], share: float, *, tokens: int, counter: TokenCounter, seed: int
-) -> list[Example]:
-    """So many of the examples again, with a stutter, that these are the given share of all.
+) -> tuple[list[Example], list[str]]:
+    """So many of the examples again, with a stutter, that these are the given share of all; and a remark if fewer.
 
-    None is longer than `tokens`: one that would be stutters less, or not at all.
+    Each comes again once at most, and none is longer than `tokens`: one that would be stutters less, or not at all.
     """
     wanted = round(len(examples) * share / (1 - share))
     order = list(range(len(examples)))
@@ -39,7 +40,15 @@ def stuttering(
     while waiting and len(made) < wanted:
         batch, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
         made += _that_fit(batch, tokens, counter, seed)
-    return made
+    remarks = [] if len(made) == wanted else [_too_few(len(examples), len(made), wanted, share)]
+    return made, remarks
+
+
+def _too_few(others: int, made: int, wanted: int, share: float) -> str:
+    return (
+        f"{wanted:,} stutters were wanted (a share of {share:g}), and {made:,} could be made: they are "
+        f"{made / max(others + made, 1):.0%} of the {others + made:,} examples."
+    )
 
 
 def _that_fit(examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int) -> list[Example]:
@@ -66,6 +75,8 @@ def _paragraph(one: Example) -> Paragraph:
 def _stuttered(example: Example, most: int, seed: str) -> Example | None:
     random = Random(seed)
     text = random.choice([example.mt, example.human]).strip()
+    if find_loops(text):
+        return None
     mt = stutter(text, random, most=most)
     return replace(example, id=f"{example.id}{MADE}", mt=mt, human=text, kind="stutter") if mt else None
 

@@ -34,7 +34,7 @@ def model_card(
     """
     card = read_card(adapter)
     name = name or adapter.resolve().name
-    results = _results(adapter / RESULTS)
+    results = _results(adapter / RESULTS, card)
     sections = (
         _front_matter(card, merged=merged),
         [f"# {name}", "", *_about(card, merged=merged)],
@@ -139,25 +139,35 @@ def _gate(card: Card) -> Iterator[str]:
     if card.gate is None:
         return
     yield (
-        f"An edit is let through where it is likely to help, with a chance of at least {card.gate.threshold:.2f} by a "
-        f"logistic model (bias {card.gate.bias:.3f}) of:"
+        "An edit that takes words of meaning away with none for them, or changes spaces alone, is undone; one that "
+        "only takes rounds out of a loop of the MT, where the source has none, is let through. Any other is let "
+        f"through where it is likely to help: with a chance of more than {card.gate.threshold:.2f} by a logistic model (bias "
+        f"{card.gate.bias:.3f}"
+        + (f"; fitted on {card.gate.fitted_on}" if card.gate.fitted_on else "")
+        + ") of:"
     )
     yield ""
     rows = ((name, *(f"{part:.3f}" for part in parts)) for name, parts in card.gate.features.items())
     yield from _grid(("feature", "mean", "scale", "weight"), rows)
 
 
-def _results(path: Path) -> dict[str, Any] | None:
+def _results(path: Path, card: Card) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
         told = json.loads(path.read_bytes())
+        if told.get("answers", card.fingerprint) != card.fingerprint:
+            raise InputError(
+                f"{path} is of another gate or format than the card has now. `ape finetune score` measures it again."
+            )
         return told if told["rows"] and told["signatures"] else None
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(f"{path} can't be read: {error!r}. `ape finetune score` writes it.") from error
 
 
 def _table(results: Mapping[str, Any]) -> Iterator[str]:
+    if passages := results.get("passages"):
+        yield from (f"On {passages}.", "")
     metrics = list(results["signatures"])
     headings = ["pair", "system", "passages", "edited"]
     for metric in metrics:

@@ -3,9 +3,9 @@
     python -m finetune.recipes.smollm2 --corpus mlqe_pe --out OUT [--small]
 
 Rows from the end of each training file are held out and looked at while training. Of the corpus's own dev files, the
-gate is fitted on rows of the first half, and the second half is the test set, by which nothing is chosen. What is done
-already is not done again, so the same command goes on where it was broken off. `--small` walks the whole way in
-minutes, on a slice.
+gate is fitted on rows of the first half, and the second half is the test set, by which nothing is chosen. Data, weights
+and drafts that are there are not made again, so the same command goes on where it was broken off. `--small` walks the
+whole way in minutes, on a slice.
 """
 
 from __future__ import annotations
@@ -62,12 +62,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="a folder for everything that is made")
     parser.add_argument("--small", action="store_true", help="a slice, in minutes")
     given = parser.parse_args(arguments)
+    lacking = [name for name in _files() if not (given.corpus / name).is_file()]
+    if lacking:
+        parser.error(
+            f"{given.corpus} has no {lacking[0]}: it is to be the folder of MLQE-PE's files as JSON lines"
+        )
     walk(given.corpus, given.out, SMALL if given.small else WHOLE)
 
 
 def walk(corpus: Path, out: Path, size: Size) -> None:
     """Build, train, export, check, gate, score, and write the model card."""
     out.mkdir(parents=True, exist_ok=True)
+    begun = out / "size.txt"
+    if begun.exists() and begun.read_text(encoding="utf-8") != repr(size):
+        sys.exit(f"{out} was begun in another size. Give another folder.")
+    begun.write_text(repr(size), encoding="utf-8")
     data, adapter = out / "data", out / f"{BASE}-ape"
     if not data.exists():
         _ape("build", "-o", data, *_sources(corpus, out / "rows", size))
@@ -81,6 +90,10 @@ def walk(corpus: Path, out: Path, size: Size) -> None:
     _ape("score", adapter, *_rows(out, "test"), "--untuned", size.untuned)
     (adapter / "README.md").unlink(missing_ok=True)
     _ape("export", adapter, "--to", "card", "--data", data, "-o", adapter / "README.md")
+
+
+def _files() -> list[str]:
+    return [f"{pair}.{side}.jsonl" for pair in PAIRS for side in ("train", "dev")]
 
 
 def _rows(out: Path, side: str) -> list[object]:

@@ -135,3 +135,27 @@ def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
         one.example.segment, Draft(shorter, chances=chances)
     )
     assert sifted.text == one.example.mt
+
+
+def looping(number: int) -> Drafted:
+    """An MT that says a phrase again and again, and a draft that says it once."""
+    human = "He bows to the king and goes"
+    mt = "He bows to the king to the king to the king to the king and goes"
+    return Drafted(Example(f"l{number}", "looping", "Ta läks .", mt, human, "et", "en"), Draft(human))
+
+
+def test_loops_are_cut_whatever_the_gate_learns_and_teach_it_nothing() -> None:
+    plain = drafts(200, good=0.5)
+    alone, beside = fit(plain), fit([*plain, *(looping(number) for number in range(3))])
+    assert beside.gate == alone.gate
+    assert beside.kept == alone.kept + 3
+    assert beside.won["et-en"] == alone.won["et-en"] + 3 * 9  # by hand: three rounds of three words in each
+
+
+def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_fault() -> None:
+    # One book with all the edits to weigh, another with loops alone: who holds out the first has none to learn from.
+    plain = [
+        replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)
+    ]
+    found = fit([*plain, *(looping(number) for number in range(3))])
+    assert found.won["et-en"] >= 3 * 9

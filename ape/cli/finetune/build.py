@@ -70,7 +70,10 @@ def build(
         float | None, typer.Option(help="Share of examples whose MT is good as it is, against over-editing.")
     ] = None,
     stutter_share: Annotated[
-        float | None, typer.Option(help="Share of examples whose MT is made to say a phrase again and again.")
+        float | None,
+        typer.Option(
+            help="Share of examples, on top of the others, whose MT is made to say words again and again."
+        ),
     ] = None,
     book_from_rows: Annotated[
         int | None,

@@ -61,6 +61,9 @@ def show(built: Built, out: Path, manifest: Mapping[str, Any], *, json_output: b
     console.print(table)
     for side, told in manifest["splits"].items():
         pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
-        identities = told["kinds"].get("identity", 0)
-        console.print(f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities")
+        identities, stutters = (told["kinds"].get(kind, 0) for kind in ("identity", "stutter"))
+        made = f", {stutters:,} stutters" if stutters else ""
+        console.print(
+            f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities{made}"
+        )
     typer.echo(out)

@@ -74,8 +74,14 @@ async def drafted(
             )
 
 
-def chosen_examples(data: Path | None, split: str, rows: Sequence[Path] | None) -> list[Example]:
-    """The examples of a training set, or of files with one to a line, which are taken whole and as they are."""
+def chosen_examples(
+    adapter: Path, data: Path | None, split: str, rows: Sequence[Path] | None
+) -> tuple[list[Example], str]:
+    """The examples of a training set, or of files with one to a line, which are taken whole; and what they are.
+
+    Those that the adapter was trained on are refused: whatever it does to them says nothing of what it does to others.
+    """
+    from ape.adapters import read_card
     from ape.errors import InputError
     from finetune.data.dataset import read_examples
     from finetune.data.inputs import refuse_same_ids
@@ -85,8 +91,13 @@ def chosen_examples(data: Path | None, split: str, rows: Sequence[Path] | None) 
     if bool(data) == bool(rows):
         raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
     if data:
-        return read_examples(data).require(split)
+        given = read_examples(data)
+        if split == "train" and given.manifest_hash == read_card(adapter).data:
+            raise InputError(f"{adapter} was trained on these examples. Choose --split dev or test.")
+        examples = given.require(split)
+        return examples, f"{len(examples):,} passages, {split} of {given.manifest_hash}"
     found = [one for path in rows or () for one in read_rows(path, languages=Languages())]
     refuse_same_ids(found)
     refuse_half_characters(found)
-    return [one.to_example() for one in found]
+    names = ", ".join(path.name for path in rows or ())
+    return [one.to_example() for one in found], f"{len(found):,} passages, all of {names}"

@@ -49,11 +49,11 @@ def gate(
     from finetune.gating import Drafted, fit
 
     require_card(adapter)
-    examples = chosen_examples(data, split, rows)
+    examples, what = chosen_examples(adapter, data, split, rows)
     settings = load_settings(threads=threads, model=base)
     made = asyncio.run(drafted(adapter, examples, drafts or adapter / DRAFTS, settings))
     fitted = fit([Drafted(example, made.draft(example)) for example in examples], seed=seed)
-    amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json")})
+    amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json") | {"fitted_on": what}})
     if json_output:
         told = {
             "threshold": fitted.gate.threshold,

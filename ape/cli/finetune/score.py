@@ -40,7 +40,7 @@ def score(
     drafts: DraftsFlag = None,
     base: BaseFlag = None,
     untuned: Annotated[
-        int, typer.Option(help="So many of them by the base as well, asked by instructions; 0: none.")
+        int, typer.Option(min=0, help="So many of them by the base as well, asked by instructions; 0: none.")
     ] = 0,
     threads: ThreadsFlag = None,
     json_output: JsonFlag = False,
@@ -51,15 +51,17 @@ def score(
 
     with needs("train"):
         import datasets  # noqa: F401
+    from ape.adapters import read_card
     from ape.settings import load_settings
     from finetune.export.aside import written_aside
 
     require_card(adapter)
-    examples = chosen_examples(data, split, rows)
+    examples, what = chosen_examples(adapter, data, split, rows)
+    answers = read_card(adapter).fingerprint
     settings = load_settings(threads=threads, model=base)
     path = drafts or adapter / DRAFTS
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
-    told = json.dumps(results.to_dict(), indent=1)
+    told = json.dumps({"passages": what, "answers": answers, **results.to_dict()}, indent=1)
     if json_output:
         typer.echo(told)
     else:

@@ -72,7 +72,8 @@ def _facts(built: Built, manifest: Mapping[str, Any]) -> dict[str, str]:
     facts = {
         "Paragraphs read": f"{built.read:,}",
         "Examples": f"{sum(map(len, built.splits.values())):,}",
-        "To train on": f"{len(train):,}, {kinds['identity'] / max(len(train), 1):.0%} of them good as they are",
+        "To train on": f"{len(train):,}, {kinds['identity'] / max(len(train), 1):.0%} of them good as they are"
+        + (f", {kinds['stutter'] / len(train):.0%} made to stutter" if kinds["stutter"] else ""),
         "Files": ", ".join(one["file"] for one in manifest["inputs"]),
         "Tokens": f"at most {manifest['settings']['tokens']:,} an example to train on, {_counted(manifest['tokens'])}",
         "Filters off": ", ".join(manifest["settings"]["off"]) or "none",

@@ -240,3 +240,23 @@ def test_what_is_written_is_read_again_and_the_report_is_safe(tmp_path: Path) ->
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert page.count("<article") == 12
+
+
+def test_stutters_come_on_top_and_are_told(tmp_path: Path) -> None:
+    found = paragraphs(120, books=12)
+    plain, more = built(found, sample=40), built(found, sample=40, stutter_share=0.2)
+    stutters = [one for one in more.splits["train"] if one.kind == "stutter"]
+    assert len(plain.splits["train"]) == 40
+    assert more.splits["train"][:40] == plain.splits["train"]
+    assert len(stutters) == len(more.splits["train"]) - 40 == 10
+    assert more.splits["dev"] == plain.splits["dev"]
+    recipe = Recipe.model_validate({"off": ["language"], "sample": 40, "stutter_share": 0.2})
+    manifest = manifest_of(more, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=[])
+    write_report(tmp_path / "report.html", more, manifest)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "20% made to stutter" in page
+
+
+def test_a_pair_of_which_nothing_is_left_is_told_with_what_took_it() -> None:
+    with pytest.raises(InputError, match=r"no paragraph of it is left \(tokens took \d+"):
+        built(paragraphs(40, books=4), tokens=5, take={"fr-en": 10})

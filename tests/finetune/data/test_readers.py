@@ -126,6 +126,16 @@ def test_a_table_is_read_by_its_first_line(tmp_path: Path) -> None:
     assert found.humans == (("Morel", "One."), ("Roy", "Won."))
 
 
+def test_a_translator_may_have_nothing_in_a_book_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "tales.tsv"
+    rows = ["book\tsource\tmt\thuman:Morel\thuman:Roy", "a\tUn.\tA.\tOne.\t", "b\tDeux.\tBoth.\t\tTwo."]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    assert [one.humans for one in read_rows(path, languages=FR_EN)] == [
+        (("Morel", "One."),),
+        (("Roy", "Two."),),
+    ]
+
+
 def test_a_table_of_three_columns_needs_no_first_line(tmp_path: Path) -> None:
     path = tmp_path / "tale.tsv"
     path.write_text("Un.\tA.\tOne.\nDeux.\tBoth.\tTwo.\n", encoding="utf-8")

@@ -21,7 +21,11 @@ def example(number: int, text: str = TEXT) -> Example:
 
 
 def stuttered(count: int, share: float, tokens: int = 500) -> list[Example]:
-    return stuttering([example(at) for at in range(count)], share, tokens=tokens, counter=Estimate(), seed=1)
+    return _made([example(at) for at in range(count)], share, tokens)[0]
+
+
+def _made(examples: list[Example], share: float, tokens: int = 500) -> tuple[list[Example], list[str]]:
+    return stuttering(examples, share, tokens=tokens, counter=Estimate(), seed=1)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40))
@@ -67,3 +71,13 @@ def test_the_same_seed_gives_the_same_and_no_share_gives_none() -> None:
     assert stuttered(30, 0.3) == stuttered(30, 0.3)
     assert stuttered(30, 0.0) == []
     assert Recipe().stutter_share == 0
+
+
+def test_what_loops_already_is_no_text_to_learn_and_too_few_are_told() -> None:
+    looped = "He bows to the king , to the king , to the king , to the king ."
+    made, remarks = _made([example(at, looped) for at in range(10)], 0.5)
+    assert made == []
+    assert remarks == [
+        "10 stutters were wanted (a share of 0.5), and 0 could be made: they are 0% of the 10 examples."
+    ]
+    assert _made([example(at) for at in range(10)], 0.5)[1] == []

@@ -21,7 +21,7 @@ from finetune.served import find_served
 def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
     """A passage of whose draft the gate undoes something, and the text that was scored for it."""
     served = asyncio.run(find_served(adapter, load_settings()))
-    examples = chosen_examples(None, "test", [rows])
+    examples = chosen_examples(adapter, None, "test", [rows])[0]
     drafts = kept_drafts(served.tuned.model, examples, adapter / DRAFTS, key=served.tuned.key)
     gate = served.tuned.model.gate
     assert drafts is not None

@@ -163,6 +163,17 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
     assert "Δ and p are against doing nothing on the same passages." in done.stdout
     told = json.loads(here(*words, "--json").stdout)
     assert told == json.loads((adapter / "results.json").read_bytes())
+    assert told["passages"] == "90 passages, all of rows.jsonl"
+    gate = read_card(adapter).gate
+    assert gate is not None
+    assert gate.fitted_on == "90 passages, all of rows.jsonl"
+    card = here("finetune", "export", "mine", "--to", "card", "-o", "card.md")
+    assert card.returncode == 0, card.stderr
+    assert "On 90 passages, all of rows.jsonl." in (adapter.parent / "card.md").read_text(encoding="utf-8")
+    amend_card(adapter, {"gate": gate.model_copy(update={"threshold": 0.99}).model_dump(mode="json")})
+    stale = here("finetune", "export", "mine", "--to", "card", "-o", "other.md")
+    assert stale.returncode == 2
+    assert "of another gate or format than the card has now" in " ".join(stale.stderr.split())
     rows = {(row["system"], row["passages"]): row for row in told["rows"]}
     # By hand: each MT has one wrong word of 14, and the gate leaves that of every third.
     before, after = (rows[name, 90]["cells"][0]["score"] for name in ("do nothing", "tuned"))
