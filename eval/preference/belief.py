@@ -7,7 +7,6 @@ raters saw the same two texts, and only what they believed differs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from eval.metric import Unmeasured
 from eval.preference.counted import counted
 from eval.preference.itemwise import Itemwise, in_units
 from eval.preference.proportion import LEVEL, Bounds, Proportion, proportion
-from eval.preference.strata import OddsRatio, odds_ratio
+from eval.preference.strata import OddsRatio, odds_in_units
 from eval.preference.vote import Vote
 
 
@@ -30,7 +29,9 @@ class BeliefEffect:
     within_items: OddsRatio | Unmeasured
     """The same among raters of the same two texts."""
     right: Proportion | Unmeasured
-    """How often the text believed human is the human's, where that is known."""
+    """How often the text believed human is the human's, where that is known; votes taken as independent."""
+    right_whole: Itemwise | None
+    """Of that, where an item or document has several votes."""
     undecided: int
     """Votes that believe it of both texts or of neither."""
     whole: Itemwise | None = None
@@ -64,9 +65,15 @@ def belief_effect(
         )
     return BeliefEffect(
         found,
-        _within(decided, lambda vote: vote.pair, level=level),
-        _within(decided, lambda vote: (vote.item, vote.pair), level=level),
-        _right(one_sided, human, level=level),
+        _within(decided, lambda vote: vote.pair, lambda vote: vote.unit, level=level),
+        # Within an item its own goodness drops out, so raters are independent there, but for documents read as one.
+        _within(
+            decided,
+            lambda vote: (vote.item, vote.pair),
+            lambda vote: vote.unit if vote.document else (vote.item, vote.rater),
+            level=level,
+        ),
+        *_right(one_sided, human, level=level),
         len(own) - len(one_sided),
         in_units([vote.unit for vote in decided], right, level=level),
     )
@@ -77,22 +84,29 @@ def _believed(vote: Vote) -> str:
 
 
 def _within(
-    votes: Sequence[Vote], stratum: Callable[[Vote], Hashable], *, level: float
+    votes: Sequence[Vote],
+    stratum: Callable[[Vote], Hashable],
+    unit: Callable[[Vote], Hashable],
+    *,
+    level: float,
 ) -> OddsRatio | Unmeasured:
-    cells: dict[Hashable, Counter[tuple[bool, bool]]] = {}
-    for vote in votes:
-        cell = (_believed(vote) == vote.pair[0], vote.winner == vote.pair[0])
-        cells.setdefault(stratum(vote), Counter())[cell] += 1
-    tables = [
-        ((one[True, True], one[True, False]), (one[False, True], one[False, False])) for one in cells.values()
-    ]
-    return odds_ratio(tables, level=level)
+    return odds_in_units(
+        [
+            (unit(vote), stratum(vote), _believed(vote) == vote.pair[0], vote.winner == vote.pair[0])
+            for vote in votes
+        ],
+        level=level,
+    )
 
 
-def _right(votes: Iterable[Vote], human: str, *, level: float) -> Proportion | Unmeasured:
+def _right(
+    votes: Iterable[Vote], human: str, *, level: float
+) -> tuple[Proportion | Unmeasured, Itemwise | None]:
     if not human:
-        return Unmeasured("which system is human was not said")
+        return Unmeasured("which system is human was not said"), None
     asked = [vote for vote in votes if human in vote.pair]
     if not asked:
-        return Unmeasured(f"no vote says whether a text of {human} was written by a person")
-    return proportion(sum(_believed(vote) == human for vote in asked), len(asked), level=level)
+        return Unmeasured(f"no vote says whether a text of {human} was written by a person"), None
+    right = [float(_believed(vote) == human) for vote in asked]
+    whole = in_units([vote.unit for vote in asked], right, level=level)
+    return proportion(int(sum(right)), len(asked), level=level), whole

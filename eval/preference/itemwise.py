@@ -29,6 +29,8 @@ class Itemwise:
     bounds: Bounds
     p_value: float
     """Exact and two-sided."""
+    worth: float
+    """Of an independent vote, what one says; without the allowance for few items, which goes when more come."""
 
 
 def itemwise(
@@ -38,10 +40,11 @@ def itemwise(
     ours, given = np.asarray(won, np.float64), np.asarray(votes, np.float64)
     ours, given = ours[given > 0], given[given > 0]
     rate = float(ours.sum() / given.sum())
-    effective = _effective(ours, given, rate, level=level)
+    number, worth = float(given.sum()), _worth(ours, given, rate)
+    effective = min(number, worth * number * _few(len(given), rate, level=level))
     found = wilson(rate * effective, effective, level=level)
     bounds = Bounds(found.low, found.high, "Wilson, on effective votes", level)
-    return Itemwise(len(given), effective, bounds, flipped_p(2 * ours - given))
+    return Itemwise(len(given), effective, bounds, flipped_p(2 * ours - given), min(1.0, worth))
 
 
 def in_units(units: Sequence[Hashable], won: Sequence[float], *, level: float = LEVEL) -> Itemwise | None:
@@ -55,16 +58,26 @@ def in_units(units: Sequence[Hashable], won: Sequence[float], *, level: float = 
     return itemwise(list(sums.values()), list(number.values()), level=level)
 
 
-def _effective(won: Numbers, votes: Numbers, rate: float, *, level: float) -> float:
+def _worth(won: Numbers, votes: Numbers, rate: float) -> float:
+    items, total = len(votes), float(votes.sum())
+    if _says_nothing_of_chance(items, rate):
+        return items / total
+    variance = items / (items - 1) * float(((won - rate * votes) ** 2).sum()) / total**2
+    return rate * (1 - rate) / variance / total if variance > 0 else 1.0
+
+
+def _few(items: int, rate: float, *, level: float) -> float:
     from scipy.stats import norm, t  # type: ignore[import-untyped]
 
-    items, total = len(votes), float(votes.sum())
-    if items == 1 or rate in (0.0, 1.0):
-        return float(items)  # agreement says nothing of chance: each item counts once
-    variance = items / (items - 1) * float(((won - rate * votes) ** 2).sum()) / total**2
+    if _says_nothing_of_chance(items, rate):
+        return 1.0
     tail = (1 - level) / 2
-    few = float(norm.isf(tail) / t.isf(tail, items - 1)) ** 2
-    return min(total, rate * (1 - rate) / variance * few) if variance > 0 else total * few
+    return float(norm.isf(tail) / t.isf(tail, items - 1)) ** 2
+
+
+def _says_nothing_of_chance(items: int, rate: float) -> bool:
+    """All agree: each item counts once."""
+    return items == 1 or rate in (0.0, 1.0)
 
 
 def flipped_p(nets: Sequence[float] | Numbers) -> float:

@@ -44,7 +44,10 @@ class Annotated:
 
 def read(path: Path) -> Annotated:
     """The published file."""
-    rows = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"The votes of Karpinska and Iyyer can't be read from {path}: {error}") from error
     passages: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
         languages = row["source_lang"], row["target_lang"]
@@ -170,7 +173,10 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    data = read(given.data / FILE)
+    try:
+        data = read(given.data / FILE)
+    except InputError as error:
+        parser.error(str(error))
     print(tell(analyse(data.votes, samples=given.samples, seed=given.seed)))  # noqa: T201
     head = "metric            votes  equal  unscored  accuracy [95%]        τ-b [95%]              signature"
     print(f"\nMetrics beside the votes\n{head}", flush=True)  # noqa: T201

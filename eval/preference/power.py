@@ -64,11 +64,14 @@ def votes_needed(rate: float, *, power: float = POWER, alpha: float = ALPHA) -> 
     if rate == 0.5:
         return Unmeasured("an even chance can't be told from an even chance, however many votes there are")
     most = 64
-    while most <= 2 * MOST:
+    while most <= 4 * MOST:
         short = np.flatnonzero(_powers(np.arange(1.0, most + 1), rate, alpha=alpha) < power)
         # A fall below what is asked is not far behind the first rise above it: half of the way is enough to see it.
         if not len(short) or short[-1] + 1 < most / 2:
-            return int(short[-1] + 2) if len(short) else 1
+            found = int(short[-1] + 2) if len(short) else 1
+            if found <= MOST:
+                return found
+            break
         most *= 2
     return Unmeasured(f"more than {MOST:,} votes would be needed")
 
@@ -89,7 +92,7 @@ def more_votes(
     found = votes_needed(aimed, power=power, alpha=alpha)
     if isinstance(found, Unmeasured):
         return found
-    worth = _worth(preference)
+    worth = preference.itemwise.worth if preference.itemwise else 1.0
     whole = _with_the_rest(found, share, worth)
     near, far = sorted((preference.interval.low, preference.interval.high), key=lambda end: abs(end - 0.5))
     crosses = preference.interval.low <= 0.5 <= preference.interval.high
@@ -103,16 +106,6 @@ def more_votes(
     )
     more = max(0, whole - preference.votes)
     return Needed(aimed, whole, more, low, high, share, worth, power, alpha)
-
-
-def _worth(preference: Preference) -> float:
-    """What a vote says of what an independent one would, by the effective number of votes so far."""
-    if preference.itemwise is None:
-        return 1.0
-    given = (
-        preference.votes if preference.handling == "half a win each" else preference.wins + preference.losses
-    )
-    return min(1.0, preference.itemwise.effective_votes / given)
 
 
 def _with_the_rest(independent: int, ties: float, worth: float) -> int:

@@ -21,7 +21,7 @@ from eval.preference.proportion import (
     proportion,
     wilson,
 )
-from eval.preference.strata import OddsRatio, odds_ratio
+from eval.preference.strata import OddsRatio, odds_in_units
 from eval.preference.vote import Vote
 from eval.significance.many import holm
 
@@ -174,18 +174,26 @@ def position(votes: Iterable[Vote], *, level: float = LEVEL) -> Position | Unmea
     if isinstance(share, Unmeasured):
         return Unmeasured("no vote prefers either text" if own else share.why)
     shown = Counter(vote.first for vote in own)
-    tables = []
-    for pair in pairs_of(decided):
-        won = Counter(
-            (vote.first == pair[0], vote.winner == pair[0]) for vote in decided if vote.pair == pair
+    # In documents one system is first throughout; else each vote has a place of its own.
+    cells = [
+        (
+            _run(vote) if vote.document else number,
+            vote.pair,
+            vote.first == vote.pair[0],
+            vote.winner == vote.pair[0],
         )
-        tables.append(((won[True, True], won[True, False]), (won[False, True], won[False, False])))
-    odds = odds_ratio(tables, level=level)
+        for number, vote in enumerate(decided)
+    ]
+    odds = odds_in_units(cells, level=level)
     return Position(share, tuple(sorted(shown.items())), odds, _by_run(decided, level=level))
 
 
 def _by_run(votes: Sequence[Vote], *, level: float) -> Itemwise | None:
     if not any(vote.document for vote in votes):
         return None
-    runs = [(vote.rater, vote.unit, vote.pair) for vote in votes]
-    return in_units(runs, [float(vote.choice == "first") for vote in votes], level=level)
+    return in_units(list(map(_run, votes)), [float(vote.choice == "first") for vote in votes], level=level)
+
+
+def _run(vote: Vote) -> tuple[str, str, tuple[str, str]]:
+    """A rater's passages of a document, read one after the other."""
+    return vote.rater, vote.unit, vote.pair

@@ -217,7 +217,8 @@ def _belief(found: BeliefEffect | Unmeasured) -> str:
     ]
     if not isinstance(found.right, Unmeasured):
         right = found.right
-        lines.append(f"  believed rightly in {right.successes:,} of {right.trials:,}, {ends(right.wilson)}")
+        bounds = found.right_whole.bounds if found.right_whole else right.wilson
+        lines.append(f"  believed rightly in {right.successes:,} of {right.trials:,}, {ends(bounds)}")
     return "\n".join(lines)
 
 

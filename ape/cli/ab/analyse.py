@@ -98,9 +98,10 @@ def _stored(trial: Trial, store: str | None) -> list[Vote]:
 
 def _once(votes: list[Vote]) -> list[Vote]:
     """A vote that is in several places counts once; two that differ are for the user to decide."""
-    found: dict[tuple[str, str], Vote] = {}
+    found: dict[tuple[str, str, tuple[str, str]], Vote] = {}
     for vote in votes:
-        there = found.setdefault((vote.item, vote.rater), vote)
+        # With the pair: other projects' items are passages, of which one may be shown in several pairs.
+        there = found.setdefault((vote.item, vote.rater, vote.pair), vote)
         if there.winner != vote.winner:
             raise InputError(
                 f"{vote.rater} has two votes on item {vote.item} that differ. Leave one of the files out.",

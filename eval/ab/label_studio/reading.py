@@ -6,7 +6,6 @@ they stand, without a trial.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -157,12 +156,15 @@ def _annotator(annotation: Mapping[str, Any]) -> str:
 
 
 def _by_annotator(found: Sequence[tuple[str, Vote]]) -> list[Vote]:
-    """Under the name of the sheet, and where several people worked on one sheet, under theirs too."""
-    people: dict[str, set[str]] = defaultdict(set)
+    """Under the name of the sheet; where several people worked on one sheet, all but who began it under theirs too.
+
+    Who began it is the same in every later export, so nobody comes in again under another name.
+    """
+    began: dict[str, tuple[str, str]] = {}
     for who, vote in found:
-        people[vote.rater].add(who)
+        began[vote.rater] = min(began.get(vote.rater, (vote.at, who)), (vote.at, who), key=lambda one: one[0])
     return [
-        replace(vote, rater=f"{vote.rater}/{who}") if len(people[vote.rater]) > 1 else vote
+        vote if who == began[vote.rater][1] else replace(vote, rater=f"{vote.rater}/{who}")
         for who, vote in found
     ]
 

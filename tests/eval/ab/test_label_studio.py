@@ -91,7 +91,18 @@ def test_several_people_on_one_sheet_are_told_apart() -> None:
     both = done(task, "first")
     both["annotations"] += done(task, "second", who={"id": 8, "email": "b@example.org"})["annotations"]
     votes = read_export([both], TRIAL, place="x.json")
-    assert [vote.rater for vote in votes] == ["anna/7", "anna/b@example.org"]
+    assert [vote.rater for vote in votes] == ["anna", "anna/b@example.org"]
+
+
+def test_who_began_a_sheet_has_the_same_name_in_every_later_export() -> None:
+    one, other = tasks(TRIAL, "anna")[:2]
+    first = done(one, "first")
+    (alone,) = read_export([first], TRIAL, place="x.json")
+    late = done(other, "second", who=8)
+    late["annotations"][0]["created_at"] = "2031-01-01T10:00:00Z"
+    votes = read_export([late, first], TRIAL, place="x.json")
+    assert [vote.rater for vote in votes] == ["anna/8", "anna"]
+    assert votes[1] == alone
 
 
 def test_votes_go_out_as_an_export_and_come_back(tmp_path: Path) -> None:

@@ -68,9 +68,16 @@ def test_votes_that_go_together_are_needed_in_greater_number() -> None:
     seen = preference(together, "x", "y")
     assert isinstance(seen, Preference)
     assert seen.itemwise is not None
-    assert other.worth == pytest.approx(seen.itemwise.effective_votes / 40)
-    assert other.worth < 0.3  # of four votes that say the same, less than a quarter each and a little
+    assert (
+        other.worth == seen.itemwise.worth > seen.itemwise.effective_votes / 40
+    )  # few items are no reason for more
+    assert 0.2 < other.worth < 0.3  # four votes that nearly all say the same are one, and a little
     assert other.votes == pytest.approx(one.votes / other.worth, abs=1)
+
+
+def test_a_number_up_to_the_most_is_told() -> None:
+    # By the normal approximation, (1.96 + 0.84)² / (4 · 0.0105²) = 17,800 or so.
+    assert votes_needed(0.5105) == pytest.approx(17_800, rel=0.02)
 
 
 def test_where_even_is_not_ruled_out_the_near_end_has_no_number() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from scipy.stats import fisher_exact  # type: ignore[import-untyped]
 from scipy.stats.contingency import odds_ratio as theirs  # type: ignore[import-untyped]
 
 from eval.metric import Unmeasured
-from eval.preference.strata import OddsRatio, odds_ratio
+from eval.preference.strata import OddsRatio, Table, odds_in_units, odds_ratio
 
 _CELL = st.integers(1, 15)
 
@@ -50,3 +52,47 @@ def test_strata_that_say_nothing_are_left_out_and_counted() -> None:
     assert (found.strata, found.left_out, found.votes) == (1, 1, 8)
     assert isinstance(odds_ratio([((2, 2), (0, 0))]), Unmeasured)
     assert isinstance(odds_ratio([]), Unmeasured)
+
+
+def _cells(tables: Sequence[Table], *, times: int = 1) -> list[tuple[Hashable, Hashable, bool, bool]]:
+    """Single votes that make these tables; each vote is said so many times, and these belong together."""
+    return [
+        ((stratum, row, column, number), stratum, row == 0, column == 0)
+        for stratum, table in enumerate(tables)
+        for row in (0, 1)
+        for column in (0, 1)
+        for number in range(table[row][column])
+        for _ in range(times)
+    ]
+
+
+TABLES: list[Table] = [((8, 3), (4, 9)), ((5, 5), (2, 7))]
+
+
+def test_votes_that_do_not_go_together_have_the_exact_test() -> None:
+    assert odds_in_units(_cells(TABLES)) == odds_ratio(TABLES)
+
+
+def test_a_vote_said_four_times_is_no_surer_than_one() -> None:
+    one, four = odds_in_units(_cells(TABLES)), odds_in_units(_cells(TABLES, times=4))
+    assert isinstance(one, OddsRatio)
+    assert isinstance(four, OddsRatio)
+    assert four.units == sum(sum(map(sum, table)) for table in TABLES)
+    # By hand, Mantel and Haenszel: (8·9/24 + 5·7/19) / (3·4/24 + 5·2/19).
+    assert four.value == pytest.approx((72 / 24 + 35 / 19) / (12 / 24 + 10 / 19))
+    counted = odds_ratio([((32, 12), (16, 36)), ((20, 20), (8, 28))])
+    assert isinstance(counted, OddsRatio)
+    assert counted.p_value < 0.001 < 0.01 < four.p_value < 0.1
+    assert four.p_value == pytest.approx(one.p_value, abs=0.05)
+
+
+def test_too_few_units_are_a_reason() -> None:
+    cells = [
+        ("d1", "s", True, True),
+        ("d1", "s", False, False),
+        ("d2", "s", True, False),
+        ("d2", "s", False, True),
+    ]
+    found = odds_in_units(cells)
+    assert isinstance(found, Unmeasured)
+    assert "too few" in found.why

@@ -189,3 +189,15 @@ def test_two_files_with_different_votes_of_one_rater_are_told(here: Run, trial: 
     done = here("ab", "analyse", "trial.json", "--votes", "first.json", "--votes", "anna.json", *QUICK)
     assert done.returncode == 2
     assert "anna has two votes on item" in done.stderr
+
+
+def test_a_passage_that_was_shown_in_several_pairs_has_a_vote_in_each(here: Run, tmp_path: Path) -> None:
+    lines = [
+        {"item": str(item), "rater": "anna", "first": "a", "second": other, "choice": choice}
+        for item in (1, 2)
+        for other, choice in (("b", "first"), ("c", "second"))
+    ]
+    (tmp_path / "v.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    told = here("ab", "analyse", "--votes", "v.jsonl", "--json", *QUICK)
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["votes"] == 4
