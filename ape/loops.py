@@ -17,8 +17,13 @@ ROUNDS = 3
 ROUNDS_OF_ONE = 4
 # Words, or characters where there are no spaces, of one round.
 _LONGEST = 20
-# Laughter, a stammer and the like, that some languages write as one word and others as several.
+# Laughter, a stammer and the like, that some languages write as one word and others as several; and where these only
+# double it, the MT of one word may be a few.
 _WITHIN_A_WORD = regex.compile(r"(\p{L}{1,4}?)\1{2,}")
+_DOUBLED = regex.compile(r"(\p{L}{2,4})\1|(\p{Han})\2")
+_A_FEW = 6
+# An address, or a sound with hyphens, which is one word to the reader.
+_ONE_WORD = regex.compile(r"[^\s\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +39,35 @@ class Loop:
         """How often the words are said; the last time may be cut off."""
         return len(self.words) / self.period
 
-    def is_cut_to(self, left: Sequence[str], joining: Collection[str]) -> bool:
-        """Whether these words are what the loop may be cut to: whole rounds, with or without the open one at the end.
+    def shortest(self, joining: Collection[str]) -> int:
+        """How many of its words, from the first on, are to be kept: a round, and the open one, which leads on.
 
-        At least one; or the open one alone, if only joining words are missing: "a king, nor a king" is "a king".
+        Or that alone, if only joining words are missing from it: of "a king, nor a king, nor a king", "a king".
         """
         open_end = len(self.words) % self.period
+        if open_end and set(self.words[open_end : self.period]) <= set(joining):
+            return open_end
+        return self.period + open_end
+
+    def is_cut_to(self, left: Sequence[str], joining: Collection[str]) -> bool:
+        """Whether these words are what the loop may be cut to: at least one round, with or without the open one.
+
+        Or that alone, if it may stand so.
+        """
         if len(left) >= len(self.words) or tuple(left) != self.words[: len(left)]:
             return False
         if len(left) >= self.period:
-            return len(left) % self.period in (0, open_end)
-        return 0 < len(left) == open_end and set(self.words[open_end : self.period]) <= set(joining)
+            return len(left) % self.period in (0, len(self.words) % self.period)
+        return len(left) == self.shortest(joining)
 
 
 def loops_beside(text: str, source: str) -> list[Loop]:
     """The loops of a text, from left to right; none where its source says anything over and over."""
     found = find_loops(text)
-    return [] if not found or find_loops(source) or _WITHIN_A_WORD.search(source.lower()) else found
+    if not found or find_loops(source) or _WITHIN_A_WORD.search(source.lower()):
+        return []
+    doubled = _DOUBLED.search(source.lower()) is not None
+    return [loop for loop in found if loop.period > 1 or loop.rounds >= _A_FEW or not doubled]
 
 
 def find_loops(text: str) -> list[Loop]:
@@ -67,7 +84,8 @@ def find_loops(text: str) -> list[Loop]:
             continue
         length, period = max(begun)
         span = (places[at][0], places[at + length - 1][1])
-        found.append(Loop(span, tuple(words[at : at + length]), -period))
+        if _ONE_WORD.fullmatch(text, *span) is None:
+            found.append(Loop(span, tuple(words[at : at + length]), -period))
         at += length
     return found
 
@@ -77,12 +95,12 @@ def word_places(text: str) -> list[tuple[int, int]]:
     return [place for place in spans(text) if is_word(text[place[0] : place[1]])]
 
 
-def said_once(text: str, source: str) -> str:
-    """The text with each loop of its own cut to its first round."""
+def said_once(text: str, source: str, *, joining: Collection[str] = ()) -> str:
+    """The text with each loop of its own cut to what is left when it is said once."""
     parts, done = [], 0
     for loop in loops_beside(text, source):
         start, end = loop.span
-        last = word_places(text[start:end])[loop.period - 1][1]
+        last = word_places(text[start:end])[loop.shortest(joining) - 1][1]
         parts.append(text[done : start + last])
         done = end
     return "".join([*parts, text[done:]])

@@ -159,7 +159,13 @@ class _Work:
         sifted = gate.sift(self.segment, draft)
         if sifted.undone:
             self.note(_undone(sifted, number))
-        return replace(draft, text=sifted.text, chances=())
+        for loop in sifted.loops:
+            message = f"The MT said {loop[:60]!r} again and again, and the model left it so: it is said once."
+            self.note(Finding("loop", Severity.WARN, message, number))
+        # Where the end of the draft is undone, that it was cut off there says nothing of this text.
+        whole = any(edit.span[1] >= len(draft.text) for edit in sifted.undone)
+        reason = "stop" if whole else draft.finish_reason
+        return replace(draft, text=sifted.text, finish_reason=reason, chances=())
 
     async def take(self, chosen: Candidate) -> PostEdit:
         """The passage with that draft."""

@@ -21,6 +21,8 @@ from rapidfuzz.distance import Levenshtein
 from ape.edits import apply_edits
 from ape.errors import InputError
 from ape.gate import FEATURES, Evidence, Gate, weigh_edits
+from ape.lexicon import lexicon
+from ape.loops import said_once
 from ape.segment import Draft
 from finetune.example import Example
 
@@ -50,6 +52,7 @@ class Fitted:
     """A gate, and what gates made in the same way did to passages that they were not made of.
 
     Words of distance won there by language pair, of how many words of human text; edits let through, of how many found.
+    `loops` is what saying the loops of the MT once would win by itself, by pair, where there are any.
     """
 
     gate: Gate
@@ -57,6 +60,7 @@ class Fitted:
     words: dict[str, int]
     kept: int
     edits: int
+    loops: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,22 @@ def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
         kept += len(let)
         for one, mine in _by_draft(let):
             won[one.example.pair] += _gained(one, [edit.evidence for edit in mine])
-    return Fitted(_gate(edits, seed), won, words, kept, len(edits))
+    loops = _loops_won(drafts)
+    pays = sum(loops.values()) > 0 <= min(loops.values())
+    gate = _gate(edits, seed).model_copy(update={"cuts_loops": pays})
+    return Fitted(gate, won, words, kept, len(edits), loops)
+
+
+def _loops_won(drafts: Sequence[Drafted]) -> dict[str, float]:
+    won: dict[str, float] = {}
+    for one in drafts:
+        segment, mt, human = one.example.segment, one.example.mt.strip(), one.example.human
+        once = said_once(mt, segment.source, joining=lexicon(segment.target_language).grammatical)
+        if once != mt:
+            won[one.example.pair] = (
+                won.get(one.example.pair, 0.0) + distance(mt, human) - distance(once, human)
+            )
+    return won
 
 
 def _edits(one: Drafted) -> Iterator[_Edit]:

@@ -12,6 +12,8 @@ from typing import Any
 
 from ape.errors import InputError
 from ape.guards import check
+from ape.lexicon import lexicon
+from ape.loops import said_once
 from ape.postedit import Options, post_edit
 from ape.verdict import Severity
 from finetune.drafting import Drafts, Replay
@@ -92,6 +94,14 @@ def guarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
         refused = any(finding.severity is Severity.REJECT for finding in findings)
         texts.append(example.mt if refused else draft.text)
     return texts
+
+
+def said_once_only(examples: Sequence[Example]) -> list[str]:
+    """The MT with its own loops said once: what the gate's rule does by itself, without any model."""
+    return [
+        said_once(example.mt, example.source, joining=lexicon(example.segment.target_language).grammatical)
+        for example in examples
+    ]
 
 
 def score(

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ape.edits import Edit, apply_edits
 from ape.gate.evidence import FEATURES, Evidence, weigh_edits
+from ape.lexicon import lexicon
+from ape.loops import loops_beside, said_once
 from ape.segment import Draft, Segment
 
 # Tokens beside the chosen one that a server is asked to tell of. OpenAI and vLLM allow 20.
@@ -19,18 +21,23 @@ ALTERNATIVES = 10
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """A draft after the gate: the text with the edits that were let through, those, and the ones undone."""
+    """A draft after the gate: the text with the edits that were let through, those, and the ones undone.
+
+    `loops` are those of the MT that were still there then, each as it stands in the text now, and were cut by rule.
+    """
 
     text: str
     kept: tuple[Edit, ...]
     undone: tuple[Edit, ...]
+    loops: tuple[str, ...] = ()
 
 
 class Gate(BaseModel):
     """How likely each edit is to help, by a logistic model; fitted on passages that the model was not trained on.
 
-    `features` are mean, scale and weight of each; `fitted_on` says which passages those were. It travels in the card of
-    the adapter that it was fitted for.
+    `features` are mean, scale and weight of each; `fitted_on` says which passages those were. `cuts_loops`: what the MT
+    says again and again, and the source does not, is said once even where the draft has left it, as small models copy
+    long loops. It travels in the card of the adapter that it was fitted for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,6 +45,7 @@ class Gate(BaseModel):
     features: Mapping[str, tuple[float, float, float]]
     bias: float
     threshold: Annotated[float, Field(ge=0, le=1)]
+    cuts_loops: bool = False
     fitted_on: str = ""
 
     @model_validator(mode="after")
@@ -75,4 +83,10 @@ class Gate(BaseModel):
         sure = {id(one) for one in found if self.lets(one)}
         kept = tuple(one.edit for one in found if id(one) in sure)
         undone = tuple(one.edit for one in found if id(one) not in sure)
-        return Sifted(apply_edits(segment.mt.strip(), kept), kept, undone)
+        text = apply_edits(segment.mt.strip(), kept)
+        loops = loops_beside(text, segment.source) if self.cuts_loops else []
+        if not loops:
+            return Sifted(text, kept, undone)
+        joining = lexicon(segment.target_language).grammatical
+        said = tuple(" ".join(loop.words[: loop.period]) for loop in loops)
+        return Sifted(said_once(text, segment.source, joining=joining), kept, undone, said)

@@ -138,13 +138,13 @@ def _settings(told: Mapping[str, Any]) -> Iterator[str]:
 def _gate(card: Card) -> Iterator[str]:
     if card.gate is None:
         return
+    of = f"; fitted on {card.gate.fitted_on}" if card.gate.fitted_on else ""
     yield (
         "An edit that takes words of meaning away with none for them, or changes spaces alone, is undone; one that "
         "only takes rounds out of a loop of the MT, where the source has none, is let through. Any other is let "
-        f"through where it is likely to help: with a chance of more than {card.gate.threshold:.2f} by a logistic model (bias "
-        f"{card.gate.bias:.3f}"
-        + (f"; fitted on {card.gate.fitted_on}" if card.gate.fitted_on else "")
-        + ") of:"
+        f"through where it is likely to help: with a chance of more than {card.gate.threshold:.2f} by a logistic model "
+        f"(bias {card.gate.bias:.3f}{of}) of the features below."
+        + (" Loops of the MT that a draft leaves are said once, by rule." if card.gate.cuts_loops else "")
     )
     yield ""
     rows = ((name, *(f"{part:.3f}" for part in parts)) for name, parts in card.gate.features.items())

@@ -28,7 +28,7 @@ def test_a_loop_is_told_with_its_place_and_rounds(text: str, looped: str, period
 
 @pytest.mark.parametrize(
     "text",
-    ["", "One.", "A very, very old man.", "No, no, no!", "a cat and a dog and a bird", "12 12", "Again and again."],
+    ["", "One.", "A very, very old man.", "No, no, no!", "a cat and a dog and a bird", "12 12", "Ha-ha-ha-ha!", "x.org/a-b/a-b/a-b/a-b"],
 )  # fmt: skip
 def test_emphasis_and_plain_text_are_none(text: str) -> None:
     assert find_loops(text) == []
@@ -60,7 +60,28 @@ def test_said_once_no_word_is_lost_and_no_loop_is_new(words: list[str]) -> None:
     text = " ".join(words)
     once = said_once(text, "x y z")
     assert set(once.split()) == set(words)
-    assert len(once.split()) == len(words) - sum(len(loop.words) - loop.period for loop in find_loops(text))
+    gone = sum(len(loop.words) - loop.shortest(()) for loop in find_loops(text))
+    assert len(once.split()) == len(words) - gone
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("He bows to the king, to the king, to the king, and goes.", "He bows to the king, and goes."),
+        ("It was not a king, nor a king, nor a king, nor a king of old.", "It was not a king of old."),
+        ("With his broken, his broken, his broken, his tooth.", "With his broken, his tooth."),
+        ("Lord, my lady, my lady, my lady, my lady", "Lord, my lady"),
+        ("他说好好好好的。", "他说好的。"),
+        ("Nothing to say.", "Nothing to say."),
+    ],
+)
+def test_said_once_the_text_goes_on_as_it_did(text: str, once: str) -> None:
+    assert said_once(text, "x y z", joining={"nor"}) == once
+
+
+@pytest.mark.parametrize(("rounds", "is_loop"), [(4, False), (9, True)])
+def test_a_sound_that_the_source_doubles_may_come_a_few_times(rounds: int, is_loop: bool) -> None:
+    assert bool(loops_beside("thump " * rounds, "ドキドキした。")) is is_loop
 
 
 LOOP = "to the king, to the king, to the king, to the king, to"

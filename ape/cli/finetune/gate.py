@@ -61,6 +61,8 @@ def gate(
             "edits": fitted.edits,
             "won": fitted.won,
             "words": fitted.words,
+            "loops": fitted.loops,
+            "cuts_loops": fitted.gate.cuts_loops,
         }
         typer.echo(json.dumps(told))
     else:
@@ -75,3 +77,7 @@ def _show(fitted: Fitted) -> None:
     )
     for pair, won in fitted.won.items():
         typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")
+    if fitted.loops:
+        told = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops.items())
+        what = "are" if fitted.gate.cuts_loops else "would not be"
+        typer.echo(f"Loops of the MT {what} cut where drafts leave them; by itself that wins: {told}.")

@@ -75,7 +75,7 @@ async def _score(
     adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings
 ) -> Results:
     from finetune.example import evenly
-    from finetune.scoring import edited, guarded, score, unguarded
+    from finetune.scoring import edited, guarded, said_once_only, score, unguarded
 
     made = await drafted(adapter, examples, path, settings)
     systems = {
@@ -83,6 +83,9 @@ async def _score(
         "tuned, without the gate": guarded(made, examples),
         "tuned, without gate and guards": unguarded(made, examples),
     }
+    loops = said_once_only(examples)
+    if loops != [example.mt for example in examples]:
+        systems["loops said once, no model"] = loops
     results = score(examples, systems)
     if untuned:
         few = evenly(examples, untuned)

@@ -100,6 +100,17 @@ def test_what_is_cut_out_of_a_loop_is_whole_rounds(mt: str, draft: str) -> None:
     assert NOTHING.sift(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
 
 
+def test_a_loop_that_the_draft_leaves_is_cut_if_the_gate_does_so_and_told() -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    cutting = NOTHING.model_copy(update={"cuts_loops": True})
+    assert NOTHING.sift(segment, Draft(LOOPED)).text == LOOPED
+    sifted = cutting.sift(segment, Draft(LOOPED))
+    assert sifted.text == "He bows to the king, and goes."
+    assert sifted.loops == ("to the king",)
+    author = Segment("Il salue le roi, le roi, le roi, et part.", LOOPED, "fr", "en")
+    assert cutting.sift(author, Draft(LOOPED)).text == LOOPED
+
+
 def test_a_joining_word_goes_with_its_round() -> None:
     mt, draft = "He was very strong , and very strong , and very strong .", "He was very strong ."
     assert NOTHING.sift(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft

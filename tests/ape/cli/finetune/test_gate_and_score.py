@@ -142,6 +142,8 @@ def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, ad
         "edits": 90,
         "won": {"fr-en": 60.0},
         "words": {"fr-en": 1260},
+        "loops": {},
+        "cuts_loops": False,
     }
 
 
