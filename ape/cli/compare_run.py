@@ -23,7 +23,7 @@ from eval.compare.data import Data, data_of
 from eval.compare.earlier import joined, read_run
 from eval.compare.folder import REPORT, WORK, begin_folder, write_run
 from eval.compare.manifest import manifest_of
-from eval.compare.opinion import Opinions
+from eval.compare.opinion import Heard, Opinions
 from eval.compare.reading import Given, read_set, ready_systems
 from eval.compare.system import System
 from eval.compare.work import begin, finished, job_id, require_sources, system_of
@@ -76,12 +76,15 @@ def compare_all(wanted: Wanted, *, json_output: bool = False) -> int:
     models = [one for one in asked if isinstance(one, Model)]
     if models:
         require_sources(data)
-    begin_folder(wanted.output, data, [one.name for one in asked], replace=wanted.replace)
+    names = [one.name for one in asked]
+    heard = wanted.opinions.read(data, names, ready.values())
+    begin_folder(wanted.output, data, names, replace=wanted.replace)
     made = _all_made(data, models, wanted)
     if made is None:
         return STOPPED
     systems = [(ready | made)[one.name] for one in asked]
-    return _finish(wanted, data, systems, metrics, files=wanted.given.files(asked), json_output=json_output)
+    files = wanted.given.files(asked)
+    return _finish(wanted, data, systems, metrics, heard=heard, files=files, json_output=json_output)
 
 
 def _compare_runs(wanted: Wanted, metrics: list[Metric], *, json_output: bool) -> int:
@@ -91,8 +94,10 @@ def _compare_runs(wanted: Wanted, metrics: list[Metric], *, json_output: bool) -
     data, systems = joined(runs)
     if not wanted.metrics:
         metrics = metrics_named(list(dict.fromkeys(name for run in runs for name in run.metrics)))
-    begin_folder(wanted.output, data, [one.name for one in systems], replace=wanted.replace)
-    return _finish(wanted, data, systems, metrics, files=[], json_output=json_output)
+    names = [one.name for one in systems]
+    heard = wanted.opinions.read(data, names, systems)
+    begin_folder(wanted.output, data, names, replace=wanted.replace)
+    return _finish(wanted, data, systems, metrics, heard=heard, files=[], json_output=json_output)
 
 
 def _read(wanted: Wanted, asked: Sequence[Asked]) -> Data:
@@ -155,12 +160,13 @@ def _finish(
     systems: Sequence[System],
     metrics: Sequence[Metric],
     *,
+    heard: Heard,
     files: Sequence[Path],
     json_output: bool,
 ) -> int:
     compared = _compared(data, systems, metrics, wanted.tests)
     try:
-        compared = wanted.opinions.added(compared, open_engine=opened_engine, tell=say)
+        compared = heard.added(compared, open_engine=opened_engine, tell=say)
     except KeyboardInterrupt:
         say("Stopped. What the judge has said is kept, and the same command goes on.")
         return STOPPED

@@ -12,8 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from eval.judge import REASONS, Agreement, Judged, NoVotes, SpansJudged, Tally
+from eval.judge.agreement import ELSEWHERE
 from eval.judge.judgement import Why
 from eval.metric import Unmeasured
+from eval.preference.counted import counted
 
 if TYPE_CHECKING:
     from eval.preference.vote import Vote
@@ -56,13 +58,15 @@ def show_spans(judged: SpansJudged, results: Results, agreed: Mapping[str, Agree
 
 
 def agreements(judged: SpansJudged, votes: Sequence[Vote]) -> dict[str, Agreement | NoVotes]:
-    """For every two systems that people voted on; without votes, that there are none."""
-    found: dict[str, Agreement | NoVotes] = {
+    """For every two systems that people voted on; where there are none, why."""
+    if not counted(votes):
+        return {"": NoVotes()}
+    elsewhere = NoVotes(ELSEWHERE)
+    found = {
         f"{one} and {other}": judged.as_pairs(one, other).beside(votes).agreement
         for one, other in combinations(judged.segments, 2)
     }
-    none: dict[str, Agreement | NoVotes] = {"": NoVotes()}
-    return {name: one for name, one in found.items() if isinstance(one, Agreement)} or none
+    return {name: one for name, one in found.items() if one != elsewhere} or {"": elsewhere}
 
 
 def _wins(tallies: Sequence[Tally]) -> Table:

@@ -23,8 +23,13 @@ from eval.ab.trial import Trial
 from eval.ab.written import FORMULA
 from eval.preference.vote import Kind, Vote
 
-# What people write into a cell, and what it means.
-_CHOICES = {"a": "first", "b": "second", "=": "tie", "same": "tie"}
+# What people write for an answer, and what it means.
+_SIDES = {"a": "first", "b": "second"}
+_ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "choice": _SIDES | {"=": "tie", "same": "tie"},
+    "believed_human": _SIDES,
+    "confidence": {},
+}
 
 
 class VoteRow(Answer):
@@ -59,7 +64,7 @@ def placed_votes(path: Path, trial: Trial | None = None) -> list[tuple[str, Vote
     """The votes of a file, each with the place where it stands: "Line 3 of votes.csv"."""
     text = _text(path)
     if path.suffix.lower() == ".csv":
-        return list(_of_rows(_csv_rows(text, path.name), trial))
+        return list(_of_rows(_csv_rows(text, path.name, needed=_needed(trial)), trial))
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return list(_of_rows(_json_rows(text, path.name), trial))
     if path.suffix.lower() != ".json":
@@ -116,14 +121,13 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
     ballots: dict[str, Ballots] = {}
     catalogue = Catalogue(trial) if trial else None
     for place, row in rows:
-        if missing := {"item", "choice", "rater"} - row.keys():
+        if missing := _needed(trial) - row.keys():
             raise InputError(
                 f"{place} is no vote: it has no {min(missing)!r}. Is it from another project?", field="votes"
             )
-        if not row["choice"]:
+        given = {name: value for name, value in (row | _answers(row)).items() if value not in ("", None)}
+        if "choice" not in given:
             continue
-        row["choice"] = _CHOICES.get(str(row["choice"]).strip().lower(), row["choice"])
-        given = {name: value for name, value in row.items() if value not in ("", None)}
         if "first" in given and "second" in given:
             yield place, _named(given, catalogue, place)
             continue
@@ -136,6 +140,16 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
         )
         with _told_at(place):
             yield place, ballots[rater].vote(answer)
+
+
+def _needed(trial: Trial | None) -> set[str]:
+    return {"item", "choice", "rater"} | ({"trial"} if trial else set())
+
+
+def _answers(row: Mapping[str, Any]) -> dict[str, str]:
+    """The answers as we call them, however they are written; blank where there is none."""
+    said = {name: row[name].strip().lower() for name in _ANSWERS if isinstance(row.get(name), str)}
+    return {name: _ANSWERS[name].get(one, one) for name, one in said.items()}
 
 
 def _named(row: Mapping[str, Any], catalogue: Catalogue | None, place: str) -> Vote:
@@ -165,6 +179,10 @@ def _same(id: object, trial: Trial | None, place: str) -> Trial:
             f"{place} does not name the systems that were shown: give the trial that it belongs to.",
             field="trial",
         )
+    if id is None:
+        raise InputError(
+            f"{place} does not name its trial, and this is {trial.id!r} ({trial.name}).", field="trial"
+        )
     if id != trial.id:
         raise InputError(
             f"{place} is of the trial {str(id)[:40]!r}, and this is {trial.id!r} ({trial.name}). Give the votes to the "
@@ -190,11 +208,11 @@ def _json_rows(text: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield at, _with_errors(row)
 
 
-def _csv_rows(text: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(text: str, place: str, *, needed: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     # Where a comma is in numbers, spreadsheets part cells by semicolons.
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
-    if missing := {"item", "choice", "rater"} - set(reader.fieldnames or ()):
+    if missing := needed - set(reader.fieldnames or ()):
         raise InputError(f"{place} has no column {min(missing)!r}: is it a table of votes?", field="votes")
     try:
         for row in reader:
@@ -220,6 +238,6 @@ def _with_errors(row: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, list[str]] = {}
     for side, names in (("first", ("errors_first", "errors_a")), ("second", ("errors_second", "errors_b"))):
         cell = next((str(row[name]) for name in names if row.get(name)), "")
-        if kinds := [kind.strip() for kind in cell.replace(",", ";").split(";") if kind.strip()]:
+        if kinds := [kind.strip().lower() for kind in cell.replace(",", ";").split(";") if kind.strip()]:
             found[side] = kinds
     return row | {"errors": found}

@@ -22,8 +22,8 @@ from ape.engines.loading import loading
 from ape.engines.protocol import DEFAULT
 from ape.errors import InputError
 from ape.jobs.files import hash_of
-from ape.models import resolve
-from ape.models.content import revision_of
+from ape.models import parse, resolve
+from ape.models.content import require_gguf, revision_of
 from ape.settings import Settings, load_settings
 from eval.compare.data import NOTHING
 
@@ -111,11 +111,20 @@ def settings_of(what: str) -> Settings:
     place = Path(what).expanduser()
     if not place.is_dir():
         model = None if what == DEFAULT else what
-        return load_settings(engine="embedded", model=model, aliases={}, adapters={})
+        settings = load_settings(engine="embedded", model=model, aliases={}, adapters={})
+        _refuse_unknown(settings)
+        return settings
     if not (place / CARD).is_file():
         raise InputError(f"{what} is a folder without {CARD}: no adapter that we can serve.", field="system")
     adapter = place.resolve().name
     return load_settings(engine="embedded", model=adapter, aliases={}, adapters={adapter: str(place)})
+
+
+def _refuse_unknown(settings: Settings) -> None:
+    """Nothing is pulled for it: a name of the hub is believed."""
+    meant = parse(loading(settings).base)
+    if isinstance(meant, Path):
+        require_gguf(meant)
 
 
 def texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:

@@ -87,7 +87,11 @@ class Compared:
             "identical": [list(names) for names in self.same],
             "pairs": {metric: [_tested(one) for one in found] for metric, found in self.pairs.items()},
             "wins": {
-                metric: {"unit": matrix.unit, "pairs": [_won(*one) for one in matrix.wins.items()]}
+                metric: {
+                    "unit": matrix.unit,
+                    "intervals": matrix.intervals,
+                    "pairs": [_won(*one) for one in matrix.wins.items()],
+                }
                 for metric, matrix in self.matrices.items()
             },
             "differ_most": self.differ_most(),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -51,9 +51,12 @@ class Data:
         return [[next(rest) for _ in range(len(one))] for one in self.corpus.documents]
 
 
-def data_of(corpus: Corpus, mt: str = "") -> Data:
-    """The set, with the system of that name as the MT; the usual or the only one where none is named."""
-    name = _mt_of(corpus, mt)
+def data_of(corpus: Corpus, mt: str = "", *, added: Collection[str] = ()) -> Data:
+    """The set, with the system of that name as the MT; the usual or the only one where none is named.
+
+    Systems that were `added` to the set are candidates: none of them is the MT unless it is named.
+    """
+    name = mt if mt in corpus.systems else _mt_of([one for one in corpus.systems if one not in added], mt)
     documents = tuple(replace(one, outputs={NOTHING: one.outputs[name]}) for one in corpus.documents)
     others = {other: flat(corpus, other) for other in corpus.systems if other != name}
     return Data(replace(corpus, documents=documents), others, name)
@@ -64,21 +67,19 @@ def flat(corpus: Corpus, system: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(one.outputs[system] for one in corpus.documents))
 
 
-def _mt_of(corpus: Corpus, wanted: str) -> str:
-    known = corpus.systems
+def _mt_of(known: Sequence[str], wanted: str) -> str:
+    if not known:
+        raise InputError("The set has no system to be the MT. Give it with --mt @FILE.", field="mt")
+    told = ", ".join(known)
     if wanted:
-        if wanted in known:
-            return wanted
         raise InputError(
-            f"There is no system called {wanted!r} in the set to be the MT. There is: {', '.join(known)}.",
-            field="mt",
+            f"There is no system called {wanted!r} in the set to be the MT. There is: {told}.", field="mt"
         )
-    usual = [name for name in _USUAL if name in known] or (list(known) if len(known) == 1 else [])
+    usual = [name for name in _USUAL if name in known] or (known if len(known) == 1 else [])
     if usual:
         return usual[0]
     raise InputError(
-        f"Which of these is the MT that the others start from: {', '.join(known)}? Say it with --mt NAME.",
-        field="mt",
+        f"Which of these is the MT that the others start from: {told}? Say it with --mt NAME.", field="mt"
     )
 
 

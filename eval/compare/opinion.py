@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ape.engines.protocol import Engine
 from ape.errors import InputError
 from ape.settings import Settings
+from eval.ab.places import REFERENCE
 from eval.compare.asked import settings_of
 from eval.compare.compared import Compared
+from eval.compare.data import NOTHING, Data
+from eval.compare.system import System, nothing
+from eval.preference.counted import counted
 from eval.preference.vote import SHUFFLED, Vote
 
 if TYPE_CHECKING:
@@ -50,69 +54,107 @@ class Opinions:
         """All that are read."""
         return [path for path in (self.votes, self.trial) if path]
 
-    def added(self, compared: Compared, *, open_engine: Opener, tell: Callable[[str], None]) -> Compared:
-        """The comparison with what they say; the judge's agreement with the votes is always told with it."""
-        trial = self._trial(compared)
-        votes = self._votes(compared, trial)
-        if votes:
-            from eval.compare.siding import siding
-            from eval.judge import by_passage
-            from eval.preference.analysis import analyse
+    def read(self, data: Data, names: Sequence[str], ready: Iterable[System]) -> Heard:
+        """What was given, checked as far as it can be before any model is asked. Raises InputError.
 
-            placed = by_passage(votes, trial) if trial else votes
-            beside = {"metrics": siding(compared, placed, seed=self.seed), "texts_checked": trial is not None}
-            compared = replace(compared, voted=analyse(votes, seed=self.seed).to_dict() | beside)
-            if trial is None:
-                tell(f"{UNCHECKED} Name it with --trial.")
-        if not self.judge:
-            return compared
-        judged = asyncio.run(self._judged(compared, trial, open_engine)).beside(votes)
-        tell(f"The judge: {judged.cost}. Beside people: {judged.agreement}.")
-        # What it cost this time is not what it cost the first time, and no result.
-        told = {key: value for key, value in judged.to_dict().items() if key != "cost"}
-        return replace(compared, judged={"given": self.judge, **told})
+        `names` are all systems that will be compared, and `ready` those whose texts are known by now.
+        """
+        known = tuple(dict.fromkeys((NOTHING, *names, *human(data))))
+        trial = self._trial(known)
+        judge = settings_of(self.judge) if self.judge else None
+        heard = Heard(self, judge, trial, self._votes(known, trial))
+        heard.refuse_other_texts(data, (nothing(data), *ready))
+        return heard
 
-    def _trial(self, compared: Compared) -> Trial | None:
+    def _trial(self, names: Sequence[str]) -> Trial | None:
         from eval.ab.file import read_trial
-        from eval.ab.shown import refuse_other_texts
 
         if self.trial is None:
             return None
         trial = read_trial(self.trial)
-        if odd := set(trial.systems) - set(compared.names):
+        if odd := set(trial.systems) - set(names):
             raise InputError(
-                f"{self.trial.name} is a test of {min(odd)!r}, which is no system here. Here is: "
-                f"{', '.join(compared.names)}.",
+                f"{self.trial.name} is a test of {min(odd)!r}, which is no system here. Here is: {', '.join(names)}.",
                 field="trial",
             )
-        ids = compared.data.ids
-        texts = {one.name: dict(zip(ids, one.texts, strict=True)) for one in compared.systems}
-        refuse_other_texts(trial, texts, file=self.trial.name)
         return trial
 
-    def _votes(self, compared: Compared, trial: Trial | None) -> list[Vote]:
+    def _votes(self, names: Sequence[str], trial: Trial | None) -> list[Vote]:
         from eval.ab.exchange import read_votes
 
         if self.votes is None:
             return []
         every = read_votes(self.votes, trial)
-        known = {*compared.names, SHUFFLED}
+        known = {*names, SHUFFLED}
         votes = [vote for vote in every if {vote.first, vote.second} <= known]
-        if not votes:
+        if not counted(votes):
             raise InputError(
-                f"{self.votes.name} has no vote between two of these: {', '.join(compared.names)}.",
-                field="votes",
+                f"{self.votes.name} has no vote between two of these: {', '.join(names)}.", field="votes"
             )
         return votes
 
-    async def _judged(self, compared: Compared, trial: Trial | None, open_engine: Opener) -> Judged:
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The votes and their trial as they were read, and the settings of the judge."""
+
+    asked: Opinions
+    judge: Settings | None
+    trial: Trial | None
+    votes: Sequence[Vote]
+
+    def refuse_other_texts(self, data: Data, systems: Iterable[System]) -> None:
+        """Raises InputError where the trial showed another text of one of these systems."""
+        from eval.ab.shown import refuse_other_texts
+
+        if self.trial is None or self.asked.trial is None:
+            return
+        said = human(data) | {one.name: one.texts for one in systems}
+        texts = {name: dict(zip(data.ids, every, strict=True)) for name, every in said.items()}
+        refuse_other_texts(self.trial, texts, file=self.asked.trial.name)
+
+    def added(self, compared: Compared, *, open_engine: Opener, tell: Callable[[str], None]) -> Compared:
+        """The comparison with what they say; the judge's agreement with the votes is always told with it."""
+        # What models would say was not known when the trial was read.
+        self.refuse_other_texts(compared.data, compared.systems)
+        if self.votes:
+            compared = replace(compared, voted=self._voted(compared))
+            if self.trial is None:
+                tell(f"{UNCHECKED} Name it with --trial.")
+        if self.judge is None:
+            return compared
+        judged = asyncio.run(self._judged(compared, self.judge, open_engine)).beside(self.votes)
+        tell(f"The judge: {judged.cost}. Beside people: {judged.agreement}.")
+        # What it cost this time is not what it cost the first time, and no result.
+        told = {key: value for key, value in judged.to_dict().items() if key != "cost"}
+        return replace(compared, judged={"given": self.asked.judge, **told})
+
+    def _voted(self, compared: Compared) -> dict[str, Any]:
+        from eval.compare.siding import siding
+        from eval.judge import by_passage
+        from eval.preference.analysis import analyse
+
+        placed = by_passage(self.votes, self.trial) if self.trial else self.votes
+        sided = siding(compared, placed, seed=self.asked.seed)
+        beside = {"metrics": sided, "texts_checked": self.trial is not None}
+        return analyse(self.votes, seed=self.asked.seed).to_dict() | beside
+
+    async def _judged(self, compared: Compared, settings: Settings, open_engine: Opener) -> Judged:
         from eval.judge import Asking, judge_pairs, pairs_in
         from eval.judge.asking import server_of
 
-        settings = settings_of(self.judge)
-        pairs = pairs_in(trial) if trial else drawn(compared, items=self.items, seed=self.seed)
+        asked = self.asked
+        pairs = pairs_in(self.trial) if self.trial else drawn(compared, items=asked.items, seed=asked.seed)
         async with open_engine(settings) as engine:
             return await judge_pairs(pairs, engine, asking=Asking(server=server_of(settings)))
+
+
+def human(data: Data) -> dict[str, tuple[str, ...]]:
+    """The translation that people may have read beside the systems, by its name in a trial, if the set has one."""
+    documents = data.corpus.documents
+    if not all(one.references for one in documents):
+        return {}
+    return {REFERENCE: tuple(text or "" for one in documents for text in one.references[0])}
 
 
 def drawn(compared: Compared, *, items: int, seed: int) -> list[Pair]:

@@ -73,7 +73,8 @@ def _facts(compared: Compared) -> dict[str, str]:
         if references
         else "no reference: nobody's translation is known",
         "Do nothing": f"the MT as it was ({compared.data.mt})",
-        "Intervals": f"95%, bootstrap over {how.by}s, {how.samples:,} resamples, seed {how.seed}",
+        "Intervals": f"95%; of scores and differences by bootstrap over {how.by}s, {how.samples:,} resamples, seed "
+        f"{how.seed}; of wins as said there",
     }
 
 

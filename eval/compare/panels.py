@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -11,7 +11,7 @@ from eval.compare.compared import Compared
 from eval.compare.data import NOTHING
 from eval.compare.plots import Cloud, Gain, Strips, cloud, strips
 from eval.compare.system import System
-from eval.compare.wins import Matrix, Tested, Wins
+from eval.compare.wins import Matrix, Tested, Wins, both_ways, independent
 from eval.metric import Metric
 from eval.report.page import LEVEL
 from eval.significance import Comparison
@@ -24,11 +24,15 @@ class Panel:
     name: str
     title: str
     note: str
-    matrix: Matrix | None
+    matrix: Matrix
     tests: Mapping[tuple[str, str], Tested]
     cloud: Cloud | None = None
     strips: Strips | None = None
     higher_is_better: bool = True
+
+    def names(self, systems: Sequence[str]) -> list[str]:
+        """Whose wins are told: all systems, and the human translation where it was read beside them."""
+        return list(dict.fromkeys([*systems, *(name for pair in self.matrix.wins for name in pair)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +145,26 @@ def _opinions(compared: Compared) -> Iterator[Panel]:
             "judge", f"judge: {judged['given']}", judged["signature"], _tallied(judged["systems"]), {}
         )
     if voted := compared.voted:
-        note = f"{voted['votes']:,} votes of {len(voted['raters'])} raters on {voted['items']:,} items"
+        votes, raters = _many(voted["votes"], "vote"), _many(len(voted["raters"]), "rater")
+        note = f"{votes} of {raters} on {_many(voted['items'], 'item')}"
         yield Panel("votes", "votes of people", note, _voted(voted["preferences"]), {})
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _voted(preferences: Iterable[Mapping[str, Any]]) -> Matrix:
     """With the intervals of the analysis, for which several votes on one item are not independent."""
-    wins = {}
-    for one in preferences:
-        if "wins" in one:
-            low, high = one["interval"]["low"], one["interval"]["high"]
-            wins[one["system"], one["other"]] = Wins(one["wins"], one["losses"], one["ties"], (low, high))
-            wins[one["other"], one["system"]] = Wins(
-                one["losses"], one["wins"], one["ties"], (1 - high, 1 - low)
-            )
-    return Matrix("vote", wins)
+    known = [one for one in preferences if "wins" in one]
+    wins = {
+        (one["system"], one["other"]): Wins(
+            one["wins"], one["losses"], one["ties"], (one["interval"]["low"], one["interval"]["high"])
+        )
+        for one in known
+    }
+    intervals = " or ".join(dict.fromkeys(one["interval"]["method"] for one in known))
+    return Matrix("vote", both_ways(wins), intervals)
 
 
 def _tallied(tallies: Iterable[Mapping[str, Any]]) -> Matrix:
@@ -165,5 +174,4 @@ def _tallied(tallies: Iterable[Mapping[str, Any]]) -> Matrix:
         (first, second), (won, lost) = one["systems"], one["wins"]
         silent = sum(one["unscored"].values())
         wins[first, second] = Wins(won, lost, one["ties"], unscored=silent)
-        wins[second, first] = Wins(lost, won, one["ties"], unscored=silent)
-    return Matrix("paragraph", wins)
+    return Matrix("paragraph", both_ways(wins), independent("pair"))

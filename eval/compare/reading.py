@@ -10,7 +10,6 @@ from ape.errors import InputError
 from eval.compare.asked import Asked, File, InSet, texts_by_id
 from eval.compare.data import NOTHING, Data, data_of
 from eval.compare.system import System, in_the_set, ready
-from eval.corpus import Corpus
 from eval.reading import Rules, read_corpus
 from eval.reading.given import numbered_lines
 from eval.reading.parallel import Parting
@@ -52,7 +51,7 @@ def read_set(given: Given, asked: Sequence[Asked], rules: Rules) -> Data:
         rules=rules,
         encoding=given.encoding,
     )
-    return data_of(corpus, mt or _only(corpus, systems))
+    return data_of(corpus, mt, added=systems)
 
 
 def ready_systems(data: Data, asked: Sequence[Asked]) -> dict[str, System]:
@@ -79,12 +78,6 @@ def _texts(file: File, data: Data) -> tuple[str, ...]:
             field="system",
         )
     return texts
-
-
-def _only(corpus: Corpus, added: dict[str, Path]) -> str:
-    """The one system of the set itself, where there is but one; those of other files can't be the MT."""
-    own = [name for name in corpus.systems if name not in added]
-    return own[0] if len(own) == 1 else ""
 
 
 def _is_json(path: Path) -> bool:

@@ -75,12 +75,17 @@ def ready(name: str, texts: Sequence[str], data: Data, *, given: str) -> System:
 
 def in_the_set(name: str, wanted: str, data: Data) -> System:
     """A system of the set under its new name."""
-    if wanted not in data.others:
-        there = ", ".join(data.others) or "none but the MT"
+    if wanted in data.others:
+        return ready(name, data.others[wanted], data, given=f":{wanted}")
+    if wanted in (data.mt, NOTHING):
         raise InputError(
-            f"The set has no system {wanted!r} for {name}=:{wanted}. There is: {there}.", field="system"
+            f"{name}=:{wanted} is the MT of the set, which is always among the systems as {NOTHING}: leave it out.",
+            field="system",
         )
-    return ready(name, data.others[wanted], data, given=f":{wanted}")
+    there = ", ".join(data.others) or "none but the MT"
+    raise InputError(
+        f"The set has no system {wanted!r} for {name}=:{wanted}. There is: {there}.", field="system"
+    )
 
 
 def identical(systems: Iterable[System]) -> list[tuple[str, ...]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 from eval.corpus import Corpus
 from eval.metric import Counted, Metric, Unmeasured
+from eval.preference.itemwise import in_units
 from eval.preference.proportion import wilson
 from eval.scoring import Resampling, Results, segment_scores
 from eval.significance import Comparison, holm
@@ -35,9 +37,15 @@ class Wins:
     worse: int
     ties: int
     known: tuple[float, float] | None = None
-    """The interval, where it was found otherwise: of votes, several may be on one item."""
+    """The interval, where places go together: paragraphs of a document, or votes on one item."""
     unscored: int = 0
     """Where a judge gave no verdict: neither a win nor a tie."""
+
+    @property
+    def turned(self) -> Wins:
+        """The other's, over the one."""
+        known = (1 - self.known[1], 1 - self.known[0]) if self.known else None
+        return Wins(self.worse, self.better, self.ties, known, self.unscored)
 
     @property
     def share(self) -> float | None:
@@ -68,6 +76,13 @@ class Matrix:
 
     unit: str
     wins: Mapping[tuple[str, str], Wins]
+    intervals: str
+    """How they were found."""
+
+
+def both_ways(wins: Mapping[tuple[str, str], Wins]) -> dict[tuple[str, str], Wins]:
+    """With those of the second over the first, too."""
+    return {**wins, **{(other, one): found.turned for (one, other), found in wins.items()}}
 
 
 def pairwise(metric: Metric, counted: Mapping[str, Counted | Unmeasured], how: Resampling) -> list[Tested]:
@@ -92,22 +107,33 @@ def pairwise(metric: Metric, counted: Mapping[str, Counted | Unmeasured], how: R
 
 
 def win_matrix(results: Results, metric: Metric) -> Matrix | None:
-    """Every system against every other, by segments where the metric is about them, else by documents."""
+    """Every system against every other, by segments where the metric is about them, else by documents.
+
+    Where the tests resample documents, the segments of one go together here as well.
+    """
     counted = {name: one for name, one in results.counted[metric.name].items() if isinstance(one, Counted)}
     if len(counted) < 2:
         return None
     scores = {name: _scores(results.corpus, name, one) for name, one in counted.items()}
     by_segment = all(isinstance(key, tuple) for one in scores.values() for key in one)
+    unit = "paragraph" if by_segment else "document"
+    together = by_segment and results.resampling.by == "document"
     wins = {
-        (one, other): _wins(scores[one], scores[other], higher=metric.higher_is_better)
-        for one in scores
-        for other in scores
-        if one != other
+        (one, other): _wins(scores[one], scores[other], higher=metric.higher_is_better, by_document=together)
+        for one, other in combinations(scores, 2)
     }
-    return Matrix("paragraph" if by_segment else "document", wins)
+    intervals = "Wilson, the paragraphs of a document taken together" if together else independent(unit)
+    return Matrix(unit, both_ways(wins), intervals)
 
 
-Scores = Mapping[object, float | None]
+def independent(unit: str) -> str:
+    """The intervals of Wins that know none."""
+    return f"Wilson, {unit}s taken as independent"
+
+
+Place: TypeAlias = int | tuple[int, int]
+"""The number of a document, or that and the segment's there."""
+Scores: TypeAlias = Mapping[Place, float | None]
 
 
 def _scores(corpus: Corpus, system: str, counted: Counted) -> Scores:
@@ -119,10 +145,22 @@ def _scores(corpus: Corpus, system: str, counted: Counted) -> Scores:
     }
 
 
-def _wins(ours: Scores, theirs: Scores, *, higher: bool) -> Wins:
-    both = [(one, theirs.get(key)) for key, one in ours.items()]
-    apart = [one - other for one, other in both if one is not None and other is not None]
-    signed: Sequence[float] = apart if higher else [-one for one in apart]
-    better = sum(one > _CLOSE for one in signed)
-    worse = sum(one < -_CLOSE for one in signed)
-    return Wins(better, worse, len(signed) - better - worse)
+def _wins(ours: Scores, theirs: Scores, *, higher: bool, by_document: bool) -> Wins:
+    sign = 1 if higher else -1
+    both = {place: (one, theirs.get(place)) for place, one in ours.items()}
+    apart = {
+        place: sign * (one - other)
+        for place, (one, other) in both.items()
+        if one is not None and other is not None
+    }
+    won = {place: one > 0 for place, one in apart.items() if abs(one) > _CLOSE}
+    better = sum(won.values())
+    known = _by_document(won) if by_document else None
+    return Wins(better, len(won) - better, len(apart) - len(won), known)
+
+
+def _by_document(won: Mapping[Place, bool]) -> tuple[float, float] | None:
+    """The interval; None where no document has two of them, and all are independent."""
+    documents = [place[0] if isinstance(place, tuple) else place for place in won]
+    found = in_units(documents, list(map(float, won.values())))
+    return (found.bounds.low, found.bounds.high) if found else None

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from eval.ab.trial import Trial
     from eval.judge.judged import Judged
 
+ELSEWHERE = "none of the human votes is on a pair that was judged"
 _TIE = "a tie"
 _Couple: TypeAlias = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class NoVotes:
-    """Nobody voted on what was judged."""
+    """There is nothing that the judge could be held against, and why."""
 
     why: str = "there are no human votes to compare with"
 
@@ -93,9 +94,10 @@ def _kappa_dict(kappa: Interval | Unmeasured) -> dict[str, Any]:
 def agreement(judged: Judged, votes: Iterable[Vote]) -> Agreement | NoVotes:
     """With the majority of the votes on each pair; a vote is on a pair of its item, or id, and of the same systems."""
     pairs = {_couple(pair.item or pair.id, pair.systems): pair for pair in judged.pairs}
-    found = [vote for vote in counted(votes) if _couple(vote.item, vote.pair) in pairs]
+    given = counted(votes)
+    found = [vote for vote in given if _couple(vote.item, vote.pair) in pairs]
     if not found:
-        return NoVotes()
+        return NoVotes(ELSEWHERE) if given else NoVotes()
     people = _majorities(found)
     ours = {couple: winner_of(pairs[couple], judged.verdicts[pairs[couple].id]) for couple in people}
     unscored = [couple for couple, one in ours.items() if isinstance(one, Unscored)]

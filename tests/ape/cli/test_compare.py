@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
+from eval.ab.design import Design, make
+from eval.ab.file import write_trial
 from tests.ape.cli.conftest import APE, Run
+from tests.eval.ab.making import a_corpus
 from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, WORSE
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, scripted_server, translation_in
 
@@ -57,6 +60,14 @@ def words(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
         "-o",
         "run",
     ]
+
+
+def a_vote(first: str, second: str, *, choice: str = "first", **more: str) -> dict[str, str]:
+    return {"item": "i1", "rater": "ada", "first": first, "second": second, "choice": choice} | more
+
+
+def write_votes(path: Path, *votes: dict[str, str]) -> None:
+    path.write_text("".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8")
 
 
 def results(folder: Path) -> dict[str, Any]:
@@ -248,6 +259,10 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
     [
         (["--metric", "bleau"], "no metric called 'bleau'"),
         (["--system", "x=:p9"], "no system 'p9'"),
+        (
+            ["--system", "x=:mt"],
+            "x=:mt is the MT of the set, which is always among the systems as do-nothing",
+        ),
         (["--system", "x=@short.txt"], "short.txt has 2 lines of text, and the table has 4 segments"),
         (["--system", "x=@short.jsonl"], "'x' has no text for paragraph 'north:2'"),
         (["--system", "x=@gone.txt"], "There is no file gone.txt"),
@@ -255,6 +270,15 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["-o", "set.jsonl/run"], "can't be written"),
         (["-o", "full"], "full has other files in it"),
         (["old"], "Earlier runs have their set"),
+        (["--system", "x=smolm2"], "smolm2"),
+        (["--judge", "smolm2"], "smolm2"),
+        (["--judge", "gone.gguf"], "There is no file gone.gguf"),
+        (["--votes", "gone.jsonl"], "gone.jsonl can't be read"),
+        (["--votes", "strangers.jsonl"], "no vote between two of these: do-nothing, model, worse"),
+        (["--votes", "twice.jsonl"], "has two votes on model and worse"),
+        (["--trial", "gone.json"], "gone.json"),
+        (["--trial", "strangers.json"], "strangers.json is a test of 'mt', which is no system here"),
+        (["--trial", "other.json"], "other.json showed another text of 'worse' than it has here"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_model_is_asked(
@@ -264,10 +288,35 @@ def test_what_is_wrong_is_told_before_any_model_is_asked(
     (tmp_path / "short.jsonl").write_text('{"id": "north:1", "text": "One."}\n', encoding="utf-8")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "diary.txt").write_text("mine", encoding="utf-8")
+    write_votes(tmp_path / "strangers.jsonl", a_vote("one", "two"))
+    write_votes(tmp_path / "twice.jsonl", a_vote("model", "worse"), a_vote("model", "worse"))
+    write_trial(make(a_corpus(), seed=1, design=Design(items=2)), tmp_path / "strangers.json")
+    others = a_corpus(systems=("model", "worse"))
+    write_trial(make(others, seed=1, design=Design(items=2)), tmp_path / "other.json")
     done = here(*words, *more)
     assert done.returncode == 2, done.stderr
     assert told in done.stderr
     assert scripted.requests == []
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["gt", "mt"])
+def test_which_system_of_the_set_is_the_mt_is_asked_though_a_candidate_has_a_usual_name(
+    here: Run, tmp_path: Path, name: str
+) -> None:
+    rows = [
+        {"source": source, "systems": {"google": mt, "deepl": mt}}
+        for source, mt in zip(SOURCES, MT, strict=True)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "set.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "better.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
+    words = ("compare", "--data", "set.jsonl", "--system", f"{name}=@better.txt", *QUICK, "-o", "run")
+    done = here(*words)
+    assert done.returncode == 2
+    assert "Which of these is the MT that the others start from: google, deepl?" in done.stderr
+    assert here(*words, "--mt", "google").returncode == 0
+    assert [one["changed"] for one in results(tmp_path / "run")["systems"]] == [0, 3]
 
 
 def test_text_files_side_by_side_are_a_set_too(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
@@ -324,6 +373,7 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     low, high = preference["interval"]["low"], preference["interval"]["high"]
     assert preference["interval"]["method"] == "Wilson, on effective votes"  # two votes on each item
     assert f"{low:.0%} to {high:.0%}" in page
+    assert "the 95% interval (Wilson, on effective votes)" in page
     assert (
         "no score for both texts of any vote" in told["metrics"]["chrf"]["not_applicable"]
     )  # without the trial
@@ -439,3 +489,36 @@ def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[st
     assert f"trial.json showed another text of 'worse' than it has here, first in item {rows[0]['item']}" in (
         done.stderr
     )
+
+
+def test_votes_against_the_human_translation_stand_among_the_votes(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    assert here(*words).returncode == 0
+    three = ("--system", "worse", "--system", "do-nothing", "--system", "reference")
+    made = here("ab", "make", "--data", "run/outputs.jsonl", *three, "--all-pairs", "-o", "trial.json")
+    assert made.returncode == 0, made.stderr
+    trial = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
+    votes = [
+        a_vote(*item["systems"], choice="second", trial=trial["id"], item=item["id"])
+        for item in trial["items"]
+        if item["kind"] == "pair"
+    ]
+    write_votes(tmp_path / "votes.jsonl", *votes)
+    given = ("--votes", "votes.jsonl", "--trial", "trial.json")
+    done = here(*words, *given)
+    assert done.returncode == 0, done.stderr
+    assert "People prefer reference to do-nothing in 100.0% [" in done.stdout
+    told = results(tmp_path / "run")["votes"]
+    assert (told["votes"], told["systems"]) == (len(votes), ["do-nothing", "reference", "worse"])
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    against = sum("reference" in vote.values() and "worse" in vote.values() for vote in votes)
+    assert f'title="reference over worse: {against} better, 0 worse, 0 ties"' in page
+    _reword(tmp_path / "set.jsonl", HUMAN[0], "The lamp of the tower died.")
+    done = here(*words[:-1], "other", *given)
+    assert done.returncode == 2
+    assert "trial.json showed another text of 'reference' than it has here" in done.stderr
+    write_set(tmp_path, references=False)
+    done = here(*words[:-1], "other", *given)
+    assert done.returncode == 2
+    assert "trial.json is a test of 'reference', which is no system here" in done.stderr

@@ -204,6 +204,28 @@ def test_marks_that_cannot_be_used_are_told(
     assert (wrong.returncode, "no system 'nobody'" in wrong.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("said", ["<errors>\nnone\n</errors>", "Very good."])
+def test_votes_are_not_denied_where_the_marks_decide_nothing(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path, said: str
+) -> None:
+    votes_file(tmp_path)
+    scripted.play(Say(said))
+    done = here("judge", "spans", *typed, "--votes", "votes.jsonl")
+    sentence = "good and bad: There is no pair that both the judge and the people decided."
+    assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
+
+
+def test_votes_on_nothing_that_was_judged_are_told_as_such(
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    vote = {"item": "c9:1", "rater": "r", "first": "bad", "second": "good", "choice": "first"}
+    (tmp_path / "votes.jsonl").write_text(json.dumps(vote) + "\n", encoding="utf-8")
+    sentence = "A judge is a model, not a reader. None of the human votes is on a pair that was judged."
+    assert sentence in here("judge", "pairs", *typed, "--votes", "votes.jsonl").stdout.splitlines()
+    scripted.script = marking
+    assert sentence in here("judge", "spans", *typed, "--votes", "votes.jsonl").stdout.splitlines()
+
+
 def test_marks_are_not_held_against_votes_on_other_texts(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -143,6 +143,36 @@ def test_a_table_that_was_filled_in_is_read_without_the_rows_that_were_not(
     assert votes[0].errors == {"second": ("discourse", "word sense")}
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("A", "first"), (" b ", "second"), ("Tie", "tie"), ("SAME", "tie"), ("Second", "second")],
+)
+def test_answers_are_taken_however_they_are_written(tmp_path: Path, written: str, meant: str) -> None:
+    item = TRIAL.items[0].id
+    columns = "trial,item,rater,choice,confidence,believed_human,errors_a"
+    cells = f"{TRIAL.id},{item},anna,{written},Sure , Both,Word Sense"
+    (vote,) = read_votes(a_file(tmp_path / "anna.csv", f"{columns}\n{cells}\n"), TRIAL)
+    assert (vote.choice, vote.confidence, vote.believed_human) == (meant, "sure", "both")
+    assert vote.errors == {"first": ("word sense",)}
+
+
+def test_a_blank_is_no_answer(tmp_path: Path) -> None:
+    first, second = (item.id for item in TRIAL.items[:2])
+    rows = (
+        "trial,item,rater,choice,confidence",
+        f"{TRIAL.id},{first},anna, ,sure",
+        f"{TRIAL.id},{second},anna,a, ",
+    )
+    (vote,) = read_votes(a_file(tmp_path / "anna.csv", "\n".join(rows)), TRIAL)
+    assert (vote.item, vote.confidence) == (second, None)
+
+
+def test_the_text_that_was_believed_human_is_named_as_on_the_sheet(tmp_path: Path) -> None:
+    rows = f"trial,item,rater,choice,believed_human\n{TRIAL.id},{TRIAL.items[0].id},anna,a,B\n"
+    (vote,) = read_votes(a_file(tmp_path / "anna.csv", rows), TRIAL)
+    assert vote.believed_human == "second"
+
+
 def test_a_sheet_as_json_lines_is_blind_and_can_be_filled_in(tmp_path: Path) -> None:
     text = sheet_as_jsonl(TRIAL, "anna")
     assert '"mt"' not in text
@@ -191,11 +221,13 @@ def without(key: str) -> dict[str, Any]:
         (
             "v.jsonl",
             '\n{"choice": "first", "item": "x", "rater": "a"}',
-            "Line 2 of v.jsonl is of the trial 'None'",
+            "Line 2 of v.jsonl is no vote: it has no 'trial'",
         ),
         ("v.csv", "a,b\n1,2\n", "v.csv has no column 'choice'"),
-        ("v.csv", "item,choice,rater\n1,2\n", "Line 2 of v.csv has not as many cells"),
-        ("v.csv", 'item,choice,rater\n1,"2\n', "v.csv can't be read"),
+        ("v.csv", "item,choice,rater\nx,a,anna\n", "v.csv has no column 'trial'"),
+        ("v.csv", "item,choice,rater,trial\nx,a,anna,\n", "Line 2 of v.csv does not name its trial"),
+        ("v.csv", "item,choice,rater,trial\n1,2\n", "Line 2 of v.csv has not as many cells"),
+        ("v.csv", 'item,choice,rater,trial\n1,"2\n', "v.csv can't be read"),
     ],
 )
 def test_a_file_that_does_not_fit_is_told_by_its_place(

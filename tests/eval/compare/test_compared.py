@@ -33,6 +33,20 @@ def test_wins_are_counted_where_systems_differ() -> None:
     assert matrix.wins["better", NOTHING].interval == pytest.approx((0.4385, 1.0), abs=1e-4)
 
 
+def test_wins_in_one_document_go_together_where_documents_are_resampled() -> None:
+    over = data(times=5)
+    found = compared(ready("better", BETTER * 5, over, given="@b"), over=over)
+    assert found.results.resampling.by == "document"
+    matrix = found.matrices["chrf"]
+    wins = matrix.wins["better", NOTHING]
+    assert (wins.better, wins.worse) == (15, 0)
+    # Wilson for 10 of 10 documents, by hand: from 10 / (10 + 1.96²). Of 15 paragraphs it would be 0.796.
+    assert wins.interval == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert matrix.wins[NOTHING, "better"].interval == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert matrix.intervals == "Wilson, the paragraphs of a document taken together"
+    assert compared().matrices["chrf"].intervals == "Wilson, paragraphs taken as independent"
+
+
 @pytest.mark.parametrize(
     ("wins", "told"),
     [

@@ -37,6 +37,17 @@ def test_which_is_the_mt_is_asked_and_not_guessed(wanted: str, told: str) -> Non
         data_of(corpus("p1", "p2"), wanted)
 
 
+def test_a_candidate_is_not_taken_for_the_mt_whatever_its_name() -> None:
+    with pytest.raises(
+        InputError, match="Which of these is the MT that the others start from: google, deepl"
+    ):
+        data_of(corpus("google", "deepl", "gt"), added=("gt",))
+    assert data_of(corpus("google", "mt"), added=("mt",)).mt == "google"
+    assert data_of(corpus("google", "mt"), "mt", added=("mt",)).mt == "mt"
+    with pytest.raises(InputError, match="no system to be the MT"):
+        data_of(corpus("mt"), added=("mt",))
+
+
 def test_paragraphs_are_named_by_document_and_place() -> None:
     assert data().ids == ("north:1", "north:2", "south:1", "south:2")
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ape.verdict import Finding, Severity
-from eval.compare import Outcome, System, ready
+from eval.compare import Compared, Outcome, System, ready
 from eval.compare.blocks import as_data, cut
 from eval.compare.manifest import manifest_of
 from eval.compare.page import write_page
+from eval.judge import Judged, Judgement, Verdict, pairs_of
+from eval.preference.analysis import analyse
+from eval.preference.vote import SHUFFLED, Choice, Vote
 from tests.ape.report.browser import Browser, Tab, chromium, find_chromium
 from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, compared, data
 
@@ -57,6 +61,12 @@ def hostile_page(path: Path) -> Path:
     found = compared(model, ready("copy", over.mts, over, given="@c"), over=over)
     write_page(found, path, manifest=manifest_of(found, command=["ape", HOSTILE], files=[]), title=HOSTILE)
     return path
+
+
+def page_of(found: Compared, folder: Path) -> str:
+    path = folder / "report.html"
+    write_page(found, path, manifest=manifest_of(found, command=["ape"], files=[]))
+    return path.read_text(encoding="utf-8")
 
 
 def until(tab: Tab, condition: str) -> None:
@@ -119,6 +129,57 @@ def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
     assert tab.run(PLACES) == [ids[place] for place in order]
     marks = "[...document.querySelectorAll('#paragraphs ins')].map((one) => one.textContent.trim())"
     assert "was snowing" in tab.run(marks)
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [(1, "paragraphs taken as independent"), (5, "the paragraphs of a document taken together")],
+)
+def test_the_intervals_of_wins_say_what_they_are(tmp_path: Path, times: int, told: str) -> None:
+    over = data(times=times)
+    page = page_of(compared(ready("better", BETTER * times, over, given="@b"), over=over), tmp_path)
+    assert f"the 95% interval (Wilson, {told})" in page
+    assert "95%; of scores and differences by bootstrap over" in page
+
+
+def with_votes(*votes: Vote) -> Compared:
+    beside = {"metrics": {}, "texts_checked": True}
+    return replace(compared(), voted=analyse(votes, samples=100).to_dict() | beside)
+
+
+def failing(rater: str) -> list[Vote]:
+    """A vote, and so many for shuffled texts that the rater is flagged."""
+    spam = [Vote(f"s{at}", rater, "worse", SHUFFLED, "second", kind="spam") for at in range(6)]
+    return [Vote("i1", rater, "better", "worse", "first"), *spam]
+
+
+def test_where_all_raters_are_flagged_no_rates_without_them_are_promised(tmp_path: Path) -> None:
+    page = page_of(with_votes(*failing("ada")), tmp_path)
+    assert (
+        "Raters who failed a check: ada. Their votes are counted here; without them no vote is left." in page
+    )
+    page = page_of(with_votes(*failing("ada"), Vote("i1", "bo", "better", "worse", "first")), tmp_path)
+    assert "Their votes are counted here; results.json has the rates without them." in page
+
+
+def test_one_vote_of_one_rater_is_told_in_the_singular(tmp_path: Path) -> None:
+    page = page_of(with_votes(Vote("i1", "ada", "better", "worse", "first")), tmp_path)
+    assert "1 vote of 1 rater on 1 item<" in page
+
+
+def test_the_agreement_of_a_judge_has_its_intervals(tmp_path: Path) -> None:
+    found = compared()
+    pairs = pairs_of(found.results.corpus, [("better", "worse")])
+    ours: tuple[Choice, ...] = ("first", "first", "second", "second")
+    theirs: tuple[Choice, ...] = ("first", "first", "second", "first")
+    verdicts: dict[str, Judgement] = {
+        pair.id: Verdict(one, ()) for pair, one in zip(pairs, ours, strict=True)
+    }
+    votes = [Vote(pair.id, "ada", "better", "worse", one) for pair, one in zip(pairs, theirs, strict=True)]
+    judged = Judged(pairs, {}, verdicts, "judge_pairs|test").beside(votes).to_dict()
+    low, high = judged["agreement"]["kappa_interval"]
+    page = page_of(replace(found, judged={"given": "a judge", **judged}), tmp_path)
+    assert f"Cohen’s κ 0.50 [{low:.2f}, {high:.2f}]." in page
 
 
 def test_pieces_joined_are_the_text() -> None:

@@ -89,7 +89,8 @@ def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
     ours = judged("second")
     spam = Vote("p0", "r", "bad", "good", "first", kind="spam")
     other = Vote("p0", "r", "bad", "third", "first")
-    assert agreement(ours, [spam, other]) == NoVotes()
+    assert agreement(ours, [spam]) == NoVotes()
+    assert str(agreement(ours, [spam, other])) == "none of the human votes is on a pair that was judged"
 
 
 def test_where_nobody_voted_the_verdicts_say_so() -> None:
