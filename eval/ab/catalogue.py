@@ -45,4 +45,5 @@ class Catalogue:
             book=passage.book,
             language=passage.language,
             document=passage.document if self.trial.condition == "document" else "",
+            passage=item.passage,
         )

@@ -45,6 +45,7 @@ class VoteRow(Answer):
     book: str = ""
     language: str = ""
     document: str = ""
+    passage: str = ""
 
     def to_vote(self) -> Vote:
         """As it stands."""

@@ -18,7 +18,7 @@ from eval.preference.vote import Vote
 
 _VOTE = (
     "trial", "item", "rater", "first", "second", "choice", "confidence", "believed_human", "errors_first",
-    "errors_second", "comment", "kind", "repeats", "book", "language", "document", "at",
+    "errors_second", "comment", "kind", "repeats", "book", "language", "document", "passage", "at",
 )  # fmt: skip
 _ANSWER = ("choice", "confidence", "believed_human", "errors_a", "errors_b", "comment")
 _SHEET = ("trial", "rater", "item", "source", "a", "b", *_ANSWER)

@@ -41,6 +41,8 @@ class Vote:
     language: str = ""
     document: str = ""
     """Whose passages were read one after the other, in a test by documents; empty where each stood alone."""
+    passage: str = ""
+    """What was shown, where the same may stand in several items, each with another pair of systems."""
     at: str = ""
     """When, as ISO 8601 in UTC."""
 
@@ -51,8 +53,8 @@ class Vote:
 
     @property
     def unit(self) -> str:
-        """What was sampled: votes on the passages of one document are no more independent than those on one item."""
-        return self.document or self.item
+        """What was sampled: votes on one passage, or on the passages of one document, are not independent."""
+        return self.document or self.passage or self.item
 
     @property
     def pair(self) -> tuple[str, str]:

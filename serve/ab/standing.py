@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,7 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
         return mark, None
     seats = _seats([rater.name for rater in raters], votes)
     unit = "document" if trial.condition == "document" else "item"
-    lines, unmeasured = _lines(votes, pairs=_pairs(trial), unit=unit)
+    lines, unmeasured = _lines(votes, planned=_planned(trial), unit=unit)
     found = Standing(
         trial=trial.id,
         name=trial.name,
@@ -108,14 +108,25 @@ def standing(trials: Trials, id: str, known: str = "") -> tuple[str, Standing | 
         seats=seats,
         place=_place(votes),
         unit=unit,
-        pairs=_pairs(trial),
+        pairs=len(_planned(trial)),
     )
     return mark, found
 
 
-def _pairs(trial: Trial) -> int:
-    """As they were planned: votes on the last may still be to come."""
-    return len({frozenset(item.systems) for item in trial.items if item.kind == "pair"})
+def _planned(trial: Trial) -> dict[tuple[str, str], int]:
+    """Of each pair of systems, on how many items or documents it is shown: votes on some may still be to come."""
+    documents = {passage.id: passage.document for passage in trial.passages}
+    by_document = trial.condition == "document"
+    shown: dict[tuple[str, str], set[str]] = {}
+    for item in trial.items:
+        if item.kind == "pair":
+            unit = documents[item.passage] if by_document else item.id
+            shown.setdefault(_couple(*item.systems), set()).add(unit)
+    return {couple: len(units) for couple, units in shown.items()}
+
+
+def _couple(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one <= other else (other, one)
 
 
 def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
@@ -151,7 +162,9 @@ def _seats(names: Sequence[str], votes: Sequence[Vote]) -> tuple[Seat, ...]:
     return tuple(found)
 
 
-def _lines(votes: Sequence[Vote], *, pairs: int, unit: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(
+    votes: Sequence[Vote], *, planned: Mapping[tuple[str, str], int], unit: str
+) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     from eval.metric import Unmeasured
     from eval.preference.rates import preferences
     from eval.significance.many import holm
@@ -161,19 +174,26 @@ def _lines(votes: Sequence[Vote], *, pairs: int, unit: str) -> tuple[tuple[Line,
         return (), ("There are no votes on pairs yet.",)
     seen = [one for one in found if not isinstance(one, Unmeasured)]
     # Of a pair that has no vote yet nothing is known, which is a p of 1.
-    corrected = holm([one.p_to_show for one in seen] + [1.0] * (pairs - len(seen)))
-    lines = tuple(_line(votes, one, corrected[at], pairs=pairs, unit=unit) for at, one in enumerate(seen))
+    corrected = holm([one.p_to_show for one in seen] + [1.0] * (len(planned) - len(seen)))
+    lines = tuple(_line(votes, one, corrected[at], planned, unit=unit) for at, one in enumerate(seen))
     return lines, tuple(
         f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
     )
 
 
-def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: int, unit: str) -> Line:
+def _line(
+    votes: Sequence[Vote],
+    seen: Preference,
+    corrected: float,
+    planned: Mapping[tuple[str, str], int],
+    *,
+    unit: str,
+) -> Line:
     from eval.metric import Unmeasured
     from eval.preference.sequential import look
     from eval.report.page import p_value
 
-    any_time = look(votes, seen.system, seen.other, pairs=pairs)
+    any_time = look(votes, seen.system, seen.other, pairs=len(planned))
     assert not isinstance(any_time, Unmeasured)  # a preference has votes that prefer
     return Line(
         seen.system,
@@ -187,11 +207,12 @@ def _line(votes: Sequence[Vote], seen: Preference, corrected: float, *, pairs: i
         p_value(corrected),
         p_value(any_time.p_value),
         any_time.decided_at is not None and not any_time.turned,
-        _tells(seen, any_time, unit),
+        _tells(seen, any_time, unit, planned[_couple(seen.system, seen.other)]),
     )
 
 
-def _tells(seen: Preference, any_time: Look, unit: str) -> str:
+def _tells(seen: Preference, any_time: Look, unit: str, planned: int) -> str:
+    """Where it stands. Looking as often as one likes counts the first vote on each item; looking once, all of them."""
     from eval.metric import Unmeasured
     from eval.preference.power import more_votes
 
@@ -201,11 +222,17 @@ def _tells(seen: Preference, any_time: Look, unit: str) -> str:
             return f"Decided {since} was preferred. Votes since have gone the other way: see why, before you tell."
         return f"Decided {since} is preferred."
     needed = more_votes(seen)
+    if any_time.votes >= planned:
+        return (
+            f"Not decided, if you look as often as you like, and every {unit} has its vote for that: only more {unit}s "
+            "would decide it. Who looks once, when all votes are in, has the interval of all votes."
+        )
     if isinstance(needed, Unmeasured):
         return f"Not decided: {needed.why}."
     if not needed.more:
         return "Not decided yet, if you look as often as you like."
-    return f"Not decided. If the rate stays as it is, some {needed.more:,} more votes would show it."
+    votes = "1 more vote" if needed.more == 1 else f"{needed.more:,} more votes"
+    return f"Not decided. If the rate stays as it is, some {votes} would show it to who looks once, when they are in."
 
 
 def _place(votes: Sequence[Vote]) -> str:

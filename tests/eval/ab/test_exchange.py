@@ -124,7 +124,7 @@ def test_a_vote_knows_its_document_where_documents_were_read(
     path = a_file(tmp_path / f"v.{'csv' if write is votes_as_csv else 'jsonl'}", write([vote], trial.id))
     assert read_votes(path) == [vote]  # the document is in the file: the trial is not needed
     alone = Ballots(TRIAL, "anna").vote(Answer(item=TRIAL.items[0].id, choice="first"))
-    assert (alone.document, alone.unit) == ("", alone.item)
+    assert (alone.document, alone.unit) == ("", TRIAL.items[0].passage)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])

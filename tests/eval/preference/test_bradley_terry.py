@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from eval.metric import Unmeasured
 from eval.preference.bradley_terry import BradleyTerry, bradley_terry, fit
+from eval.preference.vote import Vote
 from tests.eval.preference.voting import votes
 
 
@@ -120,3 +121,33 @@ def test_systems_that_never_met_are_ranked_through_a_third() -> None:
 def test_the_same_seed_gives_the_same_intervals() -> None:
     own = votes("xyxxyx=xyxx")
     assert bradley_terry(own, samples=50, seed=3) == bradley_terry(own, samples=50, seed=3)
+
+
+def test_a_passage_that_is_shown_in_several_pairs_is_one_meeting() -> None:
+    apart = [vote for pair in ("xy", "yz", "xz") for vote in _meetings(pair, passage=False)]
+    together = [vote for pair in ("xy", "yz", "xz") for vote in _meetings(pair, passage=True)]
+    one, other = bradley_terry(apart, samples=400), bradley_terry(together, samples=400)
+    assert isinstance(one, BradleyTerry)
+    assert isinstance(other, BradleyTerry)
+    assert [each.value for each in one.strengths] == [each.value for each in other.strengths]
+    assert _width(other) > 1.2 * _width(one)
+
+
+def _meetings(pair: str, *, passage: bool) -> list[Vote]:
+    """Twelve passages, of which the first system of every pair wins the same eight."""
+    return [
+        Vote(
+            f"{pair}{place}",
+            "r",
+            pair[0],
+            pair[1],
+            "first" if place % 3 else "second",
+            passage=f"p{place}" if passage else "",
+        )
+        for place in range(12)
+    ]
+
+
+def _width(found: BradleyTerry) -> float:
+    ends = [(one.low, one.high) for one in found.strengths]
+    return sum(high - low for low, high in ends if low is not None and high is not None)

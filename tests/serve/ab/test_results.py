@@ -91,6 +91,23 @@ def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Clie
     assert f"{LITERAL} is preferred" not in words
 
 
+def test_how_many_more_votes_are_for_who_looks_once_and_none_help_where_every_item_has_one(
+    caller: httpx2.Client, house: House
+) -> None:
+    trial = invented_trial(20)
+    house.trials.add(trial)
+    ballots, shown = Ballots(trial, "Ada"), sheet(trial, "Ada")
+
+    def cast(places: range) -> str:
+        for place in places:
+            choice = "first" if shown[place].first == (FREE if place % 5 < 3 else LITERAL) else "second"
+            house.trials.save(trial.id, ballots.vote(Answer(item=shown[place].item.id, choice=choice)))
+        return plain(caller.get(f"/ab/{trial.id}/results").text)
+
+    assert "more votes would show it to who looks once, when they are in." in cast(range(10))
+    assert "every item has its vote for that: only more items would decide it." in cast(range(10, 20))
+
+
 def test_with_several_pairs_the_page_says_that_it_is_right_of_all_together(
     caller: httpx2.Client, house: House
 ) -> None:
