@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ape import sentences
 from ape.guards.length import size
 from ape.guards.reading import Reading, readings, steps
 from ape.guards.thresholds import thresholds
 from ape.guards.wording import quoted, reject, warn
+from ape.loops import said_once
 from ape.segment import Draft, Segment
 from ape.verdict import Finding
 
@@ -44,6 +47,9 @@ def truncated(segment: Segment, draft: Draft) -> list[Finding]:
         return []
     if _ends(draft.text):
         return []
+    # Rounds of a loop that are gone are no end that is lost.
+    if (once := said_once(segment.mt, segment.source)) != segment.mt:
+        return truncated(replace(segment, mt=once), draft)
     lost_end = _ends(segment.mt)
     ending = quoted(" ".join(draft.text.split()[-4:]))
     if missing := _missing_tail(segment, draft, mt, new):
