@@ -28,6 +28,8 @@ def _parts(analysis: Analysis) -> Iterable[str]:
     if not analysis.votes:
         return
     yield _rates("Preference", analysis.preferences, analysis.corrected)
+    if analysis.flagged and not analysis.trusted:
+        yield "Without the raters who are flagged no vote is left."
     yield _rates("Without the raters who are flagged", analysis.trusted, ())
     for name, groups in (
         ("language", analysis.by_language),

@@ -136,7 +136,9 @@ def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
     if kinds["repeat"]:
         pairs.append(f"{kinds['repeat']:,} of them once more")
     if kinds["spam"]:
-        pairs.append(f"{kinds['spam']:,} texts beside their shuffled copies, to catch who does not read")
+        one = kinds["spam"] == 1
+        copies = "text beside its shuffled copy" if one else "texts beside their shuffled copies"
+        pairs.append(f"{kinds['spam']:,} {copies}, to catch who does not read")
     return (
         ("Systems", ", ".join(trial.systems)),
         ("Passages", "; ".join(pairs)),

@@ -41,6 +41,7 @@ def write_analysis(analysis: Analysis, path: Path, *, title: str = "Votes") -> N
         title=title,
         facts=_facts(analysis),
         rates=list(_rates(analysis.preferences, analysis.corrected)),
+        all_flagged=bool(analysis.flagged and analysis.preferences and not analysis.trusted),
         trusted=list(_rates(analysis.trusted, [None] * len(analysis.trusted))),
         unmeasured=[one.why for one in analysis.preferences if isinstance(one, Unmeasured)],
         strengths=_strengths(analysis.bradley_terry) if len(analysis.systems) > 2 else [],

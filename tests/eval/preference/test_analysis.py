@@ -118,3 +118,10 @@ def test_of_no_votes_every_part_is_empty_or_a_reason() -> None:
     assert not any((found.preferences, found.by_rater, found.needed, found.looks))
     for part in (found.position, found.bradley_terry, found.rankings, found.agreement, found.belief):
         assert isinstance(part, Unmeasured)
+
+
+def test_where_everyone_is_flagged_no_vote_is_left() -> None:
+    own = [replace(vote, first="x", second="y", choice="first") for vote in votes("x" * 20)]
+    told = tell(analyse(own, samples=50))
+    assert "took the same side" in told
+    assert "Without the raters who are flagged no vote is left." in told
