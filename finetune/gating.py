@@ -20,9 +20,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ape.edits import apply_edits
 from ape.errors import InputError
-from ape.gate import FEATURES, Evidence, Gate, weigh_edits
-from ape.lexicon import lexicon
-from ape.loops import said_once
+from ape.gate import FEATURES, Evidence, Gate, weigh_edits, without_loops
 from ape.segment import Draft
 from finetune.example import Example
 
@@ -108,8 +106,8 @@ def fit(drafts: Sequence[Drafted], *, seed: int = 1) -> Fitted:
 def _loops_won(drafts: Sequence[Drafted]) -> dict[str, float]:
     won: dict[str, float] = {}
     for one in drafts:
-        segment, mt, human = one.example.segment, one.example.mt.strip(), one.example.human
-        once = said_once(mt, segment.source, joining=lexicon(segment.target_language).grammatical)
+        mt, human = one.example.mt.strip(), one.example.human
+        once = without_loops(mt, one.example.segment)
         if once != mt:
             won[one.example.pair] = (
                 won.get(one.example.pair, 0.0) + distance(mt, human) - distance(once, human)

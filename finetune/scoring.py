@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ape.errors import InputError
+from ape.gate import without_loops
 from ape.guards import check
-from ape.lexicon import lexicon
-from ape.loops import said_once
 from ape.postedit import Options, post_edit
 from ape.verdict import Severity
 from finetune.drafting import Drafts, Replay
@@ -98,10 +97,7 @@ def guarded(drafts: Drafts, examples: Sequence[Example]) -> list[str]:
 
 def said_once_only(examples: Sequence[Example]) -> list[str]:
     """The MT with its own loops said once: what the gate's rule does by itself, without any model."""
-    return [
-        said_once(example.mt, example.source, joining=lexicon(example.segment.target_language).grammatical)
-        for example in examples
-    ]
+    return [without_loops(example.mt, example.segment) for example in examples]
 
 
 def score(

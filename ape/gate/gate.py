@@ -87,6 +87,11 @@ class Gate(BaseModel):
         loops = loops_beside(text, segment.source) if self.cuts_loops else []
         if not loops:
             return Sifted(text, kept, undone)
-        joining = lexicon(segment.target_language).grammatical
         said = tuple(" ".join(loop.words[: loop.period]) for loop in loops)
-        return Sifted(said_once(text, segment.source, joining=joining), kept, undone, said)
+        return Sifted(without_loops(text, segment), kept, undone, said)
+
+
+def without_loops(text: str, segment: Segment) -> str:
+    """A text of the passage, its MT or a draft, with each of its own loops said once."""
+    joining = lexicon(segment.target_language).grammatical
+    return said_once(text, segment.source, joining=joining)
