@@ -126,7 +126,10 @@ class Minded:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
             self._order(at_once=True)
-            await ending
+            # Killing is over soon, and who is cancelled once more waits for that too: nobody else would sweep.
+            while not ending.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({ending})
             raise
 
     async def _end(self, *, at_once: bool) -> None:
