@@ -3,7 +3,7 @@
     python -m finetune.recipes.smollm2 --corpus mlqe_pe --out OUT [--small]
 
 Rows from the end of each training file are held out and looked at while training. Of the corpus's own dev files, the
-gate is fitted on rows of the first half, and the second half is the test set, by which nothing is chosen. Data, weights
+gate is fitted on rows of the first half, and the second half is the test set, on which nothing is fitted. Data, weights
 and drafts that are there are not made again, so the same command goes on where it was broken off. `--small` walks the
 whole way in minutes, on a slice.
 """
