@@ -1,5 +1,5 @@
 """The heart of the post-editor: segments, engines, guards, edits and the command line."""
 
-from ape.segment import Context, Segment
+from ape.passage.segment import Context, Segment
 
 __all__ = ["Context", "Segment"]

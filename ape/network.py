@@ -16,7 +16,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def host_of(url: str) -> str:
+def url_host(url: str) -> str:
     """The host name in a URL, or "" where it makes no sense."""
     try:
         return urlsplit(url).hostname or ""

@@ -19,13 +19,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from ape.errors import InputError
 from ape.models.store import default_cache
-from ape.network import host_of
+from ape.network import url_host
 
-PREFIX = "APE_"
+ENVIRONMENT_PREFIX = "APE_"
 # OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
 OPENAI_HOST = "api.openai.com"
 # Requests at once where nobody says: a stranger's server is asked less of than a vLLM, which batches them.
-IN_FLIGHT = {"url": 8, "vllm": 64}
+DEFAULT_CONCURRENCY = {"url": 8, "vllm": 64}
 _PASSWORD = re.compile(r"(?<=:)[^:/@]*(?=@)")
 _KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
@@ -193,7 +193,7 @@ class Settings(BaseModel):
     @property
     def places(self) -> int:
         """How many requests the engine takes at once."""
-        return self.slots if self.engine == "embedded" else self.in_flight or IN_FLIGHT[self.engine]
+        return self.slots if self.engine == "embedded" else self.in_flight or DEFAULT_CONCURRENCY[self.engine]
 
     @property
     def jobs_url(self) -> str:
@@ -213,7 +213,7 @@ class Settings(BaseModel):
 
     def shown(self) -> dict[str, str]:
         """All values for a reader, with secrets masked."""
-        return {name: _shown(value) for name, value in self}
+        return {name: _masked(value) for name, value in self}
 
 
 def load_settings(**flags: object) -> Settings:
@@ -223,12 +223,12 @@ def load_settings(**flags: object) -> Settings:
         told = {name: value for name, value in given.items() if value is not None}
         # A URL means the url engine, unless the same place says otherwise.
         values |= ({"engine": "url"} if told.get("url") else {}) | told
-    if "engine_key" not in values and host_of(str(values.get("url", ""))) == OPENAI_HOST:
+    if "engine_key" not in values and url_host(str(values.get("url", ""))) == OPENAI_HOST:
         values["engine_key"] = os.environ.get("OPENAI_API_KEY")
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise InputError("; ".join(_complaint(one) for one in error.errors())) from error
+        raise InputError("; ".join(_error_message(one) for one in error.errors())) from error
     if settings.engine == "url" and not settings.url:
         raise InputError("The url engine needs a server: --url http://host:port/v1, or APE_URL.", field="url")
     if settings.engine == "vllm" and not (settings.url or settings.model):
@@ -238,9 +238,9 @@ def load_settings(**flags: object) -> Settings:
 
 def _from_environment() -> dict[str, object]:
     return {
-        name: os.environ[PREFIX + name.upper()]
+        name: os.environ[ENVIRONMENT_PREFIX + name.upper()]
         for name in Settings.model_fields
-        if os.environ.get(PREFIX + name.upper())
+        if os.environ.get(ENVIRONMENT_PREFIX + name.upper())
     }
 
 
@@ -256,7 +256,7 @@ def _from_file() -> dict[str, Any]:
 
 def config_file() -> Path | None:
     """The settings file in force, or None."""
-    if named := os.environ.get(PREFIX + "CONFIG"):
+    if named := os.environ.get(ENVIRONMENT_PREFIX + "CONFIG"):
         return Path(named)
     places = (Path("ape.toml"), Path(platformdirs.user_config_dir("ape")) / "config.toml")
     return next((place for place in places if place.is_file()), None)
@@ -271,7 +271,7 @@ def _hashed(key: object) -> str:
     return text.lower()
 
 
-def _shown(value: object) -> str:
+def _masked(value: object) -> str:
     if isinstance(value, SecretStr):
         return "********"
     if isinstance(value, str) and "://" in value:
@@ -283,7 +283,7 @@ def _shown(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _complaint(error: Any) -> str:
+def _error_message(error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"]) or "settings"
     sentence = f"{name}: {error['msg'].removeprefix('Value error, ')}"
     # What we don't know by name may be a mistyped key.

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
-    align,
+    alignment,
     books,
     compare_page,
     guards,
@@ -30,7 +30,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "a": service.measure,
     "b": guards.measure,
     "c": startup.measure,
-    "align": align.measure,
+    "align": alignment.measure,
     "books": books.measure,
     "compare": compare_page.measure,
     "metrics": metrics.measure,
@@ -44,7 +44,7 @@ QUICK: Mapping[str, Callable[[], list[Claim]]] = {
     "v": lambda: vllm.measure(vllm.QUICK),
 }
 # What a benchmark may miss, as a sentence.
-MISSING: Mapping[str, Callable[[], str | None]] = {
+MISSING_REQUIREMENT: Mapping[str, Callable[[], str | None]] = {
     "compare": compare_page.missing,
     "metrics": metrics.missing,
     "preference": preference.missing,
@@ -70,7 +70,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     claims = []
     for name in [given.only] if given.only else BENCHMARKS:
-        if name in MISSING and (missing := MISSING[name]()):
+        if name in MISSING_REQUIREMENT and (missing := MISSING_REQUIREMENT[name]()):
             print(missing, file=sys.stderr, flush=True)
             if given.only:
                 return 2
@@ -78,16 +78,16 @@ def main() -> int:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         claims += (QUICK if given.quick and name in QUICK else BENCHMARKS)[name]()
     if given.json:
-        print(json.dumps([_as_json(claim) for claim in claims], indent=2))
+        print(json.dumps([_format_json(claim) for claim in claims], indent=2))
     else:
         console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-        console.print(_as_table(claims))
+        console.print(_format_table(claims))
         for setting in dict.fromkeys(claim.setting for claim in claims if claim.setting):
             console.print(setting, markup=False)
     return 0 if all(claim.holds for claim in claims) else 1
 
 
-def _as_json(claim: Claim) -> dict[str, object]:
+def _format_json(claim: Claim) -> dict[str, object]:
     return {
         "claim": claim.text,
         "bound": _bound(claim) or None,
@@ -103,7 +103,7 @@ def _bound(claim: Claim) -> str:
     return "" if claim.bound is None else f"{claim.direction} {claim.bound:g}"
 
 
-def _as_table(claims: list[Claim]) -> Table:
+def _format_table(claims: list[Claim]) -> Table:
     table = Table("claim", "bound", "measured", "spread", "holds", "note", box=None)
     for claim in claims:
         low, high = claim.spread

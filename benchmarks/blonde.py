@@ -16,13 +16,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.claims import Claim, in_turn, ratios
-from benchmarks.shared import shared_data
-from eval.annotate import Annotation, annotator_for
-from eval.blonde import folding
-from eval.blonde.counting import count
-from eval.blonde.metric import Blonde
-from eval.blonde.types import ENTITY_OF, MARKER_OF, ORDERS, PRONOUN_OF, TENSE_OF
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
+from benchmarks.data_folder import find_data_folder
+from eval.linguistics.annotators import Annotation, annotator_for
+from eval.metrics.blonde import folds
+from eval.metrics.blonde.categories import ENTITY_OF, MARKER_OF, N_GRAM_ORDERS, PRONOUN_OF, TENSE_OF
+from eval.metrics.blonde.counts import count_types
+from eval.metrics.blonde.metric import Blonde
 
 ROUNDS = 9
 SENTENCES = 2600
@@ -50,7 +50,7 @@ def measure() -> list[Claim]:
         return time.process_time() - began
 
     ours()  # the first touch of the memory is the system's time
-    measured = in_turn(plain, ours, rounds=ROUNDS)
+    measured = measure_alternately(plain, ours, rounds=ROUNDS)
     if not math.isclose(scores["plain"], scores["ours"], rel_tol=1e-9):
         raise AssertionError(f"the two scores differ: {scores}")
     counting = sorted(late for _, late in measured)[ROUNDS // 2]
@@ -59,28 +59,28 @@ def measure() -> list[Claim]:
     note = f"the same score, {scores['ours']:.4f}; {1000 * counting:.0f} ms for {len(output):,} sentences"
     whole = f"{1000 * annotating:.0f} ms of annotation before it, which a cache keeps"
     return [
-        Claim("a plain loop / our BlonDe", ratios(measured), 5.0, "at least", note, setting),
+        Claim("a plain loop / our BlonDe", ratios_by_round(measured), 5.0, "at least", note, setting),
         Claim("our BlonDe / the whole", (share,), note=whole, setting=setting),
     ]
 
 
 def our_blonde(output: Sequence[Annotation], reference: Sequence[Annotation]) -> float:
     """The score of all lines, as the metric has it."""
-    rows = count(output, [reference]).rows()
-    return float(folding.fold(Blonde.keys, folding.AS_PUBLISHED)(rows.sum(axis=0)))
+    rows = count_types(output, [reference]).rows()
+    return float(folds.f1_fold(Blonde.keys, folds.PUBLISHED_WEIGHTS)(rows.sum(axis=0)))
 
 
 # --- the obvious loop ------------------------------------------------------------------------------------------------
 
 _MARKERS = {" ".join(marker): kind for marker, kind in MARKER_OF.items()}
 _LONGEST = max(map(len, MARKER_OF))
-_PRONOUN_WEIGHTS = folding.AS_PUBLISHED.pronoun
-_ENTITY_WEIGHTS = folding.AS_PUBLISHED.entity
+_PRONOUN_WEIGHTS = folds.PUBLISHED_WEIGHTS.pronoun
+_ENTITY_WEIGHTS = folds.PUBLISHED_WEIGHTS.entity
 
 
 def plain_blonde(output: Sequence[Annotation], reference: Sequence[Annotation]) -> float:
     """BlonDe with a Counter for each line and key; markers are looked up by their length, which is quick for a loop."""
-    keys: list[str | int] = ["tense", "pronoun", "entity", "dm", *ORDERS]
+    keys: list[str | int] = ["tense", "pronoun", "entity", "dm", *N_GRAM_ORDERS]
     match, in_reference, in_output = (dict.fromkeys(keys, 0.0) for _ in range(3))
     for one, other in zip(output, reference, strict=True):
         here, there = counters(one), counters(other)
@@ -112,7 +112,7 @@ def counters(line: Annotation) -> dict[str | int, dict[object, tuple[int, float]
         "entity": {name: (number, _ENTITY_WEIGHTS[name[0]]) for name, number in names.items()},
         "dm": {kind: (number, 0.2) for kind, number in markers.items()},
     }
-    for order in ORDERS:
+    for order in N_GRAM_ORDERS:
         found[order] = {gram: (number, 1.0) for gram, number in Counter(_phrases(words, order)).items()}
     return found
 
@@ -130,7 +130,7 @@ def _mean(match: dict[str | int, float], total: dict[str | int, float]) -> float
             if not rate and isinstance(key, int):
                 smooth *= 2
                 rate = 1 / (smooth * number)
-            logs.append(math.log(max(rate, folding.FLOOR)))
+            logs.append(math.log(max(rate, folds.SMOOTHING_FLOOR)))
     return math.exp(sum(logs) / len(logs))
 
 
@@ -138,16 +138,16 @@ def _mean(match: dict[str | int, float], total: dict[str | int, float]) -> float
 
 
 def _texts() -> tuple[list[str], list[str], str]:
-    path = shared_data() / "mlqe_pe" / f"{_PAIR}.train.jsonl"
+    path = find_data_folder() / "mlqe_pe" / f"{_PAIR}.train.jsonl"
     if not path.is_file():
-        outputs, references = _made_up()
+        outputs, references = _synthetic_texts()
         return outputs, references, "made-up texts, as the shared data is not here"
     with path.open(encoding="utf-8") as lines:
         rows = [json.loads(line) for _, line in zip(range(SENTENCES), lines, strict=False)]
     return [row["mt"] for row in rows], [row["post_edit"] for row in rows], f"MLQE-PE {_PAIR}"
 
 
-def _made_up() -> tuple[list[str], list[str]]:
+def _synthetic_texts() -> tuple[list[str], list[str]]:
     """Words of an invented vocabulary, as frequent as Zipf would have them, among them all that is counted."""
     chance = random.Random(0)
     counted = [

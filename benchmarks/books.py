@@ -15,20 +15,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.claims import Claim
-from benchmarks.delayed import delayed
-from tests.ape.books.making import make_epub
-from tests.ape.books.tale import tale
+from benchmarks.delayed_server import run_delayed_server
+from tests.ape.books.book_factory import make_epub
+from tests.ape.books.sample_book import tale
 
 WORDS = 100_000
 # Words of the tale in a paragraph, on average.
 PARAGRAPH = 54
 DELAY = 1.0
-RUN = "from ape.cli.main import main; main()"
-LANES = 16
+COMMAND_CODE = "from ape.cli.main import main; main()"
+CONCURRENCY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CommandCost:
     """What a command took."""
 
     seconds: float
@@ -36,7 +36,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class BenchmarkBook:
     """A book and its MT, of so many paragraphs and words."""
 
     source: Path
@@ -49,17 +49,17 @@ def measure() -> list[Claim]:
     """All of them, in one run: some six minutes."""
     with TemporaryDirectory() as folder:
         place = Path(folder)
-        short, long = make(place, WORDS), make(place, 10 * WORDS)
-        with delayed(DELAY) as url:
-            cold = edit(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=LANES)
-            again = edit(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=LANES)
-        with delayed(0.0) as url:
-            one = edit(short, place / "b.epub", url=url, store=place / "b.sqlite", lanes=LANES)
-            ten = edit(long, place / "c.epub", url=url, store=place / "c.sqlite", lanes=LANES)
-    ideal = short.paragraphs * DELAY / LANES
+        short, long = make_book(place, WORDS), make_book(place, 10 * WORDS)
+        with run_delayed_server(DELAY) as url:
+            cold = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=CONCURRENCY)
+            again = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=CONCURRENCY)
+        with run_delayed_server(0.0) as url:
+            one = edit_book(short, place / "b.epub", url=url, store=place / "b.sqlite", lanes=CONCURRENCY)
+            ten = edit_book(long, place / "c.epub", url=url, store=place / "c.sqlite", lanes=CONCURRENCY)
+    ideal = short.paragraphs * DELAY / CONCURRENCY
     setting = (
         f"books: {short.paragraphs:,} paragraphs, {short.words:,} words; the long one {long.paragraphs:,} and "
-        f"{long.words:,}; {LANES} in flight, {DELAY:g} s an answer"
+        f"{long.words:,}; {CONCURRENCY} in flight, {DELAY:g} s an answer"
     )
     return [
         Claim(
@@ -88,7 +88,7 @@ def measure() -> list[Claim]:
     ]
 
 
-def make(folder: Path, words: int) -> Made:
+def make_book(folder: Path, words: int) -> BenchmarkBook:
     """An EPUB of about so many words, in chapters of 40 paragraphs, and its MT."""
     paragraphs = words // PARAGRAPH
     source, mt = folder / f"{words}.fr.epub", folder / f"{words}.en.epub"
@@ -96,10 +96,10 @@ def make(folder: Path, words: int) -> Made:
     make_epub(source, paragraphs=[[one.source for one in chapter] for chapter in chapters], language="fr")
     make_epub(mt, paragraphs=[[one.mt for one in chapter] for chapter in chapters], language="en")
     count = sum(len(one.mt.split()) for chapter in chapters for one in chapter)
-    return Made(source, mt, sum(map(len, chapters)), count)
+    return BenchmarkBook(source, mt, sum(map(len, chapters)), count)
 
 
-def edit(book: Made, output: Path, *, url: str, store: Path, lanes: int) -> Cost:
+def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, lanes: int) -> CommandCost:
     """`ape book edit`, in a process of its own."""
     words = [
         "book",
@@ -114,7 +114,7 @@ def edit(book: Made, output: Path, *, url: str, store: Path, lanes: int) -> Cost
         str(lanes),
     ]
     languages = ["--source-language", "fr", "--target-language", "en"]
-    command = [sys.executable, "-c", RUN, *words, *languages]
+    command = [sys.executable, "-c", COMMAND_CODE, *words, *languages]
     began = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -126,4 +126,4 @@ def edit(book: Made, output: Path, *, url: str, store: Path, lanes: int) -> Cost
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-    return Cost(time.perf_counter() - began, usage.ru_maxrss)
+    return CommandCost(time.perf_counter() - began, usage.ru_maxrss)

@@ -40,7 +40,7 @@ class Claim:
         return self.ratio >= self.bound if self.direction == "at least" else self.ratio <= self.bound
 
 
-def in_turn(
+def measure_alternately(
     first: Callable[[], float], second: Callable[[], float], *, rounds: int
 ) -> list[tuple[float, float]]:
     """What both sides measured in each round, one right after the other, and the one who begins changes."""
@@ -54,6 +54,6 @@ def in_turn(
     return measured
 
 
-def ratios(measured: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+def ratios_by_round(measured: Sequence[tuple[float, float]]) -> tuple[float, ...]:
     """First side over second, round by round."""
     return tuple(one / other for one, other in measured)

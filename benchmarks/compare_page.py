@@ -20,17 +20,24 @@ from statistics import median
 import numpy as np
 
 from benchmarks.claims import Claim
-from eval.compare import Compared, Data, System, compare, data_of, ready
-from eval.compare.manifest import manifest_of
-from eval.compare.page import write_page
-from eval.corpus import Corpus, Document
-from eval.metric import Counted, mean_of
-from tests.ape.report.browser import Browser, Tab, chromium
+from eval.compare import (
+    ComparisonSet,
+    System,
+    SystemComparison,
+    build_comparison_set,
+    compare_systems,
+    ready_system,
+)
+from eval.compare.manifest import build_manifest
+from eval.compare.page import write_comparison_page
+from eval.corpus.corpus import Corpus, Document
+from eval.metrics.metric import MetricCounts, mean_fold
+from tests.ape.reports.browser import Browser, Tab, chromium
 
 PARAGRAPHS, CHAPTER, SYSTEMS = 10_000, 100, 5
 ROUNDS = 3
-FELT = 100.0
-SOUGHT = "zephyr"
+NOTICEABLE_MILLISECONDS = 100.0
+SEARCH_WORD = "zephyr"
 _WORDS = """the a old young captain sailor harbour letter wrote read found lost at in on night and but because she he
 they it was were had gone never always again under over window door lamp river winter summer voice hand answered asked
 """.split()
@@ -50,7 +57,7 @@ document.querySelector("[name=text]").addEventListener("input", (event) => {
 
 
 @dataclass(frozen=True, slots=True)
-class Busy:
+class MainThreadTime:
     """Milliseconds of a page's main thread: all together, and the longest task."""
 
     total: float
@@ -58,21 +65,21 @@ class Busy:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageTiming:
     """What opening a page took, and then seeking a word in all of its paragraphs."""
 
-    opening: Busy
-    seeking: Busy
+    opening: MainThreadTime
+    seeking: MainThreadTime
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WordRecall:
     """A metric that costs little: how many words of the reference the output has."""
 
     name: str = "words"
     higher_is_better: bool = True
 
-    def count(self, corpus: Corpus, system: str) -> Counted:
+    def count(self, corpus: Corpus, system: str) -> MetricCounts:
         """By segment."""
         rows, places = [], []
         for number, document in enumerate(corpus.documents):
@@ -80,7 +87,7 @@ class Kept:
                 wanted = (reference or "").split()
                 rows.append([100 * len(set(wanted) & set(output.split())), len(set(wanted))])
                 places.append(number)
-        return Counted(np.array(rows, float), np.array(places), mean_of(), "words|v:0")
+        return MetricCounts(np.array(rows, float), np.array(places), mean_fold(), "words|v:0")
 
 
 def missing() -> str | None:
@@ -98,20 +105,22 @@ def measure() -> list[Claim]:
     """Both pages in turn, opened and searched."""
     command = _browser()
     assert command, "looked for before"
-    found = invented()
+    found = synthetic_systems()
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Path(folder) / "report.html", Path(folder) / "plain.html"
-        write_page(found, ours, manifest=manifest_of(found, command=["ape", "compare"], files=[]))
+        write_comparison_page(
+            found, ours, manifest=build_manifest(found, command=["ape", "compare"], files=[])
+        )
         plain.write_text("".join(_plain(found)), encoding="utf-8")
-        looks: dict[Path, list[Look]] = {ours: [], plain: []}
+        looks: dict[Path, list[PageTiming]] = {ours: [], plain: []}
         with chromium(command, Path(folder) / "profile") as browser:
             for page in (plain, ours) * ROUNDS:
-                looks[page].append(_look(browser, page))
+                looks[page].append(_time_page(browser, page))
         size = ours.stat().st_size / 1e6
     return _claims(looks[plain], looks[ours], size)
 
 
-def _claims(plain: Sequence[Look], ours: Sequence[Look], size: float) -> list[Claim]:
+def _claims(plain: Sequence[PageTiming], ours: Sequence[PageTiming], size: float) -> list[Claim]:
     setting = f"page of a comparison: {PARAGRAPHS:,} paragraphs of {SYSTEMS + 1} systems, {size:.0f} MB"
     opening, seeking = (median(getattr(one, name).total for one in ours) for name in ("opening", "seeking"))
     both = list(zip(plain, ours, strict=True))
@@ -125,7 +134,7 @@ def _claims(plain: Sequence[Look], ours: Sequence[Look], size: float) -> list[Cl
         ),
         Claim(
             "our page's longest pause while it opens / 100 ms",
-            tuple(one.opening.pause / FELT for one in ours),
+            tuple(one.opening.pause / NOTICEABLE_MILLISECONDS for one in ours),
             1.0,
             "at most",
             note=f"as elements: {median(one.opening.pause for one in plain):.0f} ms",
@@ -133,7 +142,7 @@ def _claims(plain: Sequence[Look], ours: Sequence[Look], size: float) -> list[Cl
         ),
         Claim(
             "our page's longest pause while a word is sought / 100 ms",
-            tuple(one.seeking.pause / FELT for one in ours),
+            tuple(one.seeking.pause / NOTICEABLE_MILLISECONDS for one in ours),
             1.0,
             "at most",
             note=f"{seeking:.0f} ms in all; as elements: {median(one.seeking.pause for one in plain):.0f} ms at once",
@@ -142,7 +151,7 @@ def _claims(plain: Sequence[Look], ours: Sequence[Look], size: float) -> list[Cl
     ]
 
 
-def _look(browser: Browser, page: Path) -> Look:
+def _time_page(browser: Browser, page: Path) -> PageTiming:
     tab = Tab(browser)
 
     def open_it() -> None:
@@ -151,15 +160,15 @@ def _look(browser: Browser, page: Path) -> Look:
         tab.settle()
 
     def seek() -> None:
-        tab.run(_SEEK.replace("WORD", json.dumps(SOUGHT)))
+        tab.run(_SEEK.replace("WORD", json.dumps(SEARCH_WORD)))
         tab.settle()
 
-    look = Look(_busy(browser, open_it), _busy(browser, seek))
+    look = PageTiming(_main_thread_time(browser, open_it), _main_thread_time(browser, seek))
     tab.close()
     return look
 
 
-def _busy(browser: Browser, work: Callable[[], None]) -> Busy:
+def _main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadTime:
     """What the work took of the page's main thread."""
     browser.call("Tracing.start", categories="toplevel", transferMode="ReportEvents")
     work()
@@ -178,14 +187,14 @@ def _busy(browser: Browser, work: Callable[[], None]) -> Busy:
         for event in events
         if event["name"] == "ThreadControllerImpl::RunTask" and (event["pid"], event["tid"]) in threads
     ]
-    return Busy(sum(tasks), max(tasks))
+    return MainThreadTime(sum(tasks), max(tasks))
 
 
-def invented() -> Compared:
+def synthetic_systems() -> SystemComparison:
     """A set of made-up words, and systems that change some of its paragraphs, each its own share."""
     chance = random.Random(7)
     references = [_paragraph(chance) for _ in range(PARAGRAPHS)]
-    mts = [_changed(text, 0.3, chance) for text in references]
+    mts = [_change_words(text, 0.3, chance) for text in references]
     parts = range(0, PARAGRAPHS, CHAPTER)
     documents = tuple(
         Document(
@@ -196,27 +205,27 @@ def invented() -> Compared:
         )
         for at in parts
     )
-    data = data_of(Corpus(documents, "und", "en", "invented"))
+    data = build_comparison_set(Corpus(documents, "und", "en", "invented"))
     systems = [_system(number, data, chance) for number in range(1, SYSTEMS + 1)]
-    return compare(data, systems, [Kept()])
+    return compare_systems(data, systems, [WordRecall()])
 
 
-def _system(number: int, data: Data, chance: random.Random) -> System:
-    texts = [_changed(mt, 0.1, chance) if chance.random() < number / 10 else mt for mt in data.mts]
-    return ready(f"system {number}", texts, data, given=":made")
+def _system(number: int, data: ComparisonSet, chance: random.Random) -> System:
+    texts = [_change_words(mt, 0.1, chance) if chance.random() < number / 10 else mt for mt in data.mts]
+    return ready_system(f"system {number}", texts, data, given=":made")
 
 
 def _paragraph(chance: random.Random) -> str:
-    rare = [SOUGHT] if chance.random() < 0.002 else []
+    rare = [SEARCH_WORD] if chance.random() < 0.002 else []
     return " ".join([*chance.choices(_WORDS, k=chance.randint(30, 90)), *rare]).capitalize() + "."
 
 
-def _changed(text: str, rate: float, chance: random.Random) -> str:
+def _change_words(text: str, rate: float, chance: random.Random) -> str:
     words = (chance.choice(_WORDS) if chance.random() < rate else word for word in text.split())
     return " ".join(words)
 
 
-def _plain(found: Compared) -> Iterator[str]:
+def _plain(found: SystemComparison) -> Iterator[str]:
     yield '<!doctype html><meta charset="utf-8"><input name="text"><div id="paragraphs">'
     at = 0
     for document in found.data.corpus.documents:

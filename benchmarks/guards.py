@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable
 from itertools import cycle
 
-from ape.sample import SAMPLES, Paragraph, Sample, load_sample
-from ape.segment import Draft, Segment
+from ape.passage.segment import Draft, Segment
+from ape.sample import SAMPLES, Sample, SampleParagraph, load_sample
 from benchmarks.claims import Claim
 
 ROUNDS = 7
@@ -45,14 +45,14 @@ def measure() -> list[Claim]:
     return [Claim("judging a draft / three sentence BLEUs", tuple(ratios), 1.0, "at most", note)]
 
 
-def pairs(seed: int) -> list[tuple[Segment, Draft]]:
+def make_pairs(seed: int) -> list[tuple[Segment, Draft]]:
     """Passages of about 150 words and their drafts; each seed joins other paragraphs."""
     chance = random.Random(seed)
     samples = cycle([load_sample(name) for name in SAMPLES])
     made: dict[str, tuple[Segment, Draft]] = {}
     while len(made) < PAIRS:
         sample = next(samples)
-        chosen: list[Paragraph] = []
+        chosen: list[SampleParagraph] = []
         for paragraph in chance.sample(sample.paragraphs, len(sample.paragraphs)):
             if sum(len(one.mt.split()) for one in chosen) > WORDS - 20:
                 break
@@ -62,7 +62,7 @@ def pairs(seed: int) -> list[tuple[Segment, Draft]]:
     return list(made.values())
 
 
-def _joined(sample: Sample, chosen: list[Paragraph]) -> tuple[Segment, Draft]:
+def _joined(sample: Sample, chosen: list[SampleParagraph]) -> tuple[Segment, Draft]:
     segment = Segment(
         source=" ".join(one.source for one in chosen),
         mt=" ".join(one.mt for one in chosen),
@@ -73,17 +73,17 @@ def _joined(sample: Sample, chosen: list[Paragraph]) -> tuple[Segment, Draft]:
     return segment, Draft(" ".join(one.good for one in chosen))
 
 
-def race(seed: int) -> tuple[float, float]:
+def time_pairs(seed: int) -> tuple[float, float]:
     """Seconds of our side and of BLEU over all pairs, pair by pair in turn."""
     from sacrebleu import BLEU
 
-    from ape.edits import edit_rate, find_edits
-    from ape.guards import check
+    from ape.edits.diff import edit_rate, find_edits
+    from ape.guards import check_draft
 
     bleu = BLEU(effective_order=True)
 
     def ours(segment: Segment, draft: Draft) -> None:
-        check(segment, draft)
+        check_draft(segment, draft)
         find_edits(segment.mt, draft.text, language=segment.target_language)
         edit_rate(segment.mt, draft.text)
 
@@ -96,7 +96,7 @@ def race(seed: int) -> tuple[float, float]:
         for side in sides:
             side(*_joined(sample, [min(sample.paragraphs, key=lambda paragraph: len(paragraph.mt))]))
     seconds = dict.fromkeys(sides, 0.0)
-    for pair in pairs(seed):
+    for pair in make_pairs(seed):
         for side in sides:
             began = time.perf_counter()
             side(*pair)
@@ -108,4 +108,4 @@ def race(seed: int) -> tuple[float, float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
-    print(json.dumps(race(parser.parse_args().seed)))
+    print(json.dumps(time_pairs(parser.parse_args().seed)))

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import blonde, significance, ter
-from benchmarks.chapters import CHAPTERS, SENTENCES, SYSTEMS, write_chapters
 from benchmarks.claims import Claim
+from benchmarks.synthetic_chapters import CHAPTERS, SENTENCES, SYSTEMS, write_chapters
 
 _TABLE = "chapters.jsonl"
 _APE = Path(sys.executable).parent / "ape"
@@ -42,12 +42,12 @@ def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -
     with TemporaryDirectory() as folder:
         place = Path(folder)
         write_chapters(place / _TABLE, chapters=chapters, sentences=sentences)
-        first, told = _scored(place)
-        kept = _kept(place)
-        second, again = _scored(place)
+        first, told = _score_command(place)
+        kept = _cache_files(place)
+        second, again = _score_command(place)
         if again != told:
             raise AssertionError("the second run has other scores than the first")
-        if not kept or _kept(place) != kept:
+        if not kept or _cache_files(place) != kept:
             raise AssertionError("the second run was not from the cache")
     note = f"{first:.0f} s and {second:.0f} s, the same scores, nothing new in the cache"
     setting = f"discourse: {chapters} made-up chapters of {sentences} sentences, {len(SYSTEMS)} systems"
@@ -56,7 +56,7 @@ def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -
     ]
 
 
-def _scored(folder: Path) -> tuple[float, str]:
+def _score_command(folder: Path) -> tuple[float, str]:
     """The processor time of the command, and what it prints."""
     began = _seconds()
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
@@ -69,7 +69,7 @@ def _seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _kept(folder: Path) -> dict[str, int]:
+def _cache_files(folder: Path) -> dict[str, int]:
     """The files of the cache by their size, without what SQLite keeps for itself."""
     files = (path for path in (folder / "cache").rglob("*") if path.is_file())
     return {path.name: path.stat().st_size for path in files if not path.name.endswith(("-wal", "-shm"))}

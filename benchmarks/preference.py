@@ -15,10 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, in_turn, ratios
-from eval.preference.bradley_terry import BradleyTerry, bradley_terry, fit
-from eval.preference.coefficients import alpha, cohen, coincidences, counts_of, crossed
-from eval.preference.vote import Vote
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
+from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry, fit_strengths
+from eval.human.vote import Vote
+from eval.statistics.agreement_coefficients import (
+    answer_counts,
+    cohen_kappa,
+    coincidence_rows,
+    contingency_rows,
+    krippendorff_alpha,
+)
 
 ROUNDS = 5
 VOTES = 5_000
@@ -78,10 +84,12 @@ def _strengths() -> list[Claim]:
         ("choix, vote by vote / our Bradley-Terry", from_votes, 20.0),
         ("choix, from drawn win matrices / our Bradley-Terry", from_matrices, None),
     ):
-        measured = in_turn(_timed(theirs, times=SAMPLES / TIMED), _timed(ours), rounds=ROUNDS)
+        measured = measure_alternately(
+            _processor_seconds(theirs, times=SAMPLES / TIMED), _processor_seconds(ours), rounds=ROUNDS
+        )
         seconds = sorted(late for _, late in measured)[ROUNDS // 2]
         note = f"{seconds:.2f} s for all; strengths the same to {_CLOSE:g}"
-        claims.append(Claim(text, ratios(measured), bound, "at least", note, f"votes: {what}"))
+        claims.append(Claim(text, ratios_by_round(measured), bound, "at least", note, f"votes: {what}"))
     return claims
 
 
@@ -103,7 +111,7 @@ def _wins(pairs: Any) -> Any:
 
 def _check_strengths(choix: Any, drawn: list[Any], wins: Any) -> None:
     """On the same resamples."""
-    ours = fit(wins, ghosts=np.zeros(len(wins)))
+    ours = fit_strengths(wins, ghosts=np.zeros(len(wins)))
     theirs = np.stack([choix.ilsr_pairwise(SYSTEMS, sample.tolist()) for sample in drawn])
     apart = float(np.abs(ours - (theirs - theirs.mean(axis=1, keepdims=True))).max())
     if apart > _CLOSE:
@@ -133,10 +141,10 @@ def _alpha() -> Claim:
         found["krippendorff"] = krippendorff.alpha(reliability_data=table, level_of_measurement="nominal")
 
     def ours() -> None:
-        rows = coincidences(counts_of(codes, _CATEGORIES))
-        found["ours"] = float(alpha(_CATEGORIES)(rows.sum(axis=0)))
+        rows = coincidence_rows(answer_counts(codes, _CATEGORIES))
+        found["ours"] = float(krippendorff_alpha(_CATEGORIES)(rows.sum(axis=0)))
 
-    return _agreeing("krippendorff / our α", theirs, ours, found)
+    return _claim_after_agreement("krippendorff / our α", theirs, ours, found)
 
 
 def _kappa() -> Claim:
@@ -149,26 +157,31 @@ def _kappa() -> Claim:
         found["scikit-learn"] = float(cohen_kappa_score(first, second))
 
     def ours() -> None:
-        rows = crossed(first, second, _CATEGORIES)
-        found["ours"] = float(cohen(_CATEGORIES)(rows.sum(axis=0)))
+        rows = contingency_rows(first, second, _CATEGORIES)
+        found["ours"] = float(cohen_kappa(_CATEGORIES)(rows.sum(axis=0)))
 
-    return _agreeing("scikit-learn / our κ", theirs, ours, found)
+    return _claim_after_agreement("scikit-learn / our κ", theirs, ours, found)
 
 
-def _agreeing(
+def _claim_after_agreement(
     text: str, theirs: Callable[[], None], ours: Callable[[], None], found: dict[str, float]
 ) -> Claim:
     theirs()
     ours()
     if max(found.values()) - min(found.values()) > 1e-9:
         raise AssertionError(f"the values differ: {found}")
-    measured = in_turn(_timed(theirs), _timed(ours), rounds=ROUNDS)
+    measured = measure_alternately(_processor_seconds(theirs), _processor_seconds(ours), rounds=ROUNDS)
     return Claim(
-        text, ratios(measured), None, "at least", f"both {found['ours']:.6f}", f"agreement: {ANSWERS:,} votes"
+        text,
+        ratios_by_round(measured),
+        None,
+        "at least",
+        f"both {found['ours']:.6f}",
+        f"agreement: {ANSWERS:,} votes",
     )
 
 
-def _timed(work: Callable[[], None], *, times: float = 1.0) -> Callable[[], float]:
+def _processor_seconds(work: Callable[[], None], *, times: float = 1.0) -> Callable[[], float]:
     """Processor seconds of it, so many times over."""
 
     def measured() -> float:

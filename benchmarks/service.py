@@ -28,26 +28,26 @@ from typing import Any
 import httpx2
 import openai
 
-from ape.engines import Health, Model, Reply, Sampling
+from ape.engines import EngineHealth, Model, Reply, Sampling
 from ape.engines.embedded import EmbeddedEngine
-from ape.events import Listener
-from ape.postedit import Options, post_edit
+from ape.passage.events import Listener
+from ape.passage.result import Usage
+from ape.passage.segment import Draft, Segment
+from ape.post_editor import Options, post_edit
 from ape.sample import SAMPLES, load_sample
-from ape.segment import Draft, Segment
-from ape.sentences import split
-from ape.verdict import Usage
+from ape.text.sentences import split_sentences
 from benchmarks.claims import Claim
-from benchmarks.host import Host, host
+from benchmarks.service_process import ServiceProcess, start_service_process
 from prompts import Prompt
 
 # How many at once: how many passages a round, and how many rounds. Short rounds, so that a neighbour who comes and
 # goes disturbs both sides alike.
-PLAN = {1: (2, 12), 4: (8, 6), 8: (16, 6)}
+LOADS_BY_CONCURRENCY = {1: (2, 12), 4: (8, 6), 8: (16, 6)}
 OPTIONS = Options(max_attempts=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class BenchmarkPassage:
     """A passage, and how an engine is asked for it."""
 
     segment: Segment
@@ -56,7 +56,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ServiceRun:
     """So many passages a second; tokens written in all, and processor time of both ends in all."""
 
     rate: float
@@ -64,61 +64,79 @@ class Run:
     processor_seconds: float
 
 
-Ask = Callable[[Passage], Awaitable[int]]
-Side = Callable[[Host], AbstractAsyncContextManager[Ask]]
+AskForPassage = Callable[[BenchmarkPassage], Awaitable[int]]
+ServiceSide = Callable[[ServiceProcess], AbstractAsyncContextManager[AskForPassage]]
 
 
 def measure() -> list[Claim]:
     """Run both sides in turn at every number of passages in flight."""
     with ExitStack() as stack:
-        twins = [stack.enter_context(host()) for _ in range(2)]
+        twins = [stack.enter_context(start_service_process()) for _ in range(2)]
         return asyncio.run(_measure(twins))
 
 
-async def _measure(twins: list[Host]) -> list[Claim]:
-    texts = cycle([Passage(segment, *await as_asked(segment)) for segment in passages()])
+async def _measure(twins: list[ServiceProcess]) -> list[Claim]:
+    texts = cycle(
+        [BenchmarkPassage(segment, *await prompt_and_sampling(segment)) for segment in sample_passages()]
+    )
     for twin in twins:
-        for side in (through, around):
-            await run(side, twin, list(islice(texts, 2)), in_flight=1)
-    return [await _race(twins, texts, in_flight, *plan) for in_flight, plan in PLAN.items()]
+        for side in (ask_service, ask_engine):
+            await run_passages(side, twin, list(islice(texts, 2)), in_flight=1)
+    return [
+        await _compare_sides(twins, texts, in_flight, *plan)
+        for in_flight, plan in LOADS_BY_CONCURRENCY.items()
+    ]
 
 
-async def _race(twins: list[Host], texts: Iterator[Passage], in_flight: int, count: int, times: int) -> Claim:
-    rounds: list[dict[Side, Run]] = []
+async def _compare_sides(
+    twins: list[ServiceProcess], texts: Iterator[BenchmarkPassage], in_flight: int, count: int, times: int
+) -> Claim:
+    rounds: list[dict[ServiceSide, ServiceRun]] = []
     for number in range(times):
         chosen = list(islice(texts, count))
-        sides: list[tuple[Side, Host]] = [(through, twins[number % 2]), (around, twins[1 - number % 2])]
+        sides: list[tuple[ServiceSide, ServiceProcess]] = [
+            (ask_service, twins[number % 2]),
+            (ask_engine, twins[1 - number % 2]),
+        ]
         if number // 2 % 2:
             sides.reverse()
-        rounds.append({side: await run(side, twin, chosen, in_flight=in_flight) for side, twin in sides})
-    rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (through, around)]
+        rounds.append(
+            {side: await run_passages(side, twin, chosen, in_flight=in_flight) for side, twin in sides}
+        )
+    rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (ask_service, ask_engine)]
     tokens, computed = (
-        sum(getattr(each[through], name) for each in rounds)
-        / sum(getattr(each[around], name) for each in rounds)
+        sum(getattr(each[ask_service], name) for each in rounds)
+        / sum(getattr(each[ask_engine], name) for each in rounds)
         for name in ("tokens", "processor_seconds")
     )
     return Claim(
         f"through the service / around it, {in_flight} in flight",
-        tuple(each[through].rate / each[around].rate for each in rounds),
+        tuple(each[ask_service].rate / each[ask_engine].rate for each in rounds),
         0.95,
         "at least",
         f"{' against '.join(rates)} passages a second; tokens {tokens:.2f}, processor time {computed:.2f}",
     )
 
 
-def passages() -> list[Segment]:
+def sample_passages() -> list[Segment]:
     """The first sentence of each paragraph of the sample chapters, one chapter after the other.
 
     Sentences, since the shorter a passage is, the less of its time is the model's.
     """
     return [
-        replace(segment, source=split(segment.source)[0].strip(), mt=split(segment.mt)[0].strip())
+        replace(
+            segment,
+            source=split_sentences(segment.source)[0].strip(),
+            mt=split_sentences(segment.mt)[0].strip(),
+        )
         for name in SAMPLES
         for segment in load_sample(name).segments()
     ]
 
 
-async def run(side: Side, twin: Host, chosen: list[Passage], *, in_flight: int) -> Run:
+async def run_passages(
+    side: ServiceSide, twin: ServiceProcess, chosen: list[BenchmarkPassage], *, in_flight: int
+) -> ServiceRun:
     """Ask for the passages, so many at a time."""
     waiting = iter(chosen)
     tokens: list[int] = []
@@ -131,15 +149,15 @@ async def run(side: Side, twin: Host, chosen: list[Passage], *, in_flight: int) 
         began, computed = time.perf_counter(), time.process_time() + twin.processor_seconds()
         await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
         rate = len(chosen) / (time.perf_counter() - began)
-        return Run(rate, sum(tokens), time.process_time() + twin.processor_seconds() - computed)
+        return ServiceRun(rate, sum(tokens), time.process_time() + twin.processor_seconds() - computed)
 
 
 @asynccontextmanager
-async def through(twin: Host) -> AsyncIterator[Ask]:
+async def ask_service(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
     """Post passages to the service."""
     async with httpx2.AsyncClient(base_url=twin.service, timeout=600) as client:
 
-        async def ask(passage: Passage) -> int:
+        async def ask(passage: BenchmarkPassage) -> int:
             segment = passage.segment
             question = {
                 "source": segment.source,
@@ -157,7 +175,7 @@ async def through(twin: Host) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def around(twin: Host) -> AsyncIterator[Ask]:
+async def ask_engine(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
     """Stream drafts from the engine itself."""
     async with openai.AsyncOpenAI(
         base_url=twin.engine,
@@ -167,7 +185,7 @@ async def around(twin: Host) -> AsyncIterator[Ask]:
         default_headers=EmbeddedEngine.headers,  # or 1 request in 50 fails
     ) as client:
 
-        async def ask(passage: Passage) -> int:
+        async def ask(passage: BenchmarkPassage) -> int:
             prompt, sampling = passage.prompt, passage.sampling
             assert not isinstance(prompt.body, str)
             messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
@@ -214,11 +232,11 @@ class _Recorder:
     async def using(self, name: str) -> AsyncIterator[Model]:
         yield Model("recorder")
 
-    def health(self) -> Health:
-        return Health("up")
+    def health(self) -> EngineHealth:
+        return EngineHealth("up")
 
 
-async def as_asked(segment: Segment) -> tuple[Prompt, Sampling]:
+async def prompt_and_sampling(segment: Segment) -> tuple[Prompt, Sampling]:
     """The prompt and the sampling that the service will ask its engine with."""
     recorder = _Recorder()
     await post_edit(segment, recorder, options=OPTIONS)

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.claims import Claim, in_turn, ratios
-from benchmarks.shared import shared_data
-from eval.corpus import Corpus, Document
-from eval.metric import Counted
-from eval.significance import Comparison, standings
-from eval.standard.sacre import Bleu
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
+from benchmarks.data_folder import find_data_folder
+from eval.corpus.corpus import Corpus, Document
+from eval.metrics.metric import MetricCounts
+from eval.metrics.sacrebleu import Bleu
+from eval.statistics.multiple_comparisons import compare_with_baseline
+from eval.statistics.paired_tests import PairedComparison
 
 ROUNDS = 5
 SAMPLES = 1000
@@ -41,7 +42,7 @@ def measure() -> list[Claim]:
 
     def ours() -> float:
         began = time.process_time()
-        found = standings(
+        found = compare_with_baseline(
             {"baseline": first, "other": second},
             baseline="baseline",
             higher_is_better=True,
@@ -49,25 +50,27 @@ def measure() -> list[Claim]:
             samples=SAMPLES,
         )["other"].comparison
         seconds = time.process_time() - began
-        assert isinstance(found, Comparison)
+        assert isinstance(found, PairedComparison)
         p_values["ours"] = found.p_value
         return seconds
 
     ours()  # the first touch of so much memory is the system's time
-    measured = in_turn(plain, ours, rounds=ROUNDS)
+    measured = measure_alternately(plain, ours, rounds=ROUNDS)
     p = p_values["sacrebleu"]
     error = 3 * (2 * p * (1 - p) / SAMPLES) ** 0.5 + 2 / SAMPLES
     if abs(p_values["ours"] - p) > error:
         raise AssertionError(f"the p-values differ by more than sampling error: {p_values}")
     seconds = sorted(late for _, late in measured)[ROUNDS // 2]
     note = f"p {p_values['ours']:.3f} and {p:.3f}; {1000 * seconds:.0f} ms for {len(references):,} segments"
-    return [Claim("sacrebleu / our resampling of BLEU", ratios(measured), 10.0, "at least", note, what)]
+    return [
+        Claim("sacrebleu / our resampling of BLEU", ratios_by_round(measured), 10.0, "at least", note, what)
+    ]
 
 
-def _counted(references: Sequence[str], texts: Sequence[str]) -> Counted:
+def _counted(references: Sequence[str], texts: Sequence[str]) -> MetricCounts:
     document = Document("all", {"one": tuple(texts)}, (tuple(references),))
     counted = Bleu().count(Corpus((document,), target_language="en"), "one")
-    assert isinstance(counted, Counted)
+    assert isinstance(counted, MetricCounts)
     return counted
 
 
@@ -92,7 +95,7 @@ def _sacrebleu(references: Sequence[str], baseline: Sequence[str], other: Sequen
 
 def _texts() -> tuple[list[str], list[str], list[str], str]:
     """References, two systems that differ by a little, and a sentence on what they are."""
-    path = shared_data() / _TEXTS
+    path = find_data_folder() / _TEXTS
     chance = random.Random(11)
     if path.is_file():
         with path.open(encoding="utf-8") as lines:
@@ -101,17 +104,17 @@ def _texts() -> tuple[list[str], list[str], list[str], str]:
         what = "resampling: MLQE-PE ro-en, the MT, with a word lost here and there, twice"
     else:
         references = [" ".join(chance.choices(_WORDS, k=chance.randint(6, 30))) for _ in range(1000)]
-        baseline = [_without_a_word(text, chance) for text in references]
+        baseline = [_drop_word(text, chance) for text in references]
         what = "resampling: made-up sentences, as the shared data is not here"
-    other = _harmed(baseline, 0.03, chance)
-    return references, _harmed(baseline, 0.015, chance), other, what
+    other = _damage_texts(baseline, 0.03, chance)
+    return references, _damage_texts(baseline, 0.015, chance), other, what
 
 
-def _harmed(texts: Sequence[str], rate: float, chance: random.Random) -> list[str]:
-    return [_without_a_word(text, chance) if chance.random() < rate else text for text in texts]
+def _damage_texts(texts: Sequence[str], rate: float, chance: random.Random) -> list[str]:
+    return [_drop_word(text, chance) if chance.random() < rate else text for text in texts]
 
 
-def _without_a_word(text: str, chance: random.Random) -> str:
+def _drop_word(text: str, chance: random.Random) -> str:
     words = text.split()
     words.pop(chance.randrange(len(words)))
     return " ".join(words)

@@ -12,10 +12,10 @@ import time
 from collections.abc import Sequence
 from statistics import median
 
-from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 
 ROUNDS = 10
-HEAVY = frozenset(
+HEAVY_MODULES = frozenset(
     {
         "alembic",
         "fastapi",
@@ -30,7 +30,7 @@ HEAVY = frozenset(
     }
 )
 # The command as its script runs it; what was imported by then goes to stderr.
-HELP = """
+HELP_CODE = """
 import atexit, sys
 from ape.cli.main import main
 atexit.register(lambda: print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
@@ -41,21 +41,23 @@ main()
 
 def measure() -> list[Claim]:
     """Time both commands in turn."""
-    measured = in_turn(lambda: seconds(["-c", HELP]), lambda: seconds(["-c", "pass"]), rounds=ROUNDS)
-    found = imported() & HEAVY
+    measured = measure_alternately(
+        lambda: time_python(["-c", HELP_CODE]), lambda: time_python(["-c", "pass"]), rounds=ROUNDS
+    )
+    found = modules_imported_by_help() & HEAVY_MODULES
     quick, plain = (median(side) for side in zip(*measured, strict=True))
-    note = f"{quick:.2f} s against {plain:.2f} s; ratio {median(ratios(measured)):.1f}"
+    note = f"{quick:.2f} s against {plain:.2f} s; ratio {median(ratios_by_round(measured)):.1f}"
     return [Claim("heavy modules that `ape --help` imports", (len(found),), 0, "at most", note)]
 
 
-def seconds(arguments: Sequence[str]) -> float:
+def time_python(arguments: Sequence[str]) -> float:
     """How long Python takes over this, from start to end."""
     began = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     return time.perf_counter() - began
 
 
-def imported() -> set[str]:
+def modules_imported_by_help() -> set[str]:
     """The top-level modules that `ape --help` imports."""
-    done = subprocess.run([sys.executable, "-c", HELP], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", HELP_CODE], check=True, capture_output=True, text=True)
     return set(done.stderr.split())

@@ -18,42 +18,42 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
-from ape.edits import Edit, Kind
-from ape.jobs.job import Job, JobState, Recipe
-from ape.jobs.results import to_columns
-from ape.jobs.row import Planned
-from ape.jobs.store import Store, Stretch, Worker
-from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
-from benchmarks.claims import Claim, in_turn, ratios
+from ape.edits.diff import Edit, EditKind
+from ape.jobs.job import Job, JobRecipe, JobState
+from ape.jobs.job_paragraph import PlannedParagraph
+from ape.jobs.result_rows import result_columns
+from ape.jobs.store import JobStore, JobWorker, Stretch
+from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 
 ROUNDS = 15
 # Results in one turn of a side.
 RESULTS = 100
-RECIPE = Recipe("model", "revision", "chat@0", "fr", "en")
+RECIPE = JobRecipe("model", "revision", "chat@0", "fr", "en")
 SENTENCE = "She had not thought of the house by the river for many years, and yet it stood there as before. "
 TEXT = 4 * SENTENCE
 
 
 def measure() -> list[Claim]:
     """Both sides in turn, in one folder."""
-    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/jobs.db") as store:
-        ours = _saving(store)
+    with tempfile.TemporaryDirectory() as folder, JobStore(f"{folder}/jobs.db") as store:
+        ours = _time_saves(store)
         with closing(_plain(Path(folder) / "plain.db")) as connection:
-            plain = _inserting(connection)
+            plain = _time_inserts(connection)
             next(ours), next(plain)  # what is made on first use is made
-            measured = in_turn(lambda: next(ours), lambda: next(plain), rounds=ROUNDS)
+            measured = measure_alternately(lambda: next(ours), lambda: next(plain), rounds=ROUNDS)
     kept, inserted = (RESULTS / median(side) for side in zip(*measured, strict=True))
     note = f"{kept:,.0f} a second against {inserted:,.0f}"
     # By time the plain side is the smaller, so its time over ours is our share of its rate.
-    share = tuple(1 / ratio for ratio in ratios(measured))
+    share = tuple(1 / ratio for ratio in ratios_by_round(measured))
     return [Claim("results kept a second / plain SQLite inserts", share, 0.4, "at least", note)]
 
 
-def _saving(store: Store) -> Iterator[float]:
+def _time_saves(store: JobStore) -> Iterator[float]:
     """Seconds for so many results, again and again."""
     store.add(_job())
     store.plan("job", _paragraphs((ROUNDS + 1) * RESULTS))
-    worker, made = Worker.here(), _result()
+    worker, made = JobWorker.here(), _result()
     for number in range(ROUNDS + 1):
         stretches = list(_claims(store, worker, RESULTS))
         began = time.perf_counter()
@@ -62,15 +62,21 @@ def _saving(store: Store) -> Iterator[float]:
         yield time.perf_counter() - began
 
 
-def _claims(store: Store, worker: Worker, most: int) -> Iterator[tuple[Stretch, str]]:
+def _claims(store: JobStore, worker: JobWorker, most: int) -> Iterator[tuple[Stretch, str]]:
     claimed = (store.claim("job", worker) for _ in range(most // 20))
     yield from chain.from_iterable(
         ((stretch, row.planned.id) for row in stretch.rows) for stretch in claimed if stretch
     )
 
 
-def _inserting(connection: sqlite3.Connection) -> Iterator[float]:
-    values = {**to_columns(_result()), "seconds": 0.1, "created": 0.0, "worker": "w", "fingerprint": "f" * 32}
+def _time_inserts(connection: sqlite3.Connection) -> Iterator[float]:
+    values = {
+        **result_columns(_result()),
+        "seconds": 0.1,
+        "created": 0.0,
+        "worker": "w",
+        "fingerprint": "f" * 32,
+    }
     names = ", ".join(values)
     connection.execute(f"CREATE TABLE results (job, paragraph, {names}, PRIMARY KEY (job, paragraph))")
     marks = ", ".join("?" * (len(values) + 2))
@@ -100,10 +106,10 @@ def _job() -> Job:
     )
 
 
-def _paragraphs(number: int) -> Iterator[Planned]:
+def _paragraphs(number: int) -> Iterator[PlannedParagraph]:
     for position in range(number):
         chapter, stretch = divmod(position, 100)[0], position // 20
-        yield Planned(
+        yield PlannedParagraph(
             f"chapter-{chapter}/p{position}",
             position,
             chapter,
@@ -117,7 +123,7 @@ def _paragraphs(number: int) -> Iterator[Planned]:
 
 def _result() -> PostEdit:
     edits = tuple(
-        Edit(Kind.WORD_CHOICE, "had not", "hadn't", (start, start + 7), (start, start + 6))
+        Edit(EditKind.WORD_CHOICE, "had not", "hadn't", (start, start + 7), (start, start + 6))
         for start in (4, 99)
     )
     findings = (Finding("names", Severity.WARN, "The name Anna is in the source and not in the draft.", 1),)

@@ -15,9 +15,9 @@ from typing import Any
 
 from sacrebleu.metrics.ter import TER
 
-from benchmarks.claims import Claim, in_turn, ratios
-from benchmarks.shared import shared_data
-from eval.standard.ter import BatchedTer
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
+from benchmarks.data_folder import find_data_folder
+from eval.metrics.batched_ter import BatchedTer
 
 ROUNDS = 3
 PARAGRAPHS = 24
@@ -38,17 +38,19 @@ def measure() -> list[Claim]:
 
         return run
 
-    measured = in_turn(timed("sacrebleu", TER()), timed("ours", BatchedTer()), rounds=ROUNDS)
+    measured = measure_alternately(timed("sacrebleu", TER()), timed("ours", BatchedTer()), rounds=ROUNDS)
     if counted["sacrebleu"] != counted["ours"]:
         raise AssertionError("the two count other edits")
     words = sum(len(text.split()) for text in outputs)
     note = f"the same edits of {len(outputs)} paragraphs, {words:,} words"
-    return [Claim("sacrebleu / our TER of paragraphs", ratios(measured), 10.0, "at least", note, what)]
+    return [
+        Claim("sacrebleu / our TER of paragraphs", ratios_by_round(measured), 10.0, "at least", note, what)
+    ]
 
 
 def _texts() -> tuple[list[str], list[str], str]:
     """Outputs, references, and a sentence on what they are."""
-    path = shared_data() / _TEXTS
+    path = find_data_folder() / _TEXTS
     if path.is_file():
         with path.open(encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
@@ -61,12 +63,12 @@ def _texts() -> tuple[list[str], list[str], str]:
         )
     chance = random.Random(7)
     references = [chance.choices(_WORDS, k=chance.randint(80, 200)) for _ in range(PARAGRAPHS)]
-    outputs = [_turned(words, chance) for words in references]
+    outputs = [_reorder_words(words, chance) for words in references]
     what = "TER: made-up paragraphs, as the shared data is not here"
     return [" ".join(words) for words in outputs], [" ".join(words) for words in references], what
 
 
-def _turned(words: list[str], chance: random.Random) -> list[str]:
+def _reorder_words(words: list[str], chance: random.Random) -> list[str]:
     place = chance.randrange(len(words))
     return [
         word if chance.random() < 0.7 else chance.choice(_WORDS) for word in words[place:] + words[:place]

@@ -26,20 +26,20 @@ from typing import Any
 
 from ape.sample import SAMPLES, load_sample
 from benchmarks.claims import Claim
-from finetune.example import Example
+from finetune.data.example import Example
 
 STEPS = 2
 QUICK = 1
 ROUNDS = 3
 BATCH = 32
-OURS_AT_ONCE = 2
-THEIRS_AT_ONCE = 8
+OUR_MICRO_BATCH = 2
+THEIR_MICRO_BATCH = 8
 RANK = 16
 ALPHA = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class TrainingCost:
     """What one side did in its process."""
 
     tokens: int
@@ -60,21 +60,21 @@ def missing() -> str | None:
 
 def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
     """Every side once in each round, one after the other; the one who begins changes."""
-    found: dict[str, list[Measured]] = {name: [] for name in SIDES}
+    found: dict[str, list[TrainingCost]] = {name: [] for name in SIDES}
     for number in range(rounds):
         for name in list(SIDES)[:: -1 if number % 2 else 1]:
-            found[name].append(_alone(name, steps))
+            found[name].append(_measure_in_process(name, steps))
     setting = f"train: SmolLM2, LoRA {RANK}, {steps} steps of {BATCH} examples, float32, on the processor"
 
-    def claim(text: str, one: str, other: str, of: Callable[[Measured], float], **bound: Any) -> Claim:
+    def claim(text: str, one: str, other: str, of: Callable[[TrainingCost], float], **bound: Any) -> Claim:
         pairs = list(zip(found[one], found[other], strict=True))
         note = f"{_middle(found[one], of):,.1f} against {_middle(found[other], of):,.1f}"
         return Claim(text, tuple(of(a) / of(b) for a, b in pairs), note=note, setting=setting, **bound)
 
-    def rate(side: Measured) -> float:
+    def rate(side: TrainingCost) -> float:
         return side.rate
 
-    def gigabytes(side: Measured) -> float:
+    def gigabytes(side: TrainingCost) -> float:
         return side.peak_bytes / 1e9
 
     return [
@@ -86,17 +86,17 @@ def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
     ]
 
 
-def _middle(sides: list[Measured], of: Callable[[Measured], float]) -> float:
+def _middle(sides: list[TrainingCost], of: Callable[[TrainingCost], float]) -> float:
     return sorted(map(of, sides))[len(sides) // 2]
 
 
-def _alone(side: str, steps: int) -> Measured:
+def _measure_in_process(side: str, steps: int) -> TrainingCost:
     command = [sys.executable, "-m", "benchmarks.train", "--side", side, "--steps", str(steps)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+    return TrainingCost(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def examples(number: int, *, seed: int = 0) -> list[Example]:
+def make_examples(number: int, *, seed: int = 0) -> list[Example]:
     """One or two paragraphs of the sample chapters each, in any order."""
     chance = random.Random(seed)
     samples = cycle([load_sample(name) for name in SAMPLES])
@@ -117,38 +117,38 @@ def examples(number: int, *, seed: int = 0) -> list[Example]:
     return made
 
 
-def train_ours(steps: int, *, prompt_weight: float = 0.0) -> Measured:
+def train_ours(steps: int, *, prompt_weight: float = 0.0) -> TrainingCost:
     """By our own `train`, without looks at dev."""
     from ape.models import DEFAULT_MODEL
-    from finetune.base import find_base, load_tokenizer
-    from finetune.config import TrainConfig
-    from finetune.data.dataset import write_examples
-    from finetune.encoding import encode
-    from finetune.train import train
-    from finetune.trainer import Event, Start, Step
+    from finetune.base_model import find_base, load_tokenizer
+    from finetune.data.dataset import write_dataset
+    from finetune.training.config import TrainConfig
+    from finetune.training.encoding import encode_example
+    from finetune.training.train import train_adapter
+    from finetune.training.trainer import TrainingEvent, TrainingStart, TrainingStep
 
-    base, rows = find_base(DEFAULT_MODEL), examples(steps * BATCH)
+    base, rows = find_base(DEFAULT_MODEL), make_examples(steps * BATCH)
     tokenizer = load_tokenizer(base, DEFAULT_MODEL)
     config = TrainConfig(
         epochs=1,
         batch=BATCH,
-        micro_batch=OURS_AT_ONCE,
+        micro_batch=OUR_MICRO_BATCH,
         prompt_weight=prompt_weight,
         lora={"rank": RANK, "alpha": ALPHA},
     )
     clock: dict[type[Any], float] = {}
 
-    def listen(event: Event) -> None:
+    def listen(event: TrainingEvent) -> None:
         clock[type(event)] = time.perf_counter()
 
     with tempfile.TemporaryDirectory() as folder:
-        write_examples(Path(folder) / "data", {"train": rows}, {})
-        train(base.place, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen)
-    tokens = sum(len(encode(tokenizer, one)) for one in rows)
-    return Measured(tokens, clock[Step] - clock[Start], _peak())
+        write_dataset(Path(folder) / "data", {"train": rows}, {})
+        train_adapter(base.place, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen)
+    tokens = sum(len(encode_example(tokenizer, one)) for one in rows)
+    return TrainingCost(tokens, clock[TrainingStep] - clock[TrainingStart], _peak())
 
 
-def train_theirs(steps: int, *, checkpointing: bool = True) -> Measured:
+def train_theirs(steps: int, *, checkpointing: bool = True) -> TrainingCost:
     """By trl's SFTTrainer, as its pages show it."""
     from datasets import Dataset
     from peft import LoraConfig
@@ -157,12 +157,12 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> Measured:
     from trl.trainer.sft_trainer import SFTTrainer
 
     from ape.models import DEFAULT_MODEL
-    from finetune.base import find_base
+    from finetune.base_model import find_base
     from prompts import completion_sep, render_sep
 
     rows = [
         {"prompt": render_sep(one.question).text, "completion": completion_sep(one.question, one.human)}
-        for one in examples(steps * BATCH)
+        for one in make_examples(steps * BATCH)
     ]
     clock: dict[str, float] = {}
 
@@ -179,8 +179,8 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> Measured:
         arguments = SFTConfig(
             output_dir=folder,
             num_train_epochs=1,
-            per_device_train_batch_size=THEIRS_AT_ONCE,
-            gradient_accumulation_steps=BATCH // THEIRS_AT_ONCE,
+            per_device_train_batch_size=THEIR_MICRO_BATCH,
+            gradient_accumulation_steps=BATCH // THEIR_MICRO_BATCH,
             gradient_checkpointing=checkpointing,
             max_length=2048,
             bf16=False,
@@ -201,14 +201,14 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> Measured:
         data: Any = trainer.train_dataset
         tokens = sum(map(len, data["input_ids"]))
         trainer.train()
-    return Measured(tokens, clock["ended"] - clock["began"], _peak())
+    return TrainingCost(tokens, clock["ended"] - clock["began"], _peak())
 
 
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-SIDES: Mapping[str, Callable[[int], Measured]] = {
+SIDES: Mapping[str, Callable[[int], TrainingCost]] = {
     "ours": train_ours,
     "trl": train_theirs,
     "trl-kept": lambda steps: train_theirs(steps, checkpointing=False),

@@ -31,20 +31,30 @@ from statistics import median
 
 import httpx2
 
+from ape.engines.vllm.launch import SPECULATION
 from benchmarks.claims import Claim
-from benchmarks.service import Passage
-from benchmarks.vllm_ways import ADAPTER, BASE, Answer, Computed, Server, Side, Texts, straight, through
-from prompts import Format
-from serve.launch import SPECULATION
-from tests.vllm.served import FLAGS, served, write_cards
+from benchmarks.service import BenchmarkPassage
+from benchmarks.vllm_clients import (
+    ADAPTER,
+    BASE,
+    DraftTokens,
+    NumberedSentences,
+    ProcessorTime,
+    VllmServer,
+    VllmSide,
+    service_side,
+    vllm_side,
+)
+from prompts import FormatName
+from tests.vllm.served_drafts import FLAGS, served, write_cards
 
-COPIES = (ADAPTER, "copier-2", "copier-3", "copier-4")
-ALWAYS = {
+ADAPTER_COPIES = (ADAPTER, "copier-2", "copier-3", "copier-4")
+SPECULATION_AT_ANY_LOAD = {
     name: value for name, value in SPECULATION.items() if name != "num_speculative_tokens_per_batch_size"
 }
 SPECULATING, ALWAYS_SPECULATING, NOT_SPECULATING = (
     ("--speculative-config", json.dumps(config, separators=(",", ":")))
-    for config in (SPECULATION, ALWAYS, None)
+    for config in (SPECULATION, SPECULATION_AT_ANY_LOAD, None)
 )
 NOT_CACHING = ("--no-enable-prefix-caching",)
 # Tokens of a draft where all are to be alike.
@@ -54,7 +64,7 @@ Loads = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class VllmPlan:
     """How much is measured of what."""
 
     service: Loads
@@ -67,7 +77,7 @@ class Plan:
     cache_chat: Loads
 
 
-FULL = Plan(
+FULL = VllmPlan(
     service={1: (3, 8), 8: (16, 4), 32: (32, 4)},
     speculation={1: (3, 4), 8: (16, 2), 32: (32, 2)},
     speculation_chat={1: (2, 4), 8: (16, 2)},
@@ -78,7 +88,7 @@ FULL = Plan(
     cache_chat={1: (2, 4), 8: (16, 2)},
 )
 # To see that all of it runs: the ratios mean little.
-QUICK = Plan(
+QUICK = VllmPlan(
     service={1: (1, 2), 8: (8, 2)},
     speculation={1: (1, 2)},
     speculation_chat={1: (1, 2)},
@@ -91,12 +101,12 @@ QUICK = Plan(
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class VllmRun:
     """So many passages a second, their drafts in order, and the processor time of it all."""
 
     rate: float
-    answers: tuple[Answer, ...]
-    computed: Computed
+    answers: tuple[DraftTokens, ...]
+    computed: ProcessorTime
 
     @property
     def written(self) -> int:
@@ -104,7 +114,7 @@ class Run:
         return sum(answer.length for answer in self.answers)
 
 
-Rounds = Sequence[tuple[Run, Run]]
+Rounds = Sequence[tuple[VllmRun, VllmRun]]
 
 
 def missing() -> str | None:
@@ -114,7 +124,7 @@ def missing() -> str | None:
     return "vLLM is left out: `make bench-vllm` sets up an environment and models for it, and measures it."
 
 
-def measure(plan: Plan = FULL) -> list[Claim]:
+def measure(plan: VllmPlan = FULL) -> list[Claim]:
     """Let two sides take turns on each question; four vLLMs in all, at most two at a time."""
     began, load = time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -128,49 +138,55 @@ def measure(plan: Plan = FULL) -> list[Claim]:
     return [replace(claim, setting=setting) for claim in claims]
 
 
-async def _measure(folder: Path, plan: Plan) -> tuple[str, list[Claim]]:
-    texts = Texts()
+async def _measure(folder: Path, plan: VllmPlan) -> tuple[str, list[Claim]]:
+    texts = NumberedSentences()
     write_cards(_models(), folder / "adapters")
-    async with started(folder, texts, SPECULATING) as usual:
+    async with start_vllm_service(folder, texts, SPECULATING) as usual:
         version = await _version(usual)
         # As it is served: the quicker the model is, the more of the service is to be seen.
-        sides = through(usual), straight(usual)
-        claims = await race("through the service / straight to vLLM", sides, texts, plan.service, bound=0.95)
-        async with started(folder, texts, NOT_SPECULATING) as plain:
+        sides = service_side(usual), vllm_side(usual)
+        claims = await compare_sides(
+            "through the service / straight to vLLM", sides, texts, plan.service, bound=0.95
+        )
+        async with start_vllm_service(folder, texts, NOT_SPECULATING) as plain:
             text = "n-gram speculation / none"
-            claims += await _flag(text, (usual, plain), texts, plan.speculation, plan.speculation_chat)
+            claims += await _compare_flag(
+                text, (usual, plain), texts, plan.speculation, plan.speculation_chat
+            )
             claims += await _adapters(plain, texts, plan)
-        async with started(folder, texts, ALWAYS_SPECULATING) as always:
+        async with start_vllm_service(folder, texts, ALWAYS_SPECULATING) as always:
             text = "speculation in every batch / in those of one or two"
-            claims += await _flag(text, (always, usual), texts, plan.always, {})
-        async with started(folder, texts, (*SPECULATING, *NOT_CACHING)) as forgetful:
+            claims += await _compare_flag(text, (always, usual), texts, plan.always, {})
+        async with start_vllm_service(folder, texts, (*SPECULATING, *NOT_CACHING)) as forgetful:
             text = "prefix cache / none"
-            claims += await _flag(text, (usual, forgetful), texts, plan.cache, plan.cache_chat)
+            claims += await _compare_flag(text, (usual, forgetful), texts, plan.cache, plan.cache_chat)
     return version, claims
 
 
-async def _flag(
-    text: str, servers: tuple[Server, Server], texts: Texts, adapter: Loads, base: Loads
+async def _compare_flag(
+    text: str, servers: tuple[VllmServer, VllmServer], texts: NumberedSentences, adapter: Loads, base: Loads
 ) -> list[Claim]:
     """On against off, for an adapter's prompts, which have nothing in common, and for the base's, which begin alike."""
 
-    def sides(model: str) -> tuple[Side, Side]:
-        one, other = (straight(server, model, tell_tokens=True) for server in servers)
+    def sides(model: str) -> tuple[VllmSide, VllmSide]:
+        one, other = (vllm_side(server, model, tell_tokens=True) for server in servers)
         return one, other
 
     return [
-        *await race(f"{text}, adapter", sides(ADAPTER), texts, adapter, shared=True),
-        *await race(f"{text}, base", sides(BASE), texts, base, form="chat", shared=True),
+        *await compare_sides(f"{text}, adapter", sides(ADAPTER), texts, adapter, shared=True),
+        *await compare_sides(f"{text}, base", sides(BASE), texts, base, form="chat", shared=True),
     ]
 
 
-async def _adapters(plain: Server, texts: Texts, plan: Plan) -> list[Claim]:
+async def _adapters(plain: VllmServer, texts: NumberedSentences, plan: VllmPlan) -> list[Claim]:
     """On a vLLM that does not speculate: its luck with that is another for each model."""
     await _load_copies(plain)
-    base, one, four = (straight(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), COPIES))
+    base, one, four = (
+        vllm_side(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), ADAPTER_COPIES)
+    )
     return [
-        *await race("adapter / base", (one, base), texts, plan.adapter, shared=True),
-        *await race("four adapters mixed / one", (four, one), texts, plan.mixed),
+        *await compare_sides("adapter / base", (one, base), texts, plan.adapter, shared=True),
+        *await compare_sides("four adapters mixed / one", (four, one), texts, plan.mixed),
     ]
 
 
@@ -179,7 +195,9 @@ def _models() -> Path:
 
 
 @asynccontextmanager
-async def started(folder: Path, texts: Texts, flags: Sequence[str]) -> AsyncIterator[Server]:
+async def start_vllm_service(
+    folder: Path, texts: NumberedSentences, flags: Sequence[str]
+) -> AsyncIterator[VllmServer]:
     """`ape serve --engine vllm` with the adapter for the length of the block."""
     began, shelf = time.monotonic(), folder / "adapters"
     with served(
@@ -191,39 +209,39 @@ async def started(folder: Path, texts: Texts, flags: Sequence[str]) -> AsyncIter
         flags=(*FLAGS, *flags),
     ) as running:
         service_pid, *others = running.family
-        server = Server(running.address, running.vllm_url, running.vllm_key, service_pid, tuple(others))
-        _tell(f"vLLM is up after {time.monotonic() - began:.0f} s with {' '.join(flags)}")
-        await run(through(server), await texts.draw(2, "sep"), in_flight=2)
-        await run(straight(server, BASE), await texts.draw(2, "chat"), in_flight=2)
+        server = VllmServer(running.address, running.vllm_url, running.vllm_key, service_pid, tuple(others))
+        _print_progress(f"vLLM is up after {time.monotonic() - began:.0f} s with {' '.join(flags)}")
+        await run_passages(service_side(server), await texts.draw(2, "sep"), in_flight=2)
+        await run_passages(vllm_side(server, BASE), await texts.draw(2, "chat"), in_flight=2)
         yield server
 
 
-async def race(
+async def compare_sides(
     text: str,
-    sides: tuple[Side, Side],
-    texts: Texts,
+    sides: tuple[VllmSide, VllmSide],
+    texts: NumberedSentences,
     loads: Loads,
     *,
-    form: Format = "sep",
+    form: FormatName = "sep",
     shared: bool = False,
     bound: float | None = None,
 ) -> list[Claim]:
     """A claim for every number in flight; `shared`: both sides get the same prompts, new ones each round."""
     claims = []
     for in_flight, (passages_a_round, times) in loads.items():
-        rounds: list[tuple[Run, Run]] = []
-        batches: tuple[list[Passage], ...] = ()
+        rounds: list[tuple[VllmRun, VllmRun]] = []
+        batches: tuple[list[BenchmarkPassage], ...] = ()
         for number in range(times):
             odd = number % 2 == 1
             if shared or not odd:
                 batches = await texts.draw_twice(passages_a_round, form, shared=shared)
             else:
                 batches = batches[::-1]
-            runs: dict[int, Run] = {}
+            runs: dict[int, VllmRun] = {}
             for index in (1, 0) if odd else (0, 1):
-                runs[index] = await run(sides[index], batches[index], in_flight=in_flight)
+                runs[index] = await run_passages(sides[index], batches[index], in_flight=in_flight)
             rounds.append((runs[0], runs[1]))
-            _tell(
+            _print_progress(
                 f"{text}, {in_flight} in flight, round {number + 1} of {times}: {runs[0].rate / runs[1].rate:.2f}"
             )
         ratios = tuple(one.rate / other.rate for one, other in rounds)
@@ -256,10 +274,10 @@ def _our_time(rounds: Rounds) -> str:
     return f"; of service and client {one:.0f} against {other:.0f} ms a passage"
 
 
-async def run(side: Side, chosen: Sequence[Passage], *, in_flight: int) -> Run:
+async def run_passages(side: VllmSide, chosen: Sequence[BenchmarkPassage], *, in_flight: int) -> VllmRun:
     """Ask for the passages, so many at a time."""
     waiting = iter(enumerate(chosen))
-    answers: dict[int, Answer] = {}
+    answers: dict[int, DraftTokens] = {}
     async with side.opened() as ask:
 
         async def one_after_another() -> None:
@@ -270,23 +288,23 @@ async def run(side: Side, chosen: Sequence[Passage], *, in_flight: int) -> Run:
         await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
         rate = len(chosen) / (time.perf_counter() - began)
         computed = side.computed() - computed
-    return Run(rate, tuple(answers[index] for index in range(len(chosen))), computed)
+    return VllmRun(rate, tuple(answers[index] for index in range(len(chosen))), computed)
 
 
-async def _load_copies(server: Server) -> None:
+async def _load_copies(server: VllmServer) -> None:
     """The same adapter again and again: vLLM takes each name for an adapter of its own."""
     async with httpx2.AsyncClient(base_url=server.service, timeout=600, trust_env=False) as client:
-        for name in COPIES[1:]:
+        for name in ADAPTER_COPIES[1:]:
             response = await client.post("/v1/models", json={"name": name, "directory": ADAPTER})
             response.raise_for_status()
 
 
-async def _version(server: Server) -> str:
+async def _version(server: VllmServer) -> str:
     async with httpx2.AsyncClient(trust_env=False) as client:
         headers = {"Authorization": f"Bearer {server.key}"}
         response = await client.get(server.vllm.removesuffix("/v1") + "/version", headers=headers)
         return str(response.raise_for_status().json()["version"])
 
 
-def _tell(what: str) -> None:
+def _print_progress(what: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)

@@ -6,19 +6,19 @@ from functools import lru_cache
 
 import regex
 
-from prompts.neutral import neutralise
+from prompts.escaping import escape_delimiters
 from prompts.prompt import Prompt, Question
-from prompts.template import HEADING, load, text_of
+from prompts.template import HEADING, load_template, template_text
 
 _TEMPLATE_CODE = regex.compile(r"\{\{.*?\}\}|\{%.*?%\}|^## .*$|</?\w+>", regex.MULTILINE)
 
 
 def render_chat(question: Question) -> Prompt:
     """Ask an instruct model that was not tuned for this work."""
-    chat = load("chat")
-    translation = neutralise(question.mt)
+    chat = load_template("chat")
+    translation = escape_delimiters(question.mt)
     variables = {
-        "source": neutralise(question.source).text,
+        "source": escape_delimiters(question.source).text,
         "translation": translation.text,
         "source_language": question.source_language,
         "target_language": question.target_language,
@@ -34,19 +34,19 @@ def render_chat(question: Question) -> Prompt:
 
 def chat_fingerprint() -> str:
     """The name of the format, with the hash of its file."""
-    return load("chat").fingerprint
+    return load_template("chat").fingerprint
 
 
 @lru_cache
-def own_words() -> str:
+def prompt_words() -> str:
     """All that we say to a model ourselves, the worked example too: none of it belongs into a draft."""
-    return _TEMPLATE_CODE.sub(" ", text_of("chat"))
+    return _TEMPLATE_CODE.sub(" ", template_text("chat"))
 
 
 @lru_cache
 def example_words() -> str:
     """The worked examples alone, question and answer: small models take them for a part of the book."""
-    text = text_of("chat")
+    text = template_text("chat")
     headings = list(HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     shown = [
@@ -56,4 +56,4 @@ def example_words() -> str:
 
 
 def _safe(text: str) -> str:
-    return neutralise(text).text
+    return escape_delimiters(text).text

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from prompts.neutral import neutralise
+from prompts.escaping import escape_delimiters
 from prompts.prompt import Prompt
-from prompts.template import load
+from prompts.template import load_template
 
 JudgeFile = Literal["judge_pairs", "judge_spans"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JudgeTerm:
     """A word that a judge may use, and what it means."""
 
     name: str
     meaning: str
 
 
-def render_pair(
+def render_pair_judge(
     first: str,
     second: str,
     *,
@@ -36,42 +36,42 @@ def render_pair(
 ) -> Prompt:
     """Which of the two is better? The first is shown as A. Languages are names, or nothing where not known."""
     variables = {
-        "first": neutralise(first.strip()).text,
-        "second": neutralise(second.strip()).text,
-        "source": neutralise(source.strip()).text,
+        "first": escape_delimiters(first.strip()).text,
+        "second": escape_delimiters(second.strip()).text,
+        "source": escape_delimiters(source.strip()).text,
         "source_language": source_language,
         "target_language": target_language,
         "ties": ties,
     }
-    file = load("judge_pairs")
+    file = load_template("judge_pairs")
     messages = file.render(variables, target_language=target_language)
-    return Prompt(messages, file.fingerprint, neutralise(""), opening="", stop=())
+    return Prompt(messages, file.fingerprint, escape_delimiters(""), opening="", stop=())
 
 
-def render_spans(
+def render_span_judge(
     translation: str,
     *,
-    categories: Sequence[Entry],
-    severities: Sequence[Entry],
+    categories: Sequence[JudgeTerm],
+    severities: Sequence[JudgeTerm],
     source: str = "",
     source_language: str = "",
     target_language: str = "",
 ) -> Prompt:
     """What is wrong in it? The prompt's `mt` gives quotations the translation's own signs again."""
-    neutral = neutralise(translation.strip())
+    neutral = escape_delimiters(translation.strip())
     variables = {
         "translation": neutral.text,
-        "source": neutralise(source.strip()).text,
+        "source": escape_delimiters(source.strip()).text,
         "source_language": source_language,
         "target_language": target_language,
         "categories": categories,
         "severities": severities,
     }
-    file = load("judge_spans")
+    file = load_template("judge_spans")
     messages = file.render(variables, target_language=target_language)
     return Prompt(messages, file.fingerprint, neutral, opening="", stop=())
 
 
 def judge_fingerprint(name: JudgeFile) -> str:
     """The name of the file with its hash, for signatures."""
-    return load(name).fingerprint
+    return load_template(name).fingerprint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from prompts.neutral import Neutral
+from prompts.escaping import EscapedText
 
 Role = Literal["system", "user", "assistant"]
 
@@ -41,7 +41,7 @@ class Prompt:
 
     body: tuple[Message, ...] | str
     fingerprint: str
-    mt: Neutral
+    mt: EscapedText
     opening: str
     stop: tuple[str, ...]
     unsaid: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 
-from prompts.neutral import Neutral, neutralise
+from prompts.escaping import EscapedText, escape_delimiters
 from prompts.prompt import Prompt, Question
 
 SEPARATOR = "\n\n###\n\n"
@@ -51,5 +51,5 @@ def completion_sep(question: Question, human: str) -> str:
     return _plain(answer).text
 
 
-def _plain(text: str) -> Neutral:
-    return neutralise(text.strip(), fences=True)
+def _plain(text: str) -> EscapedText:
+    return escape_delimiters(text.strip(), fences=True)

@@ -18,7 +18,7 @@ HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+))
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TemplateTurn:
     """A message to be rendered. An example is shown only to whom it is in the right language."""
 
     role: Role
@@ -30,7 +30,7 @@ class Turn:
 class Template:
     """The turns of a file, and its name with the hash."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[TemplateTurn, ...]
     fingerprint: str
 
     def render(self, variables: Mapping[str, object], *, target_language: str) -> tuple[Message, ...]:
@@ -43,16 +43,16 @@ class Template:
 
 
 @lru_cache
-def load(name: str) -> Template:
+def load_template(name: str) -> Template:
     """Read a file; it is cut into turns before rendering, so no data can open a turn of its own."""
-    text = text_of(name)
+    text = template_text(name)
     environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     headings = list(HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     turns = tuple(
-        Turn(
+        TemplateTurn(
             cast(Role, heading.group(1)), heading.group(2), environment.from_string(text[heading.end() : end])
         )
         for heading, end in zip(headings, ends, strict=True)
@@ -60,6 +60,6 @@ def load(name: str) -> Template:
     return Template(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
 
-def text_of(name: str) -> str:
+def template_text(name: str) -> str:
     """The file as it is."""
     return resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")

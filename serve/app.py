@@ -17,43 +17,50 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from ape.engines import Engine
+from ape.engines.registry import ModelRegistry
 from ape.errors import EngineUnavailable
-from ape.jobs.store import Store
+from ape.jobs.store import JobStore
 from ape.settings import Settings
-from serve.ab import add_pages
-from serve.books import add_book_routes
-from serve.door import door, let_in
-from serve.exchange import CLIENT_CLOSED_REQUEST, surround
-from serve.foreman import Foreman
-from serve.jobs import add_job_routes
-from serve.limits import RateLimit, identity
-from serve.log import RequestLog, note
-from serve.metrics import Metrics
-from serve.models import add_model_routes
-from serve.openapi import complete, problems
-from serve.operation import add_operation_routes
-from serve.problems import install, problem_of, response_of
-from serve.queue import Queue
-from serve.roster import Roster
-from serve.schema import PostEditResponse
-from serve.stream import MEDIA_TYPE as EVENTS
-from serve.stream import EventStream
-from serve.work import Asked, ClientGone, Desk, Outcome, read_request, while_somebody_waits
+from serve.middleware.admission import AdmissionLimit
+from serve.middleware.auth import auth_dependency, authenticate
+from serve.middleware.http_exchange import CLIENT_CLOSED_REQUEST, wrap_app
+from serve.middleware.metrics import ServiceMetrics
+from serve.middleware.problems import install_problem_handlers, problem_from_error, problem_response
+from serve.middleware.rate_limit import RateLimit, caller_identity
+from serve.middleware.request_log import RequestLog, log_fields
+from serve.pages import add_pages
+from serve.routes.books import add_book_routes
+from serve.routes.jobs import add_job_routes
+from serve.routes.models import add_model_routes
+from serve.routes.monitoring import add_monitoring_routes
+from serve.routes.openapi import complete_openapi, problem_responses
+from serve.routes.passage_stream import MEDIA_TYPE as EVENTS
+from serve.routes.passage_stream import PassageEventStream
+from serve.routes.passages import (
+    ClientGone,
+    PassageHandler,
+    PassageOutcome,
+    PassageQuestions,
+    cancel_on_disconnect,
+    read_request,
+)
+from serve.scheduler.scheduler import JobScheduler
+from serve.schemas.passages import PostEditResponse
 
 
 def create_app(
     settings: Settings,
     engine: AbstractAsyncContextManager[Engine],
     *,
-    store: Store | None = None,
+    store: JobStore | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> FastAPI:
     """The application on an engine, which is opened when the service starts and closed when it stops.
 
     So is the store of the jobs, unless one is given. `log` gets a JSON line for each request.
     """
-    queue = Queue(settings.max_queue)
-    metrics = Metrics(
+    queue = AdmissionLimit(settings.max_queue)
+    metrics = ServiceMetrics(
         queue=queue,
         engine=lambda: app.state.roster.health(),
         adapters=lambda: app.state.roster.in_service,
@@ -63,13 +70,17 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with engine as opened:
-            roster = opened if isinstance(opened, Roster) else Roster(opened, aliases=settings.aliases)
+            roster = (
+                opened
+                if isinstance(opened, ModelRegistry)
+                else ModelRegistry(opened, aliases=settings.aliases)
+            )
             for _ in roster.entries:
                 metrics.adapter("loaded")  # before anybody counted
             roster.on_change = metrics.adapter
-            app.state.roster, app.state.desk = roster, Desk(roster, settings, metrics)
-            async with _opened(store, settings) as jobs:
-                app.state.foreman = foreman = Foreman(jobs, roster, settings, metrics)
+            app.state.roster, app.state.desk = roster, PassageHandler(roster, settings, metrics)
+            async with _open_store(store, settings) as jobs:
+                app.state.foreman = foreman = JobScheduler(jobs, roster, settings, metrics)
                 async with foreman.at_work():
                     try:
                         yield
@@ -86,32 +97,32 @@ def create_app(
     )
     app.state.queue, app.state.metrics = queue, metrics
     app.state.limit = RateLimit(settings.rate_limit)
-    install(app)
-    app.add_exception_handler(ClientGone, _nobody_there)
-    surround(app, lambda inner: RequestLog(inner, log), metrics.counted)
-    add_operation_routes(app, settings)
+    install_problem_handlers(app)
+    app.add_exception_handler(ClientGone, _client_gone)
+    wrap_app(app, lambda inner: RequestLog(inner, log), metrics.counted)
+    add_monitoring_routes(app, settings)
     add_model_routes(app, settings)
     _add_post_edit_route(app, settings)
     add_book_routes(app, settings)
     add_job_routes(app, settings)
     shelf = add_pages(app, settings)
-    app.openapi = lambda: complete(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
+    app.openapi = lambda: complete_openapi(FastAPI.openapi(app), settings)  # type: ignore[method-assign]
     return app
 
 
 @asynccontextmanager
-async def _opened(store: Store | None, settings: Settings) -> AsyncIterator[Store]:
+async def _open_store(store: JobStore | None, settings: Settings) -> AsyncIterator[JobStore]:
     if store is not None:
         yield store
         return
-    ours = await asyncio.to_thread(Store, settings.jobs_url)
+    ours = await asyncio.to_thread(JobStore, settings.jobs_url)
     try:
         yield ours
     finally:
         ours.close()
 
 
-async def _nobody_there(_: Request, error: Exception) -> Response:
+async def _client_gone(_: Request, error: Exception) -> Response:
     return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
@@ -127,15 +138,15 @@ def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
             "`index` in a list), and `end`. Hanging up cancels the work."
         ),
         response_model=None,
-        responses=problems(400, 401, 403, 404, 413, 415, 422, 429, 502, 503, 504),
-        dependencies=[door(settings, let_in)],
+        responses=problem_responses(400, 401, 403, 404, 413, 415, 422, 429, 502, 503, 504),
+        dependencies=[auth_dependency(settings, authenticate)],
     )
     async def post_edit(request: Request) -> Response:
         asked = await read_request(request, settings)
-        note(passages=len(asked.questions))
+        log_fields(passages=len(asked.questions))
         admitted = _admit(request, settings, len(asked.questions))
-        if _wants_events(request) and not _is_plainly_wrong(asked):
-            return EventStream(asked, admitted, _desk(request))
+        if _wants_events(request) and not _is_invalid_request(asked):
+            return PassageEventStream(asked, admitted, _handler(request))
         outcomes = await _work_on(asked, request, admitted)
         return _answer_list(asked, outcomes) if asked.is_list else _answer_one(asked, outcomes[0])
 
@@ -144,30 +155,34 @@ def _add_post_edit_route(app: FastAPI, settings: Settings) -> None:
 def _admit(request: Request, settings: Settings, count: int) -> Iterator[None]:
     """A place for so many passages, within the rate of the caller: a full queue takes nothing of that."""
     with request.app.state.queue.admit(count):
-        request.app.state.limit.take(identity(request, settings), count)
+        request.app.state.limit.take(caller_identity(request, settings), count)
         yield
 
 
-async def _work_on(asked: Asked, request: Request, admitted: AbstractContextManager[None]) -> list[Outcome]:
+async def _work_on(
+    asked: PassageQuestions, request: Request, admitted: AbstractContextManager[None]
+) -> list[PassageOutcome]:
     with admitted:
-        work = asyncio.gather(*(_desk(request).answer(one) for one in asked.questions))
+        work = asyncio.gather(*(_handler(request).answer(one) for one in asked.questions))
         try:
-            return await while_somebody_waits(request, work)
+            return await cancel_on_disconnect(request, work)
         except asyncio.CancelledError:
             # uvicorn has drained for long enough. Uncaught, this would be a 500.
             return [EngineUnavailable("The service is stopping. Ask again later.")] * len(asked.questions)
 
 
-def _answer_one(asked: Asked, outcome: Outcome) -> Response:
+def _answer_one(asked: PassageQuestions, outcome: PassageOutcome) -> Response:
     if isinstance(outcome, Exception):
-        return response_of(problem_of(outcome, mt=getattr(asked.questions[0], "mt", None)), outcome)
+        return problem_response(
+            problem_from_error(outcome, mt=getattr(asked.questions[0], "mt", None)), outcome
+        )
     return JSONResponse(PostEditResponse.of(outcome).model_dump(mode="json"))
 
 
-def _answer_list(asked: Asked, outcomes: list[Outcome]) -> Response:
+def _answer_list(asked: PassageQuestions, outcomes: list[PassageOutcome]) -> Response:
     return JSONResponse(
         [
-            problem_of(outcome, mt=getattr(question, "mt", None)).to_json()
+            problem_from_error(outcome, mt=getattr(question, "mt", None)).to_json()
             if isinstance(outcome, Exception)
             else PostEditResponse.of(outcome).model_dump(mode="json")
             for question, outcome in zip(asked.questions, outcomes, strict=True)
@@ -180,11 +195,11 @@ def _wants_events(request: Request) -> bool:
     return any(part.startswith(EVENTS) and not part.endswith((";q=0", ";q=0.0")) for part in accepted)
 
 
-def _is_plainly_wrong(asked: Asked) -> bool:
+def _is_invalid_request(asked: PassageQuestions) -> bool:
     """Whether the one question is no question, for which a status says more than a stream."""
     return not asked.is_list and isinstance(asked.questions[0], ValidationError)
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
+def _handler(request: Request) -> PassageHandler:
+    desk: PassageHandler = request.app.state.desk
     return desk

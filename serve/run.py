@@ -13,15 +13,15 @@ from contextlib import nullcontext, suppress
 import uvicorn
 from fastapi import FastAPI
 
+from ape.engines.vllm.factory import LogLine, open_registry
 from ape.errors import InputError
-from ape.jobs.store import Store
+from ape.jobs.store import JobStore
 from ape.settings import Settings
 from serve.app import create_app
-from serve.aside import aside
-from serve.door import refuse_open_binding
-from serve.limits import RateLimit
-from serve.open import Tell, open_roster
-from serve.uploads import prepare
+from serve.middleware.auth import refuse_open_binding
+from serve.middleware.log_writer import background_writer
+from serve.middleware.rate_limit import RateLimit
+from serve.scheduler.upload_folder import prepare_upload_folder
 
 
 def run(settings: Settings) -> None:
@@ -33,24 +33,24 @@ def run(settings: Settings) -> None:
     RateLimit(settings.rate_limit)  # or a slip in it would be told only once the model is loaded
     with (
         listen(settings) as listener,
-        aside(sys.stderr) as tell,
-        aside(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log,
+        background_writer(sys.stderr) as tell,
+        background_writer(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log,
     ):
         with suppress(asyncio.CancelledError):  # told to stop while the engine was opening
             asyncio.run(_serve(settings, listener, tell=tell, log=log))
         tell("Stopped.")
 
 
-async def _serve(settings: Settings, listener: socket.socket, *, tell: Tell, log: Tell) -> None:
+async def _serve(settings: Settings, listener: socket.socket, *, tell: LogLine, log: LogLine) -> None:
     """Open store and engine outside of uvicorn: so a failure is the error itself, and signals are heeded meanwhile."""
     address = address_of(listener)
     tell(f"Starting on {address}: opening the engine …")
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    prepare(settings.uploads_folder)
-    with Store(settings.jobs_url) as store:
-        async with open_roster(settings, tell=tell) as roster:
+    prepare_upload_folder(settings.uploads_folder)
+    with JobStore(settings.jobs_url) as store:
+        async with open_registry(settings, tell=tell) as roster:
             server = _Server(create_app(settings, nullcontext(roster), store=store, log=log), settings)
             # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
             # again: but to stop when told to is success.

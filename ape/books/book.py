@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
 # The new text of a paragraph by its id, or None where it stays as it is.
-TextOf = Callable[[str], str | None]
+NewText = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Paragraph:
     """One paragraph of a file, in reading order.
 
     `id` names its place and stays the same as long as the file's structure does. `chapter` counts from 0. `text` has
-    its inline mark-up as marks (see `ape.books.marks`); `source` is there in a bilingual file only. `shape` is the
+    its inline mark-up as marks (see `ape.text.inline_marks`); `source` is there in a bilingual file only. `shape` is the
     kind of block ("p", "h1", "li"), by which a source and an MT made from the same file are recognised. `skip` says why
     it is not to be edited, and is empty where it is.
     """
@@ -31,7 +31,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteCounts:
     """What a writer did: how many paragraphs went by, and how many got a new text."""
 
     paragraphs: int
@@ -74,13 +74,13 @@ class Book(Protocol):
         """The text as this file can hold it; raises InputError where it can't."""
         ...
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+    def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The same file with other texts in it; every byte that no new text touches is as it was."""
         ...
 
 
 @runtime_checkable
-class SideBySide(Protocol):
+class BilingualBook(Protocol):
     """A book that may be bilingual by its layout, and whose source may have more paragraphs than its translation."""
 
     def at(self, path: Path) -> Book:
@@ -92,7 +92,7 @@ class SideBySide(Protocol):
         ...
 
 
-class HoldsAnyText:
+class UnicodeBook:
     """What the books have in common that can spell every character, in whichever encoding they are."""
 
     __slots__ = ()

@@ -17,15 +17,15 @@ from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, cast
 
 from ape.books.archive import Archive
-from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
-from ape.books.marks import without_marks
-from ape.books.markup.inline import Kind, Rules
-from ape.books.markup.splice import Block, cut
-from ape.books.markup.xml import Element, read_xml
-from ape.books.pieces import refuse_unfit, why_skipped
-from ape.books.runs import Runs, read_runs
-from ape.books.units import local, primary
+from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
+from ape.books.docx_runs import DocxRuns, read_runs
+from ape.books.file_pieces import check_new_text, skip_reason
+from ape.books.markup.blocks import MarkupBlock, split_blocks
+from ape.books.markup.marked_text import ElementKind, MarkupRules
+from ape.books.markup.xml_tokenizer import XmlElement, read_xml
+from ape.books.translation_units import local_name, primary_language
 from ape.errors import InputError
+from ape.text.inline_marks import strip_marks
 
 _IN_MEMORY = 4 << 20
 _NOTES = {"footnotes.xml": "Footnotes", "endnotes.xml": "Endnotes"}
@@ -43,19 +43,23 @@ _BOX_PARAGRAPH = re.compile(rb"</(?:\w+:)?p>")
 _BOX_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^>]*)?>([^<]*)</")
 
 
-class _DocxRules(Rules):
-    """Only what tells whether a paragraph has text in it; `ape.books.runs` does the rest."""
+class _DocxRules(MarkupRules):
+    """Only what tells whether a paragraph has text in it; `ape.books.docx_runs` does the rest."""
 
     collapse = False
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         prefix = _prefix(path[0]) if path else ""
         if any(parent.name == f"{prefix}p" for parent in path):
-            return Kind.INLINE if element.name in [prefix + name for name in _INLINE] else Kind.ASIDE
-        return Kind.BLOCK if element.name == f"{prefix}p" else Kind.FRAME
+            return (
+                ElementKind.INLINE
+                if element.name in [prefix + name for name in _INLINE]
+                else ElementKind.ASIDE
+            )
+        return ElementKind.BLOCK if element.name == f"{prefix}p" else ElementKind.FRAME
 
 
-def _prefix(root: Element) -> str:
+def _prefix(root: XmlElement) -> str:
     """What stands before the names of Word's own elements: "w:", as a rule."""
     before, colon, _ = root.name.rpartition(":")
     return before + colon
@@ -80,12 +84,12 @@ class _Place:
     """A paragraph of the file: what it says, and how to write it anew."""
 
     paragraph: Paragraph
-    runs: Runs
+    runs: DocxRuns
     raw: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class DocxBook(HoldsAnyText):
+class DocxBook(UnicodeBook):
     """A Word document; `parts` are the entries of its archive that hold text."""
 
     path: Path
@@ -112,7 +116,7 @@ class DocxBook(HoldsAnyText):
                         continue
                     paragraph = place.paragraph if isinstance(place, _Place) else place
                     if (notes and not begun) or (not notes and paragraph.shape in _CHAPTERS):
-                        title = notes or " ".join(without_marks(paragraph.text).split())
+                        title = notes or " ".join(strip_marks(paragraph.text).split())
                         chapter += begun or bool(notes)
                     begun = True
                     yield Paragraph(
@@ -124,7 +128,7 @@ class DocxBook(HoldsAnyText):
                         skip=paragraph.skip,
                     )
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+    def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The same document with other texts in it; every entry that no new text touches is as it was."""
         paragraphs = replaced = 0
         with Archive(self.path) as archive:
@@ -134,7 +138,7 @@ class DocxBook(HoldsAnyText):
                 if name not in self.parts:
                     return None
                 content = cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - the archive closes it
-                written = Written(0, 0)
+                written = WriteCounts(0, 0)
                 try:
                     written = self._write_part(archive, name, content, text_of)
                 finally:
@@ -148,9 +152,9 @@ class DocxBook(HoldsAnyText):
                 return content
 
             archive.rewrite(out, content_of)
-        return Written(paragraphs, replaced)
+        return WriteCounts(paragraphs, replaced)
 
-    def _write_part(self, archive: Archive, part: str, out: BinaryIO, text_of: TextOf) -> Written:
+    def _write_part(self, archive: Archive, part: str, out: BinaryIO, text_of: NewText) -> WriteCounts:
         paragraphs = replaced = 0
         for place in self._places(archive, part):
             if isinstance(place, bytes):
@@ -164,18 +168,18 @@ class DocxBook(HoldsAnyText):
             if new is None or new == paragraph.text:
                 out.write(place.raw)
                 continue
-            refuse_unfit(new, paragraph)
+            check_new_text(new, paragraph)
             out.write(place.runs.put(new))
             replaced += 1
-        return Written(paragraphs, replaced)
+        return WriteCounts(paragraphs, replaced)
 
     def _places(self, archive: Archive, part: str) -> Iterator[bytes | _Place | Paragraph]:
         """The file in pieces; a mere paragraph is a text box's, whose bytes are in the piece before."""
         name = posixpath.splitext(posixpath.basename(part))[0]
         number, boxes, fields = 0, 0, 0
         with archive.open(part) as file:
-            for piece in cut(read_xml(file, name=part), _DocxRules()):
-                if isinstance(piece, Block):
+            for piece in split_blocks(read_xml(file, name=part), _DocxRules()):
+                if isinstance(piece, MarkupBlock):
                     number += 1
                     yield self._place(piece, f"{name}#{number}", inside_field=fields > 0)
                 else:
@@ -187,20 +191,20 @@ class DocxBook(HoldsAnyText):
                 for kind in _FIELD.findall(raw):
                     fields = max(0, fields + (1 if kind == b"begin" else -1))
 
-    def _place(self, block: Block, id: str, *, inside_field: bool) -> _Place:
+    def _place(self, block: MarkupBlock, id: str, *, inside_field: bool) -> _Place:
         prefix = _prefix(block.path[0])
         runs = read_runs(block.tokens, prefix, block.encoding)
         tracked = any(element.name in (f"{prefix}ins", f"{prefix}moveTo") for element in block.path)
         skip = "has tracked changes" if tracked else "made by a field" if inside_field else runs.skip
         text = runs.text
-        if not without_marks(text).strip() and not skip:
+        if not strip_marks(text).strip() and not skip:
             # Its words are in what stands alone: nothing to edit, but something to list.
-            text, skip = without_marks(block.text).strip(), _why_out_of_reach(block, prefix)
-        skip = skip or why_skipped(without_marks(text))
+            text, skip = strip_marks(block.text).strip(), _why_out_of_reach(block, prefix)
+        skip = skip or skip_reason(strip_marks(text))
         paragraph = Paragraph(id, 0, "", text, shape=self._shape(block, prefix), skip=skip)
         return _Place(paragraph, runs, block.raw)
 
-    def _shape(self, block: Block, prefix: str) -> str:
+    def _shape(self, block: MarkupBlock, prefix: str) -> str:
         properties: dict[str, str] = {}
         for token in block.tokens:
             if token.kind == "end" and token.element and token.element.name == f"{prefix}pPr":
@@ -216,7 +220,7 @@ class DocxBook(HoldsAnyText):
         return "td" if shape == "p" and in_cell else shape
 
 
-def _why_out_of_reach(block: Block, prefix: str) -> str:
+def _why_out_of_reach(block: MarkupBlock, prefix: str) -> str:
     """Why a paragraph whose words are hidden from us is not edited."""
     names = {token.element.name for token in block.tokens if token.element}
     return "made by a field" if names & {prefix + name for name in _FIELDS} else "all of it is ruby"
@@ -252,7 +256,7 @@ def open_docx(
 
 def _main_part(archive: Archive) -> str:
     for element in _elements(archive, "_rels/.rels"):
-        if local(element.name) == "Relationship" and element.get("Type").endswith("/officeDocument"):
+        if local_name(element.name) == "Relationship" and element.get("Type").endswith("/officeDocument"):
             name = element.get("Target").lstrip("/")
             if name in archive and posixpath.splitext(name)[1] == ".xml":
                 return name
@@ -267,7 +271,7 @@ def _read_styles(archive: Archive, part: str) -> _Styles:
     parents: dict[str, str] = {}
     language, style = "", ""
     for element in _elements(archive, part):
-        name = local(element.name)
+        name = local_name(element.name)
         value = _value(element, "val")
         if name == "style":
             style = _value(element, "styleId")
@@ -284,14 +288,14 @@ def _read_styles(archive: Archive, part: str) -> _Styles:
                 names[known] = names[above]
                 break
             above = parents.get(above, "")
-    return _Styles(names, primary(language) or None)
+    return _Styles(names, primary_language(language) or None)
 
 
-def _value(element: Element, name: str) -> str:
-    return next((value for key, value in element.attributes.items() if local(key) == name), "")
+def _value(element: XmlElement, name: str) -> str:
+    return next((value for key, value in element.attributes.items() if local_name(key) == name), "")
 
 
-def _elements(archive: Archive, part: str) -> Iterator[Element]:
+def _elements(archive: Archive, part: str) -> Iterator[XmlElement]:
     if part in archive:
         with archive.open(part) as file:
             for token in read_xml(file, name=part).stream:

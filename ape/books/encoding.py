@@ -1,7 +1,7 @@
 """The encoding of a text file: read from the file or asked for, never guessed where two guesses are as good.
 
 A byte order mark decides, then whether everything is UTF-8, then the caller's word, then what the text makes sense in
-(`ape.books.guessing`). Where that is not certain, the caller is asked. What was read is kept as bytes beside its text,
+(`ape.books.encoding_detection`). Where that is not certain, the caller is asked. What was read is kept as bytes beside its text,
 line by line, so that what nobody edits is written as it was.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ape.books.guessing import readings
+from ape.books.encoding_detection import guess_encodings
 from ape.errors import InputError
 
 _CHUNK = 1 << 16
@@ -91,7 +91,7 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """A line of a file: its text, its line end ("" at the end of the file) and both as the bytes that stand there."""
 
     text: str
@@ -138,7 +138,7 @@ def _without_a_word(path: Path) -> Encoding:
     return _guess(path)
 
 
-def lines(path: Path, encoding: Encoding) -> Iterator[Line]:
+def read_lines(path: Path, encoding: Encoding) -> Iterator[FileLine]:
     """The lines of a file in a stream. LF, CRLF and CR end a line, also side by side in one file."""
     with path.open("rb") as file:
         file.seek(len(encoding.bom))
@@ -150,9 +150,9 @@ def lines(path: Path, encoding: Encoding) -> Iterator[Line]:
                 yield _line(text, text.encode(encoding.name))
 
 
-def _line(text: str, raw: bytes) -> Line:
+def _line(text: str, raw: bytes) -> FileLine:
     stripped = text.rstrip("\r\n")
-    return Line(stripped, text[len(stripped) :], raw)
+    return FileLine(stripped, text[len(stripped) :], raw)
 
 
 def _byte_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -237,7 +237,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 def _guess(path: Path) -> Encoding:
-    found = readings(_sample(path), lambda name: _failure(path, Encoding(name)) is None)
+    found = guess_encodings(_sample(path), lambda name: _failure(path, Encoding(name)) is None)
     if len(found) == 1:
         return Encoding(found[0].encoding)
     shown = "; ".join(f"{one.encoding} reads “{one.telling(found)}”" for one in found[:4])

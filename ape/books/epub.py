@@ -17,16 +17,23 @@ from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
-from ape.books.archive import IN_MEMORY, Archive
-from ape.books.bilingual import Layout, find_layout
-from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
-from ape.books.html import NOT_BILINGUAL, SAMPLE, Document, HtmlRules, local, xml_or_soup
-from ape.books.marks import without_marks
-from ape.books.markup.inline import Kind
-from ape.books.markup.splice import Block
-from ape.books.markup.xml import Element, read_xml
+from ape.books.archive import MAX_MEMORY_BYTES, Archive
+from ape.books.bilingual import BilingualLayout, find_layout
+from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
+from ape.books.html import (
+    NOT_BILINGUAL,
+    SAMPLE_BLOCKS,
+    HtmlDocument,
+    HtmlRules,
+    html_encoding,
+    local_name,
+)
+from ape.books.markup.blocks import MarkupBlock
+from ape.books.markup.marked_text import ElementKind
+from ape.books.markup.xml_tokenizer import XmlElement, read_xml
 from ape.errors import InputError
-from ape.languages import code_of
+from ape.text.inline_marks import strip_marks
+from ape.text.languages import language_code
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
@@ -34,19 +41,19 @@ ENCRYPTION = "META-INF/encryption.xml"
 FONT_SCRAMBLING = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml", "text/xml")
 # How far into a chapter its heading is looked for.
-HEADING_WITHIN = 30
+HEADING_SEARCH_BLOCKS = 30
 
 
 class EpubRules(HtmlRules):
     """HTML's rules, but a document's `<title>` is for machines here: what is read is the heading."""
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         """What the element is."""
-        return Kind.IGNORED if local(element.name) == "head" else super().kind(element, path)
+        return ElementKind.IGNORED if local_name(element.name) == "head" else super().kind(element, path)
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class EpubPackage:
     """What the package file says: the documents in reading order, their titles in the table of contents, languages."""
 
     documents: tuple[str, ...]
@@ -55,12 +62,12 @@ class Package:
 
 
 @dataclass(frozen=True)
-class EpubBook(HoldsAnyText):
+class EpubBook(UnicodeBook):
     """An EPUB that was opened: its package was read, and all that it names is there."""
 
     path: Path
-    package: Package
-    layout: Layout | None = None
+    package: EpubPackage
+    layout: BilingualLayout | None = None
 
     @property
     def format(self) -> str:
@@ -104,13 +111,13 @@ class EpubBook(HoldsAnyText):
         with Archive(path) as archive:
             return EpubBook(path, _package(archive), self.layout)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[MarkupBlock]:
         """All blocks, whichever text of a bilingual book they belong to."""
         with Archive(self.path) as archive:
             for name in self.package.documents:
                 yield from self._document(archive, name).blocks()
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+    def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The archive with new texts in its documents."""
         paragraphs = replaced = 0
         with Archive(self.path) as archive:
@@ -124,12 +131,12 @@ class EpubBook(HoldsAnyText):
                 return content
 
             archive.rewrite(out, content_of)
-        return Written(paragraphs, replaced)
+        return WriteCounts(paragraphs, replaced)
 
-    def _document(self, archive: Archive, name: str) -> Document:
+    def _document(self, archive: Archive, name: str) -> HtmlDocument:
         where = f"{name} in {self.path.name}"
-        encoding = xml_or_soup(lambda: archive.open(name), where)
-        return Document(where, name, lambda: archive.open(name), encoding, EpubRules(), self.layout)
+        encoding = html_encoding(lambda: archive.open(name), where)
+        return HtmlDocument(where, name, lambda: archive.open(name), encoding, EpubRules(), self.layout)
 
 
 def open_epub(
@@ -158,17 +165,17 @@ def _open(path: Path, source_language: str | None, target_language: str | None, 
     with Archive(path) as archive:
         _refuse_encrypted(archive)
         book = EpubBook(path, _package(archive))
-    sample = list(islice(book.blocks(), SAMPLE))
+    sample = list(islice(book.blocks(), SAMPLE_BLOCKS))
     layout = find_layout(sample, source=source_language, target=target_language, sure=sure)
     if sure and not layout:
         raise InputError(NOT_BILINGUAL.format(path.name), field="format")
     return EpubBook(path, book.package, layout)
 
 
-def _written(document: Document, text_of: TextOf) -> tuple[BinaryIO | None, Written]:
+def _written(document: HtmlDocument, text_of: NewText) -> tuple[BinaryIO | None, WriteCounts]:
     """A document with new texts, to be closed by whoever gets it; None where nothing is new."""
     with ExitStack() as stack:
-        content = cast(BinaryIO, stack.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY)))
+        content = cast(BinaryIO, stack.enter_context(SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)))
         written = document.write(content, text_of)
         if not written.replaced:
             return None, written
@@ -177,27 +184,27 @@ def _written(document: Document, text_of: TextOf) -> tuple[BinaryIO | None, Writ
         return content, written
 
 
-def _heading(document: Document) -> str:
+def _heading(document: HtmlDocument) -> str:
     """The first heading near the beginning of a document."""
-    for passage in islice(document.passages(), HEADING_WITHIN):
+    for passage in islice(document.passages(), HEADING_SEARCH_BLOCKS):
         if passage.block.shape in ("h1", "h2", "h3", "h4", "h5", "h6"):
-            return without_marks(passage.block.text)
+            return strip_marks(passage.block.text)
     return ""
 
 
 class _Node(NamedTuple):
     """An element of a small XML file, with its text and the elements it stands in."""
 
-    element: Element
-    around: tuple[Element, ...]
+    element: XmlElement
+    around: tuple[XmlElement, ...]
     text: list[str]
 
     @property
     def name(self) -> str:
-        return local(self.element.name)
+        return local_name(self.element.name)
 
     def inside(self, name: str) -> bool:
-        return any(local(element.name) == name for element in self.around)
+        return any(local_name(element.name) == name for element in self.around)
 
 
 def _nodes(archive: Archive, name: str) -> list[_Node]:
@@ -231,7 +238,7 @@ def _refuse_encrypted(archive: Archive) -> None:
         )
 
 
-def _package(archive: Archive) -> Package:
+def _package(archive: Archive) -> EpubPackage:
     where = archive.path.name
     if CONTAINER not in archive:
         raise InputError(f"{where} is no EPUB: it has no {CONTAINER}.")
@@ -253,11 +260,11 @@ def _package(archive: Archive) -> Package:
     if not documents:
         raise InputError(f"{where} has no text in its spine: it may be a book of pictures.")
     stated = ("".join(node.text).strip() for node in nodes if node.name == "language")
-    languages = [code_of(language) for language in stated if language]
-    return Package(tuple(dict.fromkeys(documents)), _titles(archive, roots[0], items), tuple(languages))
+    languages = [language_code(language) for language in stated if language]
+    return EpubPackage(tuple(dict.fromkeys(documents)), _titles(archive, roots[0], items), tuple(languages))
 
 
-def _is_text(item: Element) -> bool:
+def _is_text(item: XmlElement) -> bool:
     """Whether it is a document to edit; the table of contents is kept as it is."""
     return item.get("media-type") in DOCUMENT_TYPES and "nav" not in item.get("properties").split()
 
@@ -276,7 +283,7 @@ def _resolved(base: str, href: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(urlsplit(href).path)))
 
 
-def _titles(archive: Archive, base: str, items: Mapping[str, Element]) -> dict[str, str]:
+def _titles(archive: Archive, base: str, items: Mapping[str, XmlElement]) -> dict[str, str]:
     """The title of each document by the table of contents; one that can't be read gives none."""
     titles: dict[str, str] = {}
     for item in items.values():
@@ -295,7 +302,7 @@ def _titles(archive: Archive, base: str, items: Mapping[str, Element]) -> dict[s
 def _links(nodes: list[_Node]) -> Iterator[tuple[str, str]]:
     """Of an EPUB 3 navigation document, the links of its table of contents."""
     for node in nodes:
-        navs = [element for element in node.around if local(element.name) == "nav"]
+        navs = [element for element in node.around if local_name(element.name) == "nav"]
         if node.name == "a" and navs and navs[-1].get("epub:type") == "toc":
             yield node.element.get("href"), "".join(node.text)
 

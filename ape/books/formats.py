@@ -11,11 +11,11 @@ from pathlib import Path
 from ape.books.book import Book
 from ape.errors import InputError
 
-HEAD = 4096
+HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class BookFormat:
     """A format: the endings of its files' names, and the function that opens one, imported when it is used.
 
     An opener is called as `open_x(path, encoding=…, source_language=…, target_language=…)`.
@@ -27,18 +27,18 @@ class Format:
 
 
 # The bilingual ones share their endings with the others; those look whether a file is bilingual.
-FORMATS: Mapping[str, Format] = {
-    "txt": Format("plain text", "ape.books.text:open_text", (".txt", ".text")),
-    "markdown": Format("Markdown", "ape.books.markdown:open_markdown", (".md", ".markdown", ".mkd")),
-    "html": Format("HTML", "ape.books.html:open_html", (".html", ".htm", ".xhtml", ".xht")),
-    "epub": Format("EPUB", "ape.books.epub:open_epub", (".epub",)),
-    "docx": Format("Word", "ape.books.docx:open_docx", (".docx",)),
-    "jsonl": Format("JSON Lines", "ape.books.jsonl:open_jsonl", (".jsonl", ".ndjson")),
-    "tsv": Format("tab-separated values", "ape.books.tsv:open_tsv", (".tsv", ".tab")),
-    "tmx": Format("TMX", "ape.books.tmx:open_tmx", (".tmx",)),
-    "xliff": Format("XLIFF", "ape.books.xliff:open_xliff", (".xlf", ".xliff", ".mxliff", ".sdlxliff")),
-    "bilingual-html": Format("bilingual HTML", "ape.books.html:open_bilingual_html"),
-    "bilingual-epub": Format("bilingual EPUB", "ape.books.epub:open_bilingual_epub"),
+FORMATS: Mapping[str, BookFormat] = {
+    "txt": BookFormat("plain text", "ape.books.txt:open_text", (".txt", ".text")),
+    "markdown": BookFormat("Markdown", "ape.books.markdown:open_markdown", (".md", ".markdown", ".mkd")),
+    "html": BookFormat("HTML", "ape.books.html:open_html", (".html", ".htm", ".xhtml", ".xht")),
+    "epub": BookFormat("EPUB", "ape.books.epub:open_epub", (".epub",)),
+    "docx": BookFormat("Word", "ape.books.docx:open_docx", (".docx",)),
+    "jsonl": BookFormat("JSON Lines", "ape.books.jsonl:open_jsonl", (".jsonl", ".ndjson")),
+    "tsv": BookFormat("tab-separated values", "ape.books.tsv:open_tsv", (".tsv", ".tab")),
+    "tmx": BookFormat("TMX", "ape.books.tmx:open_tmx", (".tmx",)),
+    "xliff": BookFormat("XLIFF", "ape.books.xliff:open_xliff", (".xlf", ".xliff", ".mxliff", ".sdlxliff")),
+    "bilingual-html": BookFormat("bilingual HTML", "ape.books.html:open_bilingual_html"),
+    "bilingual-epub": BookFormat("bilingual EPUB", "ape.books.epub:open_bilingual_epub"),
 }
 
 
@@ -59,7 +59,7 @@ def open_book(
         raise InputError(f"There is no format {format!r}. There are: {', '.join(FORMATS)}.", field="format")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} is empty.", field="path")
-    module, function = FORMATS[format or format_of(path)].opener.split(":")
+    module, function = FORMATS[format or detect_format(path)].opener.split(":")
     opener = getattr(import_module(module), function)
     book: Book = opener(
         path, encoding=encoding, source_language=source_language, target_language=target_language
@@ -67,14 +67,14 @@ def open_book(
     return book
 
 
-def format_of(path: Path) -> str:
+def detect_format(path: Path) -> str:
     """The name of a file's format."""
     suffix = path.suffix.lower()
     for name, known in FORMATS.items():
         if suffix in known.suffixes:
             return name
     with path.open("rb") as file:
-        head = file.read(HEAD)
+        head = file.read(HEAD_BYTES)
     return _packed_format(path) if head.startswith(b"PK") else _text_format(head, path)
 
 

@@ -14,19 +14,19 @@ from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from ape.books.bilingual import Layout, Passage, find_layout
-from ape.books.book import HoldsAnyText, Paragraph, TextOf, Written
+from ape.books.bilingual import BilingualLayout, BilingualPassage, find_layout
+from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
 from ape.books.encoding import find_encoding
-from ape.books.marks import without_marks
-from ape.books.markup.inline import Kind, Rules
-from ape.books.markup.soup import read_soup
-from ape.books.markup.splice import Block, cut, splice
-from ape.books.markup.xml import Element, Token, is_well_formed, read_xml
-from ape.books.pieces import refuse_unfit, why_skipped
+from ape.books.file_pieces import check_new_text, skip_reason
+from ape.books.markup.blocks import MarkupBlock, split_blocks, write_blocks
+from ape.books.markup.html_tokenizer import read_html_tokens
+from ape.books.markup.marked_text import ElementKind, MarkupRules
+from ape.books.markup.xml_tokenizer import XmlElement, XmlToken, is_well_formed, read_xml
 from ape.errors import InputError
-from ape.languages import code_of
+from ape.text.inline_marks import strip_marks
+from ape.text.languages import language_code
 
-HEAD = 4096
+HEAD_BYTES = 4096
 HEADINGS = ("h1", "h2")
 
 _BLOCKS = frozenset(
@@ -51,69 +51,71 @@ _NOTE_TYPES = frozenset("noteref doc-noteref backlink doc-backlink pagebreak doc
 _NOTE_NUMBER = re.compile(r"[\[(]?(?:\d{1,4}|[*†‡§¶]{1,3}|[a-z]|[ivxl]{1,6}|↩︎?|[①-⑳])[\])]?")
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """The name of an element without its prefix."""
     return name.rpartition(":")[2]
 
 
-class HtmlRules(Rules):
+class HtmlRules(MarkupRules):
     """What HTML's elements mean. An element we don't know is inline, as in a browser."""
 
-    root = Kind.BLOCK
+    root = ElementKind.BLOCK
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         """What the element is."""
-        kind = _kind(local(element.name))
+        kind = _kind(local_name(element.name))
         if element.get("translate") == "no" or "notranslate" in element.get("class").split():
-            return {Kind.INLINE: Kind.OPAQUE, Kind.BLOCK: Kind.SKIPPED, Kind.FRAME: Kind.IGNORED}.get(
-                kind, kind
-            )
-        if kind is Kind.INLINE and _is_note_reference(element):
-            return Kind.ASIDE
+            return {
+                ElementKind.INLINE: ElementKind.OPAQUE,
+                ElementKind.BLOCK: ElementKind.SKIPPED,
+                ElementKind.FRAME: ElementKind.IGNORED,
+            }.get(kind, kind)
+        if kind is ElementKind.INLINE and _is_note_reference(element):
+            return ElementKind.ASIDE
         return kind
 
-    def hides(self, element: Element, inside: Sequence[Token]) -> bool:
+    def hides(self, element: XmlElement, inside: Sequence[XmlToken]) -> bool:
         """A footnote's number: a short sign that is a link, raised or not."""
-        name = local(element.name)
+        name = local_name(element.name)
         if name not in ("sup", "a", "span"):
             return False
         text = "".join(token.text for token in inside).strip()
         if not _NOTE_NUMBER.fullmatch(text):
             return False
         elements = [element, *(token.element for token in inside if token.kind == "start" and token.element)]
-        return any(local(one.name) == "a" and "#" in one.get("href") for one in elements)
+        return any(local_name(one.name) == "a" and "#" in one.get("href") for one in elements)
 
-    def shape(self, path: Sequence[Element]) -> str:
+    def shape(self, path: Sequence[XmlElement]) -> str:
         """The name of the innermost element that is a block."""
-        names = (local(element.name) for element in reversed(path))
-        return next((name for name in names if _kind(name) in (Kind.BLOCK, Kind.SKIPPED)), "")
+        names = (local_name(element.name) for element in reversed(path))
+        return next((name for name in names if _kind(name) in (ElementKind.BLOCK, ElementKind.SKIPPED)), "")
 
-    def skip(self, path: Sequence[Element]) -> str:
+    def skip(self, path: Sequence[XmlElement]) -> str:
         """Why it is not edited."""
-        names = (local(element.name) for element in path)
+        names = (local_name(element.name) for element in path)
         return next((_SKIPPED[name] for name in names if name in _SKIPPED), "not to be translated")
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> ElementKind:
     if name in _BLOCKS:
-        return Kind.BLOCK
+        return ElementKind.BLOCK
     if name in _FRAMES:
-        return Kind.FRAME
+        return ElementKind.FRAME
     if name in _OPAQUE:
-        return Kind.OPAQUE
+        return ElementKind.OPAQUE
     if name in _ASIDE:
-        return Kind.ASIDE
+        return ElementKind.ASIDE
     if name in _IGNORED:
-        return Kind.IGNORED
-    return Kind.SKIPPED if name in _SKIPPED else Kind.INLINE
+        return ElementKind.IGNORED
+    return ElementKind.SKIPPED if name in _SKIPPED else ElementKind.INLINE
 
 
-def _is_note_reference(element: Element) -> bool:
+def _is_note_reference(element: XmlElement) -> bool:
     return any(_NOTE_TYPES.intersection(element.get(name).split()) for name in ("epub:type", "role"))
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class HtmlDocument:
     """One HTML document: how to open it, and how to read it.
 
     `encoding` is None for well-formed XML, which says itself; `prefix` begins the ids of its paragraphs.
@@ -123,32 +125,32 @@ class Document:
     prefix: str
     opened: Callable[[], BinaryIO]
     encoding: str | None
-    rules: Rules
-    layout: Layout | None = None
+    rules: MarkupRules
+    layout: BilingualLayout | None = None
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[MarkupBlock]:
         """All blocks, also those of the source in a bilingual document."""
         with self.opened() as file:
             for piece in self._pieces(file):
-                if isinstance(piece, Block):
+                if isinstance(piece, MarkupBlock):
                     yield piece
 
-    def passages(self) -> Iterator[Passage]:
+    def passages(self) -> Iterator[BilingualPassage]:
         """What the document has to edit, in order."""
         blocks = enumerate(self.blocks(), start=1)
         if self.layout:
             passages = self.layout.passages(blocks)
         else:
-            passages = (Passage(number, block, None, "") for number, block in blocks)
+            passages = (BilingualPassage(number, block, None, "") for number, block in blocks)
         return (passage._replace(skip=passage.skip or _skip(passage.block)) for passage in passages)
 
     def untranslated(self) -> Iterator[Paragraph]:
         """What a bilingual document has in the source only."""
         blocks = enumerate(self.blocks(), start=1)
         for number, block in self.layout.untranslated(blocks) if self.layout else ():
-            yield self.paragraph(Passage(number, block, None, ""), 0, "")
+            yield self.paragraph(BilingualPassage(number, block, None, ""), 0, "")
 
-    def paragraph(self, passage: Passage, chapter: int, title: str) -> Paragraph:
+    def paragraph(self, passage: BilingualPassage, chapter: int, title: str) -> Paragraph:
         """A passage as a paragraph of the book."""
         return Paragraph(
             f"{self.prefix}#{passage.number}",
@@ -160,40 +162,40 @@ class Document:
             skip=passage.skip,
         )
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+    def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The document with new texts."""
         # Which blocks of a bilingual document are the translation shows only a few blocks later.
         passages = {passage.number: not passage.skip for passage in self.passages()} if self.layout else None
         numbers = count(1)
 
-        def new_text(block: Block) -> str | None:
+        def new_text(block: MarkupBlock) -> str | None:
             number = next(numbers)
             if _skip(block) or (passages is not None and not passages.get(number)):
                 return None
             new = text_of(f"{self.prefix}#{number}")
             if new is not None:
-                refuse_unfit(new, self.paragraph(Passage(number, block, None, ""), 0, ""))
+                check_new_text(new, self.paragraph(BilingualPassage(number, block, None, ""), 0, ""))
             return new
 
         with self.opened() as file:
-            written = splice(self._pieces(file), out, new_text)
-        return written if passages is None else Written(len(passages), written.replaced)
+            written = write_blocks(self._pieces(file), out, new_text)
+        return written if passages is None else WriteCounts(len(passages), written.replaced)
 
-    def _pieces(self, file: BinaryIO) -> Iterator[bytes | Block]:
-        tokens = read_soup(file, self.encoding) if self.encoding else read_xml(file, name=self.name)
-        return cut(tokens, self.rules)
+    def _pieces(self, file: BinaryIO) -> Iterator[bytes | MarkupBlock]:
+        tokens = read_html_tokens(file, self.encoding) if self.encoding else read_xml(file, name=self.name)
+        return split_blocks(tokens, self.rules)
 
 
-def _skip(block: Block) -> str:
-    return block.skip or why_skipped(without_marks(block.text))
+def _skip(block: MarkupBlock) -> str:
+    return block.skip or skip_reason(strip_marks(block.text))
 
 
 @dataclass(frozen=True)
-class HtmlBook(HoldsAnyText):
+class HtmlBook(UnicodeBook):
     """An HTML file."""
 
     path: Path
-    document: Document
+    document: HtmlDocument
     language: str | None
     source_language: str | None = None
 
@@ -218,7 +220,7 @@ class HtmlBook(HoldsAnyText):
             elif shape != "title":
                 filled = True
             if shape in HEADINGS or shape == "title":
-                title = without_marks(passage.block.text)
+                title = strip_marks(passage.block.text)
             yield self.document.paragraph(passage, chapter, title)
 
     def untranslated(self) -> Iterator[Paragraph]:
@@ -230,7 +232,7 @@ class HtmlBook(HoldsAnyText):
         document = replace(self.document, name=path.name, opened=lambda: path.open("rb"))
         return replace(self, path=path, document=document)
 
-    def write(self, out: BinaryIO, text_of: TextOf) -> Written:
+    def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The file with new texts."""
         return self.document.write(out, text_of)
 
@@ -257,22 +259,22 @@ def open_bilingual_html(
     return _open(path, encoding, source_language, target_language, sure=True)
 
 
-SAMPLE = 600
+SAMPLE_BLOCKS = 600
 
 
 def _open(
     path: Path, encoding: str | None, source_language: str | None, target_language: str | None, *, sure: bool
 ) -> HtmlBook:
-    document = Document(path.name, "", lambda: path.open("rb"), _encoding(path, encoding), HtmlRules())
+    document = HtmlDocument(path.name, "", lambda: path.open("rb"), _encoding(path, encoding), HtmlRules())
     _refuse_unfaithful(document)
-    sample = list(islice(document.blocks(), SAMPLE))
-    stated = stated_language(sample[0].path) if sample else None
+    sample = list(islice(document.blocks(), SAMPLE_BLOCKS))
+    stated = declared_language(sample[0].path) if sample else None
     layout = find_layout(sample, source=source_language, target=target_language, sure=sure)
     if layout is None:
         if sure:
             raise InputError(NOT_BILINGUAL.format(path.name), field="format")
         return HtmlBook(path, document, stated)
-    document = Document(path.name, "", document.opened, document.encoding, document.rules, layout)
+    document = HtmlDocument(path.name, "", document.opened, document.encoding, document.rules, layout)
     return HtmlBook(path, document, layout.target_language or None, layout.source_language or None)
 
 
@@ -282,18 +284,18 @@ NOT_BILINGUAL = (
 )
 
 
-def stated_language(path: Sequence[Element]) -> str | None:
+def declared_language(path: Sequence[XmlElement]) -> str | None:
     """The language that the innermost of these elements states."""
     for element in reversed(path):
         if language := element.get("xml:lang") or element.get("lang"):
-            return code_of(language)
+            return language_code(language)
     return None
 
 
-def xml_or_soup(opened: Callable[[], BinaryIO], name: str) -> str | None:
+def html_encoding(opened: Callable[[], BinaryIO], name: str) -> str | None:
     """How a document that should be XHTML is to be read: None as XML, else as soup in that encoding."""
     with opened() as file:
-        encoding = _known(_declared(file.read(HEAD)))
+        encoding = _known(_declared(file.read(HEAD_BYTES)))
     if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
         with opened() as file:
             if is_well_formed(file, name=name):
@@ -312,8 +314,8 @@ _MEANT = {"ascii": "cp1252", "iso8859-1": "cp1252", "utf-16": "utf-8", "gb2312":
 def _encoding(path: Path, encoding: str | None) -> str | None:
     """How to read an HTML file: None as XML, else the encoding it is soup in."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
-    if encoding is None and _XML.search(head) and xml_or_soup(lambda: path.open("rb"), path.name) is None:
+        head = file.read(HEAD_BYTES)
+    if encoding is None and _XML.search(head) and html_encoding(lambda: path.open("rb"), path.name) is None:
         return None
     if encoding is None:
         encoding = _declared(head)
@@ -341,13 +343,13 @@ def _known(encoding: str | None) -> str:
     return _MEANT.get(name, name)
 
 
-def _refuse_unfaithful(document: Document) -> None:
+def _refuse_unfaithful(document: HtmlDocument) -> None:
     """Some Asian encodings can spell one text in two ways, and then the file could not be written back as it was."""
     encoding = document.encoding or "utf-8"
     if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
         return
     with document.opened() as file, document.opened() as same:
-        for token in read_soup(file, encoding).stream:
+        for token in read_html_tokens(file, encoding).stream:
             if same.read(len(token.raw)) != token.raw:
                 raise InputError(
                     f"{document.name} can't be written back byte for byte in {encoding}. Convert it to UTF-8.",

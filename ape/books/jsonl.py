@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ape.books.book import HoldsAnyText, Paragraph
-from ape.books.encoding import Encoding, Line, find_encoding, lines
-from ape.books.pieces import Piece, PieceBook
-from ape.books.records import SOURCES, TARGETS, TEXTS, Chapters, Fields, Ids, why_unfit
+from ape.books.book import Paragraph, UnicodeBook
+from ape.books.encoding import Encoding, FileLine, find_encoding, read_lines
+from ape.books.file_pieces import FilePiece, TextFileBook
+from ape.books.record_fields import (
+    SOURCE_FIELDS,
+    TARGET_FIELDS,
+    TEXT_FIELDS,
+    ChapterNumbering,
+    RecordFields,
+    UniqueIds,
+    pair_skip_reason,
+)
 from ape.errors import InputError
 
 _SPACE = " \t\n\r"
@@ -32,12 +40,12 @@ class _Value:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonlBook(HoldsAnyText, PieceBook):
+class JsonlBook(UnicodeBook, TextFileBook):
     """A file of JSON lines."""
 
     path: Path
     encoding: Encoding
-    fields: Fields
+    fields: RecordFields
     language: str | None = None
     source_language: str | None = None
     format: str = "jsonl"
@@ -47,12 +55,12 @@ class JsonlBook(HoldsAnyText, PieceBook):
         """Whether its lines have a source."""
         return self.fields.source is not None
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[FilePiece]:
         """Its lines, and what of them is text."""
-        ids, chapters = Ids(), Chapters()
-        for number, line in enumerate(lines(self.path, self.encoding), start=1):
+        ids, chapters = UniqueIds(), ChapterNumbering()
+        for number, line in enumerate(read_lines(self.path, self.encoding), start=1):
             if not line.text.strip():
-                yield Piece(line.raw)
+                yield FilePiece(line.raw)
                 continue
             place = f"Line {number} of {self.path.name}"
             values = _values(line.text, place)
@@ -61,20 +69,22 @@ class JsonlBook(HoldsAnyText, PieceBook):
             wanted = _name(values["id"].value) if "id" in values else ""
             paragraph = self._paragraph(values, ids.unique(wanted or f"line{number}"), chapters, place)
             target = values.get(self.fields.target)
-            yield Piece(
+            yield FilePiece(
                 line.raw, paragraph, _Slot(line, target, self.encoding, place).render if target else None
             )
 
-    def _paragraph(self, values: dict[str, _Value], id: str, chapters: Chapters, place: str) -> Paragraph:
+    def _paragraph(
+        self, values: dict[str, _Value], id: str, chapters: ChapterNumbering, place: str
+    ) -> Paragraph:
         text = _text(values, self.fields.target, place)
         source = _text(values, self.fields.source, place) if self.fields.source else None
-        skip = why_unfit(source, text, bilingual=self.bilingual)
+        skip = pair_skip_reason(source, text, bilingual=self.bilingual)
         return Paragraph(id, chapters.number, chapters.title, text, source=source, skip=skip)
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    line: Line
+    line: FileLine
     target: _Value
     encoding: Encoding
     place: str
@@ -149,14 +159,14 @@ def open_jsonl(
 ) -> JsonlBook:
     """Open a file of JSON lines; its first line shows what the fields are called, and no line its language."""
     found = find_encoding(path, encoding=encoding)
-    for number, line in enumerate(lines(path, found), start=1):
+    for number, line in enumerate(read_lines(path, found), start=1):
         if line.text.strip():
             names = list(_values(line.text, f"Line {number} of {path.name}"))
-            fields = Fields.among(names)
+            fields = RecordFields.among(names)
             if fields is None:
                 raise InputError(
                     f"{path.name} has the keys {', '.join(names)[:200]!r}, and none says what the text is. One of "
-                    f"{', '.join(TARGETS)} is needed, with {' or '.join(SOURCES)} beside it; or {TEXTS[0]} alone.",
+                    f"{', '.join(TARGET_FIELDS)} is needed, with {' or '.join(SOURCE_FIELDS)} beside it; or {TEXT_FIELDS[0]} alone.",
                     field="mt",
                 )
             return JsonlBook(path, found, fields)

@@ -22,15 +22,22 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from ape.books.book import HoldsAnyText, Paragraph
-from ape.books.encoding import Encoding, Line, find_encoding, lines
-from ape.books.line_ends import rebroken
+from ape.books.book import Paragraph, UnicodeBook
+from ape.books.encoding import Encoding, FileLine, find_encoding, read_lines
+from ape.books.file_pieces import FilePiece, TextFileBook, skip_reason
+from ape.books.line_breaks import restore_line_breaks
+from ape.books.line_wrapping import display_width, needed_width, wrap_text
 from ape.books.markdown_blocks import LINE_BLOCK
-from ape.books.markdown_inline import Inline, is_heading_line, is_paragraph, parser, read_inline, spelled
-from ape.books.marks import MARK, without_marks
-from ape.books.pieces import Piece, PieceBook, why_skipped
-from ape.books.wrapping import needed, width, wrapped
+from ape.books.markdown_inline import (
+    MarkdownText,
+    is_heading_line,
+    is_paragraph,
+    make_parser,
+    read_inline,
+    render_inline,
+)
 from ape.errors import InputError
+from ape.text.inline_marks import MARK, strip_marks
 
 # How many characters are read at a time: some pages.
 _STRETCH = 1 << 14
@@ -53,7 +60,7 @@ _UNCLEAR = "its place in the file is not clear"
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownBook(HoldsAnyText, PieceBook):
+class MarkdownBook(UnicodeBook, TextFileBook):
     """A Markdown file."""
 
     path: Path
@@ -65,11 +72,11 @@ class MarkdownBook(HoldsAnyText, PieceBook):
     format: str = "markdown"
     bilingual: bool = False
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[FilePiece]:
         """Its lines, and what of them is text."""
         reader = _Reader(self.encoding, self.references, self.margin)
-        front, rest = _front_matter(lines(self.path, self.encoding))
-        yield Piece(_raw(front))
+        front, rest = _front_matter(read_lines(self.path, self.encoding))
+        yield FilePiece(_raw(front))
         for stretch in reader.stretches(rest):
             yield from reader.pieces(stretch)
 
@@ -86,9 +93,9 @@ def open_markdown(
     references = {}
     widths: Counter[int] = Counter()
     before = ""
-    for line in lines(path, found):
-        if before.strip() and line.text.strip() and _NARROWEST <= width(before) <= _WIDEST:
-            widths[width(before)] += 1
+    for line in read_lines(path, found):
+        if before.strip() and line.text.strip() and _NARROWEST <= display_width(before) <= _WIDEST:
+            widths[display_width(before)] += 1
         before = line.text.rstrip()
         if match := _DEFINITION.match(line.text):
             references[normalizeReference(match[1])] = {"href": "", "title": ""}
@@ -105,13 +112,13 @@ def _margin(widths: Counter[int]) -> int:
     return 0
 
 
-def _raw(some: Sequence[Line]) -> bytes:
+def _raw(some: Sequence[FileLine]) -> bytes:
     return b"".join(line.raw for line in some)
 
 
-def _front_matter(all_lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+def _front_matter(all_lines: Iterator[FileLine]) -> tuple[list[FileLine], Iterator[FileLine]]:
     """The lines of YAML or TOML that the file begins with, and the rest."""
-    held: list[Line] = []
+    held: list[FileLine] = []
     ends: tuple[str, ...] = ()
     for line in all_lines:
         held.append(line)
@@ -125,7 +132,7 @@ def _front_matter(all_lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]
     return [], _chain(held, all_lines)
 
 
-def _chain(held: list[Line], rest: Iterator[Line]) -> Iterator[Line]:
+def _chain(held: list[FileLine], rest: Iterator[FileLine]) -> Iterator[FileLine]:
     yield from held
     yield from rest
 
@@ -137,7 +144,7 @@ class _Reader:
     encoding: Encoding
     references: dict[str, dict[str, str]]
     margin: int
-    markdown: MarkdownIt = field(default_factory=parser)
+    markdown: MarkdownIt = field(default_factory=make_parser)
     number: int = 0
     chapter: int = 0
     title: str = ""
@@ -148,12 +155,12 @@ class _Reader:
     def next_id(self) -> str:
         return f"p{self.number + 1}"
 
-    def tokens(self, some: Sequence[Line]) -> list[Token]:
+    def tokens(self, some: Sequence[FileLine]) -> list[Token]:
         return self.markdown.parse("\n".join(line.text for line in some), self.env())
 
-    def stretches(self, all_lines: Iterator[Line]) -> Iterator[list[Line]]:
+    def stretches(self, all_lines: Iterator[FileLine]) -> Iterator[list[FileLine]]:
         """The file in parts, each of which can be read without the others."""
-        held: list[Line] = []
+        held: list[FileLine] = []
         size, enough = 0, _STRETCH
         for line in all_lines:
             if size >= enough and not held[-1].text.strip() and _BEGINNING.match(line.text):
@@ -166,7 +173,7 @@ class _Reader:
             size += len(line.text) + 1
         yield held
 
-    def _begins_here(self, held: list[Line], line: Line) -> bool:
+    def _begins_here(self, held: list[FileLine], line: FileLine) -> bool:
         """Whether a block begins with this line that is in no other; a line of code, for one, is in its fence."""
         starts = ("paragraph_open", "heading_open")
         return any(
@@ -174,10 +181,10 @@ class _Reader:
             for token in self.tokens([*held, line])
         )
 
-    def pieces(self, stretch: list[Line]) -> Iterator[Piece]:
+    def pieces(self, stretch: list[FileLine]) -> Iterator[FilePiece]:
         done = 0
         for first, blocks in _by_line(self.tokens(stretch)):
-            yield Piece(_raw(stretch[done:first]))
+            yield FilePiece(_raw(stretch[done:first]))
             if blocks[0].shape in _CELLS:
                 yield from self._row(stretch[first], blocks)
                 done = first + 1
@@ -186,24 +193,24 @@ class _Reader:
                 place = _Place.find(self, lines_of_it, blocks[0])
                 yield self._piece(place)
                 done = first + len(place.lines)
-        yield Piece(_raw(stretch[done:]))
+        yield FilePiece(_raw(stretch[done:]))
 
-    def _piece(self, place: _Place) -> Piece:
-        text = without_marks(place.inline.text)
+    def _piece(self, place: _Place) -> FilePiece:
+        text = strip_marks(place.inline.text)
         if place.shape in ("h1", "h2"):
             self.chapter += self.number > 0
             self.title = " ".join(text.split())
         skip = "" if place.clear else _UNCLEAR
         if _COMMAND.fullmatch("\n".join(written for _, written, _ in place.parts)):
             skip = "a command of TeX"
-        skip = skip or ("has marks of ours in it" if place.strange() else why_skipped(text))
+        skip = skip or ("has marks of ours in it" if place.strange() else skip_reason(text))
         self.number += 1
         paragraph = Paragraph(
             place.id, self.chapter, self.title, place.inline.text, shape=place.shape, skip=skip
         )
-        return Piece(_raw(place.lines), paragraph, place.render)
+        return FilePiece(_raw(place.lines), paragraph, place.render)
 
-    def _row(self, line: Line, cells: list[_Block]) -> Iterator[Piece]:
+    def _row(self, line: FileLine, cells: list[_Block]) -> Iterator[FilePiece]:
         """A row of a table: its cells, and what stands between them."""
         pieces, position = [], 0
         for cell in cells:
@@ -212,14 +219,14 @@ class _Reader:
             if not written or start < 0:
                 continue
             inline = read_inline(self.markdown, cell.content, self.env())
-            held = Line(written, "", self.encoding.encode(written, place=""))
+            held = FileLine(written, "", self.encoding.encode(written, place=""))
             place = _Place(self, [held], [("", written, "")], inline, cell.shape, self.next_id())
-            pieces.append(Piece(self.encoding.encode(line.text[position:start], place="")))
+            pieces.append(FilePiece(self.encoding.encode(line.text[position:start], place="")))
             pieces.append(self._piece(place))
             position = start + len(written)
-        pieces.append(Piece(self.encoding.encode(line.text[position:] + line.end, place="")))
+        pieces.append(FilePiece(self.encoding.encode(line.text[position:] + line.end, place="")))
         # Some encodings can spell a line in two ways; then it stays whole.
-        yield from pieces if b"".join(piece.raw for piece in pieces) == line.raw else [Piece(line.raw)]
+        yield from pieces if b"".join(piece.raw for piece in pieces) == line.raw else [FilePiece(line.raw)]
 
 
 class _Block(NamedTuple):
@@ -254,15 +261,15 @@ class _Place:
     """The lines of one block: of each, what stands before its text, the text, and what stands after."""
 
     reader: _Reader
-    lines: list[Line]
+    lines: list[FileLine]
     parts: list[tuple[str, str, str]]
-    inline: Inline
+    inline: MarkdownText
     shape: str
     id: str
     clear: bool = True
 
     @classmethod
-    def find(cls, reader: _Reader, held: list[Line], block: _Block) -> _Place:
+    def find(cls, reader: _Reader, held: list[FileLine], block: _Block) -> _Place:
         contents = [text.lstrip(" \t") for text in block.content.split("\n")]
         found = [_split(line.text, text, block.hashes) for line, text in zip(held, contents, strict=False)]
         clear = all(part is not None for part in found) and len(held) == len(contents)
@@ -283,11 +290,11 @@ class _Place:
         markdown, env = reader.markdown, reader.env()
         behind_hashes = self.shape.startswith("h") and "#" in self.parts[0][0]
         if self.shape in _CELLS:
-            made = spelled(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
+            made = render_inline(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
             made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
         else:
             check = is_heading_line if behind_hashes else is_paragraph
-            made = spelled(
+            made = render_inline(
                 markdown,
                 self.inline,
                 new,
@@ -315,9 +322,14 @@ class _Place:
             return [text]
         columns = self._columns()
         if not columns:
-            return rebroken(old, text)
+            return restore_line_breaks(old, text)
         return list(
-            wrapped(text, columns, first=width(self.parts[min(number, 1)][0]), other=width(self._other()))
+            wrap_text(
+                text,
+                columns,
+                first=display_width(self.parts[min(number, 1)][0]),
+                other=display_width(self._other()),
+            )
         )
 
     def _columns(self) -> int:
@@ -325,13 +337,13 @@ class _Place:
         margin = self.reader.margin
         texts = [line.text.rstrip() for line in self.lines]
         soft = [
-            needed(text, following) > _NEARLY * margin and not text.endswith(_SENTENCE_ENDS)
+            needed_width(text, following) > _NEARLY * margin and not text.endswith(_SENTENCE_ENDS)
             for text, (_, following, _), line in zip(texts, self.parts[1:], self.lines, strict=False)
             if not _HARD_BREAK.search(line.text)
         ]
         if not margin or 2 * sum(soft) <= len(soft):
             return 0
-        return max(margin, *map(width, texts)) if len(texts) == 2 else max(map(width, texts))
+        return max(margin, *map(display_width, texts)) if len(texts) == 2 else max(map(display_width, texts))
 
     def _other(self) -> str:
         """What stands before all lines but the first."""
@@ -341,11 +353,11 @@ class _Place:
         """What stands before each line. Lazy ones are mended: without their sign, more than before begins a list."""
         first, *others = (head for head, _, _ in self.parts)
         proper = re.sub(r"[^\s>]", " ", first)
-        least = width(first) if _ITEM.search(first) else 0
+        least = display_width(first) if _ITEM.search(first) else 0
         return [
             first,
             *(
-                proper if head.count(">") < first.count(">") or width(head) < least else head
+                proper if head.count(">") < first.count(">") or display_width(head) < least else head
                 for head in others
             ),
         ]

@@ -18,9 +18,9 @@ from markdown_it.rules_inline.state_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from ape.books.line_wrapping import line_joiner
 from ape.books.markdown_blocks import add_blocks
-from ape.books.marks import MARK, alone, closing, marks, opening
-from ape.books.wrapping import joint
+from ape.text.inline_marks import MARK, closing_mark, find_marks, opening_mark, standalone_mark
 
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)[^>]*?(?P<alone>/?)>")
@@ -57,7 +57,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class MarkdownText:
     """A text with marks, what stands before and after it, and the mark-up by its mark.
 
     `spellings` are how characters are written that are never written as themselves: `&amp;`. `keeps_lines` says that
@@ -72,7 +72,7 @@ class Inline:
     keeps_lines: bool = False
 
 
-def parser() -> MarkdownIt:
+def make_parser() -> MarkdownIt:
     """CommonMark with tables, strikethrough and some blocks of Pandoc's, its inline rules watched.
 
     `[^1]:` opens a footnote, not a link.
@@ -155,7 +155,9 @@ def _note(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None
         state.found.append(_Found(start, end, "char", last.content))
 
 
-def read_inline(markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False) -> Inline:
+def read_inline(
+    markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False
+) -> MarkdownText:
     """What a paragraph says. Its lines are to be given without what stands before them in the file."""
     state = _State(source, markdown, env, keeps_lines=keeps_lines)
     markdown.inline.tokenize(state)
@@ -201,7 +203,7 @@ def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
         if item.kind == "char":
             # A dash that is escaped stands alone all the same.
             line = source[: item.start].rpartition("\n")[2].replace("\\-", "-")
-            glue = joint(line, source[item.end :])
+            glue = line_joiner(line, source[item.end :])
             yield _Part("text", glue) if item.what == "\n" else _Part("text", item.what, raw)
         elif item.kind != "alone":
             if item.kind == "close" and raw in ("]", "][]"):
@@ -250,7 +252,7 @@ def _nested(parts: list[_Part]) -> list[_Part]:
     return parts
 
 
-def _marked(parts: list[_Part]) -> Inline:
+def _marked(parts: list[_Part]) -> MarkdownText:
     prefix, suffix = "", ""
     parts = [part for part in parts if part.kind != "text" or part.text]
     while parts:
@@ -280,12 +282,12 @@ def _marked(parts: list[_Part]) -> Inline:
         if part.kind != "close":
             count = len([mark for mark in named if "/" not in mark[:2]]) + 1
             numbers[part.pair] = count
-        name = {"open": opening, "close": closing, "alone": alone}[part.kind](
+        name = {"open": opening_mark, "close": closing_mark, "alone": standalone_mark}[part.kind](
             count if part.kind == "alone" else numbers[part.pair]
         )
         named[name] = part
         text += name
-    return Inline(text, prefix, suffix, named, {})
+    return MarkdownText(text, prefix, suffix, named, {})
 
 
 def _is_outside(part: _Part) -> bool:
@@ -294,9 +296,9 @@ def _is_outside(part: _Part) -> bool:
     return part.kind == "alone" and part.tag not in ("code_inline", "autolink")
 
 
-def spelled(
+def render_inline(
     markdown: MarkdownIt,
-    inline: Inline,
+    inline: MarkdownText,
     new: str,
     *,
     env: EnvType,
@@ -317,14 +319,14 @@ def spelled(
     return None
 
 
-def _same(read: Inline, inline: Inline, new: str, *, html: bool) -> bool:
+def _same(read: MarkdownText, inline: MarkdownText, new: str, *, html: bool) -> bool:
     renumbered, raws = _in_order(new, inline)
     if _squeezed(read.text) != _squeezed(renumbered) or _squeezed(read.prefix) != _squeezed(inline.prefix):
         return False
     return html or [_squeezed(part.raw) for part in read.marks.values()] == raws
 
 
-def _in_order(new: str, inline: Inline) -> tuple[str, list[str]]:
+def _in_order(new: str, inline: MarkdownText) -> tuple[str, list[str]]:
     """The text with its marks numbered anew in the order in which they open, and their mark-up in that order."""
     numbers: dict[str, str] = {}
 
@@ -332,14 +334,14 @@ def _in_order(new: str, inline: Inline) -> tuple[str, list[str]]:
         number = numbers.setdefault(match["number"], str(len(numbers) + 1))
         return f"⟦{match['close']}{number}{match['alone']}⟧"
 
-    return MARK.sub(renumber, new), [_squeezed(inline.marks[mark].raw) for mark in marks(new)]
+    return MARK.sub(renumber, new), [_squeezed(inline.marks[mark].raw) for mark in find_marks(new)]
 
 
 def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _lines(inline: Inline, new: str, fold: Fold, *, careful: bool, html: bool) -> Iterator[str]:
+def _lines(inline: MarkdownText, new: str, fold: Fold, *, careful: bool, html: bool) -> Iterator[str]:
     whole = inline.prefix.replace(" ", _FIXED)
     at = 0
     for match in MARK.finditer(new):
@@ -383,4 +385,4 @@ def is_heading_line(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
     return kinds == ["heading_open", "inline", "heading_close"] and tokens[1].content == lines[0].strip()
 
 
-__all__ = ["Inline", "is_heading_line", "is_paragraph", "parser", "read_inline", "spelled"]
+__all__ = ["MarkdownText", "is_heading_line", "is_paragraph", "make_parser", "read_inline", "render_inline"]

@@ -12,41 +12,41 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ape.books.book import Paragraph
-from ape.books.markup.inline import Kind, Rules
-from ape.books.markup.splice import Block, cut
-from ape.books.markup.xml import Element, read_xml
-from ape.books.records import Ids
-from ape.books.units import (
-    Pair,
-    PairUp,
-    Piece,
+from ape.books.markup.blocks import MarkupBlock, split_blocks
+from ape.books.markup.marked_text import ElementKind, MarkupRules
+from ape.books.markup.xml_tokenizer import XmlElement, read_xml
+from ape.books.record_fields import UniqueIds
+from ape.books.translation_units import (
+    PairBlocks,
     UnitBook,
-    around,
-    grouped,
-    local,
-    matching,
-    primary,
-    why_not,
+    UnitParagraph,
+    UnitPiece,
+    enclosing_element,
+    group_units,
+    local_name,
+    matching_tags,
+    primary_language,
+    unit_skip_reason,
 )
 from ape.errors import InputError
 
 
-class _TmxRules(Rules):
+class _TmxRules(MarkupRules):
     collapse = False
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
-        return _KINDS.get(local(element.name), Kind.FRAME)
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
+        return _KINDS.get(local_name(element.name), ElementKind.FRAME)
 
-    def half(self, element: Element) -> tuple[bool, str]:
-        return local(element.name) == "bpt", element.get("i")
+    def half(self, element: XmlElement) -> tuple[bool, str]:
+        return local_name(element.name) == "bpt", element.get("i")
 
 
 _KINDS = {
-    **dict.fromkeys(("header", "note", "prop"), Kind.IGNORED),
-    **dict.fromkeys(("bpt", "ept"), Kind.HALF),
-    **dict.fromkeys(("ph", "it", "ut"), Kind.ASIDE),
-    "seg": Kind.BLOCK,
-    "hi": Kind.INLINE,
+    **dict.fromkeys(("header", "note", "prop"), ElementKind.IGNORED),
+    **dict.fromkeys(("bpt", "ept"), ElementKind.HALF),
+    **dict.fromkeys(("ph", "it", "ut"), ElementKind.ASIDE),
+    "seg": ElementKind.BLOCK,
+    "hi": ElementKind.INLINE,
 }
 
 
@@ -63,30 +63,30 @@ class TmxBook(UnitBook):
     @property
     def language(self) -> str:
         """The language of the targets."""
-        return primary(self.target)
+        return primary_language(self.target)
 
     @property
     def source_language(self) -> str:
         """The language of the sources."""
-        return primary(self.source)
+        return primary_language(self.source)
 
-    def pairing(self) -> PairUp:
+    def pairing(self) -> PairBlocks:
         """In the order of the file, with ids that are unique in it."""
         return _Pairs(self).of
 
-    def groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+    def groups(self, file: BinaryIO) -> Iterator[list[UnitPiece]]:
         """All of the file, unit by unit."""
-        pieces = cut(read_xml(file, name=self.path.name), _TmxRules())
-        return grouped(pieces, lambda block: around(block, "tu") or block.path[0])
+        pieces = split_blocks(read_xml(file, name=self.path.name), _TmxRules())
+        return group_units(pieces, lambda block: enclosing_element(block, "tu") or block.path[0])
 
 
 class _Pairs:
     def __init__(self, book: TmxBook) -> None:
         self.book = book
-        self.ids = Ids()
+        self.ids = UniqueIds()
         self.number = 0
 
-    def of(self, blocks: Sequence[Block]) -> Iterator[Pair]:
+    def of(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
         if not blocks:
             return
         self.number += 1
@@ -94,9 +94,9 @@ class _Pairs:
         target = _in_language(blocks, self.book.target)
         if not source and not target:
             return
-        unit = around(blocks[0], "tu")
+        unit = enclosing_element(blocks[0], "tu")
         name = self.ids.unique((unit.get("tuid") if unit else "") or f"tu{self.number}")
-        yield Pair(
+        yield UnitParagraph(
             Paragraph(
                 name,
                 0,
@@ -104,18 +104,18 @@ class _Pairs:
                 target.text if target else "",
                 source=source.text if source else "",
                 shape="seg",
-                skip=why_not(source, target),
+                skip=unit_skip_reason(source, target),
             ),
             target,
         )
 
 
-def _in_language(blocks: Sequence[Block], tag: str) -> Block | None:
+def _in_language(blocks: Sequence[MarkupBlock], tag: str) -> MarkupBlock | None:
     """The first variant in that language; further ones are somebody else's wording, and stay."""
-    return next((block for block in blocks if _language(around(block, "tuv")) == tag), None)
+    return next((block for block in blocks if _language(enclosing_element(block, "tuv")) == tag), None)
 
 
-def _language(variant: Element | None) -> str:
+def _language(variant: XmlElement | None) -> str:
     return (variant.get("xml:lang") or variant.get("lang")) if variant else ""
 
 
@@ -156,7 +156,7 @@ def _survey(path: Path) -> tuple[str, list[str]]:
         for token in read_xml(file, name=path.name).stream:
             if token.kind != "start" or not token.element:
                 continue
-            name = local(token.element.name)
+            name = local_name(token.element.name)
             root = root or name
             if root != "tmx":
                 raise InputError(f"{path.name} is not TMX: its root element is <{root}>.", field="mt")
@@ -168,7 +168,7 @@ def _survey(path: Path) -> tuple[str, list[str]]:
 
 
 def _chosen(path: Path, languages: list[str], wanted: str, role: str) -> str:
-    found = matching(languages, wanted)
+    found = matching_tags(languages, wanted)
     if len(found) != 1:
         trouble = "has no text in" if not found else "has several kinds of"
         raise InputError(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ape.books.book import Paragraph
-from ape.books.encoding import Encoding, find_encoding, lines
-from ape.books.pieces import Piece, PieceBook
-from ape.books.records import Chapters, Fields, Ids, why_unfit
+from ape.books.encoding import Encoding, find_encoding, read_lines
+from ape.books.file_pieces import FilePiece, TextFileBook
+from ape.books.record_fields import ChapterNumbering, RecordFields, UniqueIds, pair_skip_reason
 from ape.errors import InputError
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
@@ -37,13 +37,13 @@ class _Malformed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class TsvBook(PieceBook):
+class TsvBook(TextFileBook):
     """A tab-separated file; `names` are those of its columns, whether it has a first line that says them or not."""
 
     path: Path
     encoding: Encoding
     names: tuple[str, ...]
-    fields: Fields
+    fields: RecordFields
     headed: bool
     quoted: bool
     language: str | None = None
@@ -55,13 +55,13 @@ class TsvBook(PieceBook):
         """Whether it has a column with the source."""
         return self.fields.source is not None
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[FilePiece]:
         """Its lines, and what of them is text."""
-        ids, chapters, headed = Ids(), Chapters(), self.headed
+        ids, chapters, headed = UniqueIds(), ChapterNumbering(), self.headed
         for record in _records(self.path, self.encoding, quoted=self.quoted):
             if headed or record.cells == [""]:
                 headed = headed and record.cells == [""]
-                yield Piece(record.raw)
+                yield FilePiece(record.raw)
                 continue
             values = self._values(record)
             if "chapter" in values:
@@ -74,9 +74,9 @@ class TsvBook(PieceBook):
                 chapters.title,
                 text,
                 source=source,
-                skip=why_unfit(source, text, bilingual=self.bilingual),
+                skip=pair_skip_reason(source, text, bilingual=self.bilingual),
             )
-            yield Piece(record.raw, paragraph, _Slot(record, self).render)
+            yield FilePiece(record.raw, paragraph, _Slot(record, self).render)
 
     def _values(self, record: _Record) -> dict[str, str]:
         if len(record.cells) != len(self.names):
@@ -113,7 +113,7 @@ def _unquoted(cell: str) -> str:
 
 def _records(path: Path, encoding: Encoding, *, quoted: bool) -> Iterator[_Record]:
     if not quoted:
-        for number, line in enumerate(lines(path, encoding), start=1):
+        for number, line in enumerate(read_lines(path, encoding), start=1):
             yield _Record(number, line.text.split("\t"), line.end, line.raw)
         return
     try:
@@ -124,7 +124,7 @@ def _records(path: Path, encoding: Encoding, *, quoted: bool) -> Iterator[_Recor
 
 def _quoted_records(path: Path, encoding: Encoding) -> Iterator[_Record]:
     text, raw, first, count = "", b"", 0, 0
-    for number, line in enumerate(lines(path, encoding), start=1):
+    for number, line in enumerate(read_lines(path, encoding), start=1):
         first, count = (first, count + 1) if raw else (number, 1)
         text, raw = text + line.text, raw + line.raw
         cells = _cells(text, first)
@@ -190,12 +190,12 @@ def open_tsv(
         raise InputError(f"{path.name} is empty.", field="mt")
     cells = [_unquoted(cell) if quoted else cell for cell in first.cells]
     names = tuple(cell.strip().lower() for cell in cells)
-    fields = Fields.among(names)
+    fields = RecordFields.among(names)
     # A table of two columns whose first row happens to have the one word "text" in it is no table with a header.
     if fields and len(set(names)) == len(names) and (fields.source or len(names) != 2 or "id" in names):
         return TsvBook(path, found, names, fields, True, quoted)
     if len(names) == 2:
-        fields = Fields("mt", "source")
+        fields = RecordFields("mt", "source")
         return TsvBook(path, found, ("source", "mt"), fields, False, quoted)
     raise InputError(
         f"{path.name} has {len(names)} column{'s' * (len(names) != 1)} and no first line that names them. Give it "

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ape.books.book import Paragraph
-from ape.books.markup.inline import Kind, Rules
-from ape.books.markup.splice import Block, cut
-from ape.books.markup.xml import Element, read_xml
-from ape.books.records import Ids
-from ape.books.units import (
-    Pair,
-    PairUp,
-    Piece,
+from ape.books.markup.blocks import MarkupBlock, split_blocks
+from ape.books.markup.marked_text import ElementKind, MarkupRules
+from ape.books.markup.xml_tokenizer import XmlElement, read_xml
+from ape.books.record_fields import UniqueIds
+from ape.books.translation_units import (
+    PairBlocks,
     UnitBook,
-    around,
-    grouped,
-    local,
-    matching,
-    primary,
-    why_not,
+    UnitParagraph,
+    UnitPiece,
+    enclosing_element,
+    group_units,
+    local_name,
+    matching_tags,
+    primary_language,
+    unit_skip_reason,
 )
 from ape.errors import InputError
 
@@ -34,25 +34,29 @@ _TEXTS = ("source", "target", "seg-source")
 _FINISHED = ("final", "signed-off")
 
 
-class _XliffRules(Rules):
+class _XliffRules(MarkupRules):
     """What both versions have in common."""
 
     collapse = False
     parents: tuple[str, ...] = ()
-    kinds: dict[str, Kind]
+    kinds: dict[str, ElementKind]
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
-        name = local(element.name)
-        if any(local(parent.name) in _TEXTS for parent in path):
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
+        name = local_name(element.name)
+        if any(local_name(parent.name) in _TEXTS for parent in path):
             return self.inside(element)
         if name in _TEXTS:
-            return Kind.BLOCK if path and local(path[-1].name) in self.parents else Kind.IGNORED
+            return (
+                ElementKind.BLOCK
+                if path and local_name(path[-1].name) in self.parents
+                else ElementKind.IGNORED
+            )
         # Whatever else has texts in it (earlier translations, glossaries, notes) is not the translation.
-        return Kind.FRAME if name in _FRAMES else Kind.IGNORED
+        return ElementKind.FRAME if name in _FRAMES else ElementKind.IGNORED
 
-    def inside(self, element: Element) -> Kind:
+    def inside(self, element: XmlElement) -> ElementKind:
         """What an element within a text is; what nobody knows is one thing that is not to be touched."""
-        return self.kinds.get(local(element.name), Kind.OPAQUE)
+        return self.kinds.get(local_name(element.name), ElementKind.OPAQUE)
 
 
 _FRAMES = ("xliff", "file", "body", "group", "trans-unit", "unit", "segment")
@@ -61,35 +65,37 @@ _FRAMES = ("xliff", "file", "body", "group", "trans-unit", "unit", "segment")
 class _Rules1(_XliffRules):
     parents = ("trans-unit",)
     kinds = {  # noqa: RUF012
-        "g": Kind.INLINE,
-        **dict.fromkeys(("x", "ph", "it"), Kind.ASIDE),
-        **dict.fromkeys(("bx", "ex", "bpt", "ept"), Kind.HALF),
+        "g": ElementKind.INLINE,
+        **dict.fromkeys(("x", "ph", "it"), ElementKind.ASIDE),
+        **dict.fromkeys(("bx", "ex", "bpt", "ept"), ElementKind.HALF),
     }
 
-    def inside(self, element: Element) -> Kind:
-        if local(element.name) == "mrk":
-            return {"seg": Kind.BLOCK, "protected": Kind.OPAQUE}.get(element.get("mtype"), Kind.INLINE)
+    def inside(self, element: XmlElement) -> ElementKind:
+        if local_name(element.name) == "mrk":
+            return {"seg": ElementKind.BLOCK, "protected": ElementKind.OPAQUE}.get(
+                element.get("mtype"), ElementKind.INLINE
+            )
         return super().inside(element)
 
-    def half(self, element: Element) -> tuple[bool, str]:
-        return local(element.name) in ("bx", "bpt"), element.get("rid") or element.get("id")
+    def half(self, element: XmlElement) -> tuple[bool, str]:
+        return local_name(element.name) in ("bx", "bpt"), element.get("rid") or element.get("id")
 
 
 class _Rules2(_XliffRules):
     parents = ("segment",)
     kinds = {  # noqa: RUF012
-        "pc": Kind.INLINE,
-        **dict.fromkeys(("ph", "cp"), Kind.ASIDE),
-        **dict.fromkeys(("sc", "ec", "sm", "em"), Kind.HALF),
+        "pc": ElementKind.INLINE,
+        **dict.fromkeys(("ph", "cp"), ElementKind.ASIDE),
+        **dict.fromkeys(("sc", "ec", "sm", "em"), ElementKind.HALF),
     }
 
-    def inside(self, element: Element) -> Kind:
-        if local(element.name) == "mrk":
-            return Kind.OPAQUE if element.get("translate") == "no" else Kind.INLINE
+    def inside(self, element: XmlElement) -> ElementKind:
+        if local_name(element.name) == "mrk":
+            return ElementKind.OPAQUE if element.get("translate") == "no" else ElementKind.INLINE
         return super().inside(element)
 
-    def half(self, element: Element) -> tuple[bool, str]:
-        name = local(element.name)
+    def half(self, element: XmlElement) -> tuple[bool, str]:
+        name = local_name(element.name)
         return name in ("sc", "sm"), name[1] + (element.get("startRef") or element.get("id"))
 
 
@@ -107,37 +113,37 @@ class XliffBook(UnitBook):
     @property
     def language(self) -> str | None:
         """The language of the targets."""
-        return primary(self.target) or None
+        return primary_language(self.target) or None
 
     @property
     def source_language(self) -> str | None:
         """The language of the sources."""
-        return primary(self.source) or None
+        return primary_language(self.source) or None
 
-    def pairing(self) -> PairUp:
+    def pairing(self) -> PairBlocks:
         """In the order of the file, with ids that are unique in it."""
         return _Pairs(self).of
 
-    def groups(self, file: BinaryIO) -> Iterator[list[Piece]]:
+    def groups(self, file: BinaryIO) -> Iterator[list[UnitPiece]]:
         """All of the file, unit by unit."""
         rules = _Rules1() if self.version.startswith("1") else _Rules2()
-        pieces = cut(read_xml(file, name=self.path.name), rules)
-        return grouped(pieces, lambda block: _unit(block) or block.path[0])
+        pieces = split_blocks(read_xml(file, name=self.path.name), rules)
+        return group_units(pieces, lambda block: _unit(block) or block.path[0])
 
 
-def _unit(block: Block) -> Element | None:
-    return around(block, "trans-unit") or around(block, "unit")
+def _unit(block: MarkupBlock) -> XmlElement | None:
+    return enclosing_element(block, "trans-unit") or enclosing_element(block, "unit")
 
 
 class _Pairs:
     def __init__(self, book: XliffBook) -> None:
         self.book = book
-        self.ids = Ids()
+        self.ids = UniqueIds()
         self.chapter = -1
         self.file = -1
         self.title = ""
 
-    def of(self, blocks: Sequence[Block]) -> Iterator[Pair]:
+    def of(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
         if not blocks:
             return
         self._enter(blocks[0])
@@ -148,13 +154,13 @@ class _Pairs:
             wanted = name if len(segments) == 1 else f"{name}/{inner or number}"
             yield self._pair(self.ids.unique(wanted), texts.get("source"), texts.get("target"))
 
-    def _enter(self, block: Block) -> None:
-        file = around(block, "file")
+    def _enter(self, block: MarkupBlock) -> None:
+        file = enclosing_element(block, "file")
         if file and file.at != self.file:
             self.file, self.chapter = file.at, self.chapter + 1
             self.title = file.get("original") or file.get("id")
 
-    def _pair(self, name: str, source: Block | None, target: Block | None) -> Pair:
+    def _pair(self, name: str, source: MarkupBlock | None, target: MarkupBlock | None) -> UnitParagraph:
         either = target or source
         assert either
         paragraph = Paragraph(
@@ -164,22 +170,24 @@ class _Pairs:
             target.text if target else "",
             source=source.text if source else "",
             shape="target",
-            skip=self._other_language(either) or _finished(either) or why_not(source, target),
+            skip=self._other_language(either) or _finished(either) or unit_skip_reason(source, target),
         )
-        return Pair(paragraph, target)
+        return UnitParagraph(paragraph, target)
 
-    def _other_language(self, block: Block) -> str:
-        file = around(block, "file")
+    def _other_language(self, block: MarkupBlock) -> str:
+        file = enclosing_element(block, "file")
         tag = file.get("target-language") if file else ""
         return "in another language" if tag and self.book.target and tag != self.book.target else ""
 
 
-def _segments(blocks: Sequence[Block]) -> dict[tuple[int, str], dict[str, Block]]:
+def _segments(blocks: Sequence[MarkupBlock]) -> dict[tuple[int, str], dict[str, MarkupBlock]]:
     """The source and target of each segment, by the segment's place and name."""
-    found: dict[tuple[int, str], dict[str, Block]] = {}
-    segmented = any(around(block, "seg-source") for block in blocks)
+    found: dict[tuple[int, str], dict[str, MarkupBlock]] = {}
+    segmented = any(enclosing_element(block, "seg-source") for block in blocks)
     for block in blocks:
-        role = next(local(element.name) for element in reversed(block.path) if local(element.name) in _TEXTS)
+        role = next(
+            local_name(element.name) for element in reversed(block.path) if local_name(element.name) in _TEXTS
+        )
         if role == "source" and segmented:
             continue
         role = "target" if role == "target" else "source"
@@ -188,15 +196,15 @@ def _segments(blocks: Sequence[Block]) -> dict[tuple[int, str], dict[str, Block]
     return found
 
 
-def _segment(block: Block) -> tuple[int, str]:
-    segment = around(block, "segment")
+def _segment(block: MarkupBlock) -> tuple[int, str]:
+    segment = enclosing_element(block, "segment")
     if segment:
         return segment.at, segment.get("id")
-    mark = around(block, "mrk")
+    mark = enclosing_element(block, "mrk")
     return 0, mark.get("mid") if mark else ""
 
 
-def _finished(block: Block) -> str:
+def _finished(block: MarkupBlock) -> str:
     """Why the file says that this is not to be edited."""
     translate = [element.get("translate") for element in block.path if element.get("translate")]
     if translate and translate[-1] == "no":
@@ -207,7 +215,7 @@ def _finished(block: Block) -> str:
         if element.get("state") in _FINISHED:
             return f"{element.get('state')} already"
         for name, value in element.attributes.items():
-            if local(name) == "locked" and value.lower() in ("true", "yes", "locked", "1"):
+            if local_name(name) == "locked" and value.lower() in ("true", "yes", "locked", "1"):
                 return "locked"
     return ""
 
@@ -236,7 +244,7 @@ def open_xliff(
 
 def _meant(tags: list[str], wanted: str | None) -> list[str]:
     """Those that the caller may mean; one that the file leaves out may be any."""
-    return ["", *matching(tags, wanted)] if wanted else tags
+    return ["", *matching_tags(tags, wanted)] if wanted else tags
 
 
 def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:
@@ -251,14 +259,14 @@ def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:
                 version = _version(path, element)
                 if version.startswith("2"):
                     pairs[element.get("srcLang"), element.get("trgLang")] = None
-            elif local(element.name) == "file" and version.startswith("1"):
+            elif local_name(element.name) == "file" and version.startswith("1"):
                 pairs[element.get("source-language"), element.get("target-language")] = None
     return version, list(pairs) or [("", "")]
 
 
-def _version(path: Path, root: Element) -> str:
+def _version(path: Path, root: XmlElement) -> str:
     version = root.get("version")
-    if local(root.name) != "xliff" or version[:2] not in ("1.", "2."):
+    if local_name(root.name) != "xliff" or version[:2] not in ("1.", "2."):
         raise InputError(
             f"{path.name} is not XLIFF 1.2 or 2.x: it begins with <{root.name}> version {version or '?'}.",
             field="mt",

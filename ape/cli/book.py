@@ -21,9 +21,9 @@ from ape.cli.flags import (
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from ape.jobs.files import Files
     from ape.jobs.job import Job
-    from ape.jobs.store import Store
+    from ape.jobs.job_files import JobFiles
+    from ape.jobs.store import JobStore
     from ape.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -56,7 +56,7 @@ UseFlag = Annotated[
 ]
 
 
-class ExportFormat(StrEnum):
+class BookExportFormat(StrEnum):
     """What a job can be written as; `book` is the format it came in."""
 
     BOOK = "book"
@@ -85,8 +85,8 @@ def plan(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what editing a book would mean, before anything is spent: chapters, pairs, tokens, time and cost."""
-    from ape.cli.book_plan import plan_book, print_plan
-    from ape.jobs.begin import open_files
+    from ape.cli.book_plan import estimate_plan, print_plan
+    from ape.jobs.planning import open_files
 
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     opened = open_files(
@@ -94,7 +94,7 @@ def plan(
         source_language=_tag(source_language),
         target_language=_tag(target_language),
     )
-    made, unpaired = plan_book(opened, settings, use=use, context=context, max_attempts=max_attempts)
+    made, unpaired = estimate_plan(opened, settings, use=use, context=context, max_attempts=max_attempts)
     print_plan(opened, made, unpaired, json_output=json_output)
 
 
@@ -151,11 +151,11 @@ def edit(
     Exit code 0: finished. 3: finished, and something needs you: paragraphs set aside, source text left in, or
     source without MT.
     """
-    from ape.cli.book_edit import Wanted, edit_book
-    from ape.cli.edit import pairs_of
-    from ape.jobs.job import Recipe
+    from ape.cli.book_edit import EditBookRequest, edit_book
+    from ape.cli.edit import parse_glossary
+    from ape.jobs.job import JobRecipe
 
-    wishes = Recipe(
+    wishes = JobRecipe(
         model="",
         revision="",
         prompt="",
@@ -167,12 +167,12 @@ def edit(
         max_attempts=max_attempts,
         candidates=candidates,
         context=context,
-        glossary=tuple(sorted(pairs_of(glossary or []).items())),
+        glossary=tuple(sorted(parse_glossary(glossary or []).items())),
         instructions=instructions,
     )
     raise typer.Exit(
         edit_book(
-            Wanted(
+            EditBookRequest(
                 files=_files(source, mt, encoding, format),
                 output=output,
                 source_language=_tag(source_language),
@@ -203,11 +203,13 @@ def work(
     adapter: AdapterFlag = None,
 ) -> None:
     """Help with a job that was begun elsewhere: needs the store alone, not the files."""
-    from ape.cli.book_edit import help_with
+    from ape.cli.book_edit import work_on_existing_job
 
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     with _store(settings) as store:
-        raise typer.Exit(help_with(store, _find(store, job), settings, lanes=lanes, failures=failures))
+        raise typer.Exit(
+            work_on_existing_job(store, _find(store, job), settings, lanes=lanes, failures=failures)
+        )
 
 
 @app.command()
@@ -216,13 +218,13 @@ def status(
     json_output: JsonFlag = False,
 ) -> None:
     """Show how jobs stand: all of them, or one chapter by chapter."""
-    from ape.cli.book_show import show_job, show_jobs
+    from ape.cli.book_output import print_job, print_jobs
 
     with _store() as store:
         if job is None:
-            show_jobs(store, json_output=json_output)
+            print_jobs(store, json_output=json_output)
         else:
-            show_job(store, _find(store, job), json_output=json_output)
+            print_job(store, _find(store, job), json_output=json_output)
 
 
 @app.command()
@@ -231,12 +233,14 @@ def report(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="OUT.html if left out.")] = None,
 ) -> None:
     """Write a page with the book side by side, its changes, and the numbers."""
-    from ape.cli.book_show import refuse_page, write_job_report
+    from ape.cli.book_output import check_report_path, write_job_report
 
     with _store() as store:
         found = _find(store, job)
         place = output or Path(f"{found.output or found.name}.html")
-        refuse_page(place, keep=tuple(Path(one) for one in (found.source, found.mt, found.output) if one))
+        check_report_path(
+            place, keep=tuple(Path(one) for one in (found.source, found.mt, found.output) if one)
+        )
         write_job_report(store, found, place)
     typer.echo(place)
 
@@ -246,15 +250,15 @@ def export(
     job: JobArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")],
     format: Annotated[
-        ExportFormat, typer.Option("--format", help="`book` is the format it came in.")
-    ] = ExportFormat.BOOK,
+        BookExportFormat, typer.Option("--format", help="`book` is the format it came in.")
+    ] = BookExportFormat.BOOK,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
 ) -> None:
     """Write what is done so far: as the book itself, or as JSONL, TSV, TXT, TMX or XLIFF."""
-    from ape.cli.book_show import export_job
+    from ape.cli.book_output import export_job
 
     with _store() as store:
-        kind = None if format is ExportFormat.BOOK else format
+        kind = None if format is BookExportFormat.BOOK else format
         export_job(store, _find(store, job), output, format=kind, overwrite=overwrite)
 
 
@@ -301,27 +305,27 @@ def remove(job: JobArgument) -> None:
     typer.echo(f"Forgot {found.id} ({found.name}).")
 
 
-def _files(source: Path, mt: Path | None, encoding: str | None, format: str | None) -> Files:
-    from ape.jobs.files import Files
+def _files(source: Path, mt: Path | None, encoding: str | None, format: str | None) -> JobFiles:
+    from ape.jobs.job_files import JobFiles
 
-    return Files(source if mt else None, mt or source, encoding, format)
+    return JobFiles(source if mt else None, mt or source, encoding, format)
 
 
 def _tag(language: str | None) -> str | None:
     """With its region: a translation memory may have texts in several kinds of one language."""
-    from ape.languages import tag_of
+    from ape.text.languages import language_tag
 
-    return language and tag_of(language)
+    return language and language_tag(language)
 
 
-def _store(settings: Settings | None = None) -> Store:
-    from ape.jobs.store import Store
+def _store(settings: Settings | None = None) -> JobStore:
+    from ape.jobs.store import JobStore
     from ape.settings import load_settings
 
-    return Store((settings or load_settings()).jobs_url)
+    return JobStore((settings or load_settings()).jobs_url)
 
 
-def _find(store: Store, name: str) -> Job:
+def _find(store: JobStore, name: str) -> Job:
     """By id, by the beginning of one, or by the output file."""
     jobs = store.jobs(owner="")
     path = str(Path(name).resolve())

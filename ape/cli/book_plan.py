@@ -11,27 +11,34 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ape.books.pairing.pair import Unpaired
-from ape.books.plan import FREE, SPEEDS, Plan, Price, Speed, make_plan
-from ape.books.tokens import Range
-from ape.cli.book_edit import lanes_of
-from ape.engines.loading import Loading, loading
+from ape.books.pairing.book_pairing import UnpairedCounter
+from ape.cli.book_edit import book_concurrency
+from ape.engines.model_selection import ModelSelection, select_models
 from ape.errors import ApeError
-from ape.jobs.begin import Opened, workable
-from ape.jobs.job import Recipe
-from ape.jobs.store import Store
+from ape.jobs.estimate import (
+    ENGINE_SPEEDS,
+    FREE_PRICE,
+    BookEstimate,
+    EngineSpeed,
+    TokenPrice,
+    estimate_book,
+)
+from ape.jobs.job import JobRecipe
+from ape.jobs.planning import OpenedFiles, skip_too_long
+from ape.jobs.store import JobStore
 from ape.settings import Settings
-from prompts import Format, fingerprint
+from ape.text.token_estimate import TokenRange
+from prompts import FormatName, fingerprint
 
 _CHAPTERS = 40
 
 
-def plan_book(
-    opened: Opened, settings: Settings, *, use: str, context: int, max_attempts: int
-) -> tuple[Plan, Unpaired]:
+def estimate_plan(
+    opened: OpenedFiles, settings: Settings, *, use: str, context: int, max_attempts: int
+) -> tuple[BookEstimate, UnpairedCounter]:
     """The plan, and the paragraphs of the source that no MT was found for."""
     model, form = _asked(settings, use)
-    recipe = Recipe(
+    recipe = JobRecipe(
         model=model,
         revision="",
         prompt=fingerprint(form),
@@ -41,40 +48,47 @@ def plan_book(
         max_attempts=max_attempts,
     )
     pairing = opened.pairing()
-    plan = make_plan(
-        workable(pairing.pairs()), recipe, speed=_speed(settings, recipe.model), price=price_of(settings)
+    plan = estimate_book(
+        skip_too_long(pairing.pairs()),
+        recipe,
+        speed=_speed(settings, recipe.model),
+        price=configured_price(settings),
     )
     return plan, pairing.unpaired_source
 
 
-def _asked(settings: Settings, use: str) -> tuple[str, Format]:
+def _asked(settings: Settings, use: str) -> tuple[str, FormatName]:
     """The model that would be asked and in which format, as far as that can be told without its engine."""
     embedded = settings.engine == "embedded"
-    wanted = loading(settings) if embedded else Loading(settings.model or "", settings.adapters)
+    wanted = select_models(settings) if embedded else ModelSelection(settings.model or "", settings.adapters)
     return wanted.asked(settings.aliases.get(use, use))
 
 
-def _speed(settings: Settings, model: str) -> Speed:
+def _speed(settings: Settings, model: str) -> EngineSpeed:
     """As it was measured on this machine before, or a first guess."""
-    at_once = lanes_of(settings)
+    at_once = book_concurrency(settings)
     try:
-        with Store(settings.jobs_url) as store:
+        with JobStore(settings.jobs_url) as store:
             rate = store.rate(model)
     except ApeError:
         rate = None  # a plan is worth having without it
     return (
-        Speed.measured(rate, at_once=at_once) if rate else replace(SPEEDS[settings.engine], at_once=at_once)
+        EngineSpeed.measured(rate, at_once=at_once)
+        if rate
+        else replace(ENGINE_SPEEDS[settings.engine], at_once=at_once)
     )
 
 
-def price_of(settings: Settings) -> Price | None:
+def configured_price(settings: Settings) -> TokenPrice | None:
     """As set; an engine that runs here costs nothing, and of another's we can't know."""
     if settings.price_in is not None or settings.price_out is not None:
-        return Price(settings.price_in or 0.0, settings.price_out or 0.0)
-    return None if settings.engine == "url" else FREE
+        return TokenPrice(settings.price_in or 0.0, settings.price_out or 0.0)
+    return None if settings.engine == "url" else FREE_PRICE
 
 
-def print_plan(opened: Opened, plan: Plan, unpaired: Unpaired, *, json_output: bool) -> None:
+def print_plan(
+    opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool
+) -> None:
     """As JSON, or as a table and a few sentences."""
     if json_output:
         shown = plan.to_json() | {
@@ -94,7 +108,7 @@ def print_plan(opened: Opened, plan: Plan, unpaired: Unpaired, *, json_output: b
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _chapters(plan: Plan) -> Table:
+def _chapters(plan: BookEstimate) -> Table:
     table = Table("chapter", "title", box=None)
     for heading in ("paragraphs", "to edit", "left alone", "words"):
         table.add_column(heading, justify="right")
@@ -108,7 +122,7 @@ def _chapters(plan: Plan) -> Table:
     return table
 
 
-def _sentences(opened: Opened, plan: Plan, unpaired: Unpaired) -> list[str]:
+def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter) -> list[str]:
     found = ", ".join(f"{count:,} by {how}" for how, count in plan.pairs_by.items()) or "none"
     lines = [
         "",
@@ -131,17 +145,17 @@ def _sentences(opened: Opened, plan: Plan, unpaired: Unpaired) -> list[str]:
     return lines
 
 
-def _cost(plan: Plan) -> str:
+def _cost(plan: BookEstimate) -> str:
     if plan.cost is None:
         return "not known: set APE_PRICE_IN and APE_PRICE_OUT, for a million tokens each"
     return (
         "free: the model runs here"
-        if plan.cost == Range()
+        if plan.cost == TokenRange()
         else _between(plan.cost, lambda cost: f"{cost:,.2f}")
     )
 
 
-def _between(given: Range, shown: Callable[[float], str]) -> str:
+def _between(given: TokenRange, shown: Callable[[float], str]) -> str:
     low, high = shown(given.low), shown(given.high)
     return low if low == high else f"{low} to {high}"
 

@@ -16,7 +16,7 @@ from ape.cli.corpus_flags import (
     ResampleFlag,
     SamplesFlag,
 )
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
@@ -113,22 +113,22 @@ def compare(
     The same command again goes on where it stopped, and asks no model twice. RUN gets results.json, outputs.jsonl,
     manifest.json and report.html. Exit code 3: finished, but paragraphs were given up and stayed as they were.
     """
-    with needs("eval"):
+    with require_extra("eval"):
         import sacrebleu  # noqa: F401
-    from ape.cli.compare_run import Wanted, compare_all
-    from ape.cli.eval.score import parting
-    from ape.jobs.job import Recipe
-    from ape.languages import code_of
-    from eval.compare.compared import Tests
-    from eval.compare.opinion import Opinions
-    from eval.compare.reading import Given
+    from ape.cli.compare_run import CompareRequest, run_comparison
+    from ape.cli.eval.score import parse_document_split
+    from ape.jobs.job import JobRecipe
+    from ape.text.languages import language_code
+    from eval.compare.comparison import ComparisonResampling
+    from eval.compare.opinions import OpinionSources
+    from eval.compare.set_reader import ComparisonInputs
 
     if runs and (data or system or mt or source or reference or job):
         raise InputError(
             "Earlier runs have their set and systems: name no --data, --system, --mt, --source, --reference or --job.",
             field="runs",
         )
-    wishes = Recipe(
+    wishes = JobRecipe(
         model="",
         revision="",
         prompt="",
@@ -140,21 +140,23 @@ def compare(
         max_attempts=max_attempts,
         context=context,
     )
-    wanted = Wanted(
+    wanted = CompareRequest(
         output=output,
         runs=tuple(runs or ()),
-        given=Given(tuple(data or ()), mt, source, tuple(reference or ()), parting(documents), encoding),
+        given=ComparisonInputs(
+            tuple(data or ()), mt, source, tuple(reference or ()), parse_document_split(documents), encoding
+        ),
         jobs=tuple(job or ()),
         systems=tuple(system or ()),
-        source_language=code_of(source_language) if source_language else "",
-        target_language=code_of(target_language) if target_language else "",
+        source_language=language_code(source_language) if source_language else "",
+        target_language=language_code(target_language) if target_language else "",
         allow_empty=allow_empty,
         metrics=tuple(metric or ()),
-        tests=Tests(samples, seed, resample or ""),
+        tests=ComparisonResampling(samples, seed, resample or ""),
         wishes=wishes,
         lanes=lanes,
         failures=failures,
         replace=replace,
-        opinions=Opinions(judge or "", judge_items, votes, trial, seed),
+        opinions=OpinionSources(judge or "", judge_items, votes, trial, seed),
     )
-    raise typer.Exit(compare_all(wanted, json_output=json_output))
+    raise typer.Exit(run_comparison(wanted, json_output=json_output))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 
-class Drawn(StrEnum):
+class ResampleUnit(StrEnum):
     """What a resample draws."""
 
     SEGMENT = "segment"
@@ -41,6 +41,6 @@ AllowEmptyFlag = Annotated[
 ]
 SamplesFlag = Annotated[int, typer.Option("--samples", min=100, help="How many resamples.")]
 ResampleFlag = Annotated[
-    Drawn | None,
+    ResampleUnit | None,
     typer.Option("--resample", help="Draw documents or segments; documents if there are five or more."),
 ]

@@ -14,13 +14,13 @@ from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag, engine_se
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ape.jobs.row import Planned
+    from ape.jobs.job_paragraph import PlannedParagraph
+    from ape.passage.result import PostEdit
+    from ape.passage.segment import Segment
     from ape.sample import Sample
-    from ape.segment import Segment
     from ape.settings import Settings
-    from ape.verdict import PostEdit
 
-    Done = tuple[Planned, PostEdit]
+    Done = tuple[PlannedParagraph, PostEdit]
 
 
 def demo(
@@ -35,9 +35,9 @@ def demo(
 
     from rich.console import Console
 
-    from ape.cli.talk import fetch_with_progress
-    from ape.jobs.row import Row, State
-    from ape.report import write_report
+    from ape.cli.terminal import fetch_with_progress
+    from ape.jobs.job_paragraph import JobParagraph, ParagraphState
+    from ape.reports import write_book_report
     from ape.sample import SAMPLES, load_sample
 
     settings = _for_show(engine_settings(engine=engine, url=url, model=model, adapter=adapter))
@@ -51,9 +51,9 @@ def demo(
     _show_changes(done, out)
     _show_table(done, out)
     _show_cost(done, seconds, settings, out)
-    write_report(
+    write_book_report(
         page,
-        (Row(planned, State.DONE, answer) for planned, answer in done),
+        (JobParagraph(planned, ParagraphState.DONE, answer) for planned, answer in done),
         title="Two sample chapters, post-edited",
         subtitle="Source, machine translation and post-edit",
         source_language={i: sample.source_language for i, sample in enumerate(samples)},
@@ -76,17 +76,17 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
     import asyncio
     from collections import Counter
 
-    from ape.cli.talk import error_console, passages_progress, say
-    from ape.postedit import post_edit
-    from serve.open import open_roster
+    from ape.cli.terminal import error_console, passages_progress, print_line
+    from ape.engines.vllm.factory import open_registry
+    from ape.post_editor import post_edit
 
     todo = list(_planned(samples))
     decisions: Counter[str] = Counter()
-    async with open_roster(settings, tell=say) as engine:
+    async with open_registry(settings, tell=print_line) as engine:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("post-editing", total=len(todo), so_far="")
 
-            async def one(planned: Planned, segment: Segment) -> Done:
+            async def one(planned: PlannedParagraph, segment: Segment) -> Done:
                 result = await post_edit(segment, engine)
                 decisions[result.decision] += 1
                 so_far = ", ".join(f"{count} {decision}" for decision, count in decisions.items())
@@ -96,27 +96,30 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
             return list(await asyncio.gather(*(one(*item) for item in todo)))
 
 
-def _planned(samples: list[Sample]) -> Iterator[tuple[Planned, Segment]]:
+def _planned(samples: list[Sample]) -> Iterator[tuple[PlannedParagraph, Segment]]:
     """The paragraphs of the samples as those of one book, with a chapter each."""
     from itertools import count
 
-    from ape.jobs.row import Planned
+    from ape.jobs.job_paragraph import PlannedParagraph
 
     position = count()
     for chapter, sample in enumerate(samples):
         for paragraph, segment in zip(sample.paragraphs, sample.segments(), strict=True):
             name = f"{sample.name}/{paragraph.id}"
             place = next(position)
-            yield Planned(name, place, chapter, sample.title, chapter, segment.source, segment.mt), segment
+            yield (
+                PlannedParagraph(name, place, chapter, sample.title, chapter, segment.source, segment.mt),
+                segment,
+            )
 
 
 def _show_changes(done: list[Done], out: Console) -> None:
-    from ape.cli.talk import decision, diff
+    from ape.cli.terminal import format_decision, format_diff
 
     for planned, answer in done:
         out.print()
-        out.print(decision(answer), planned.title, planned.id)
-        out.print(diff(planned.mt, answer, coloured=bool(out.color_system)), soft_wrap=True)
+        out.print(format_decision(answer), planned.title, planned.id)
+        out.print(format_diff(planned.mt, answer, coloured=bool(out.color_system)), soft_wrap=True)
         for finding in answer.findings:
             out.print(
                 f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False
@@ -128,7 +131,7 @@ def _show_table(done: list[Done], out: Console) -> None:
 
     from rich.table import Table
 
-    from ape.verdict import Decision
+    from ape.passage.result import Decision
 
     table = Table(title="Decisions")
     for heading in ("chapter", *Decision, "edits", "refused by"):
@@ -150,7 +153,7 @@ def _show_table(done: list[Done], out: Console) -> None:
 
 
 def _show_cost(done: list[Done], seconds: float, settings: Settings, out: Console) -> None:
-    from ape.verdict import Usage
+    from ape.passage.result import Usage
 
     usage = sum((answer.usage for _, answer in done), Usage())
     price = f"priced by {settings.url}" if settings.url else "free: the model ran on this machine"

@@ -21,9 +21,9 @@ from ape.cli.flags import (
 from ape.errors import InputError
 
 if TYPE_CHECKING:
+    from ape.passage.result import PostEdit
     from ape.settings import Settings
-    from ape.verdict import PostEdit
-    from serve.schema import PostEditRequest
+    from serve.schemas.passages import PostEditRequest
 
 
 def edit(
@@ -59,13 +59,13 @@ def edit(
     Prints the post-edit, or the MT as it was and the reasons on stderr. Without --source and --mt, a JSON
     request with "source" and "mt" is read from stdin.
     """
-    from ape.languages import code_of
-    from serve.work import refuse_too_long
+    from ape.text.languages import language_code
+    from serve.routes.passages import refuse_too_long
 
     flags = {
-        "source_language": source_language and code_of(source_language),
-        "target_language": target_language and code_of(target_language),
-        "glossary": pairs_of(glossary or []) or None,
+        "source_language": source_language and language_code(source_language),
+        "target_language": target_language and language_code(target_language),
+        "glossary": parse_glossary(glossary or []) or None,
         "instructions": instructions,
         "temperature": temperature,
         "top_p": top_p,
@@ -129,7 +129,7 @@ def _decoded(content: bytes, name: str) -> str:
         ) from error
 
 
-def pairs_of(entries: list[str]) -> dict[str, str]:
+def parse_glossary(entries: list[str]) -> dict[str, str]:
     """A glossary as it is typed, TERM=WORDING by TERM=WORDING."""
     pairs = {}
     for entry in entries:
@@ -143,7 +143,7 @@ def pairs_of(entries: list[str]) -> dict[str, str]:
 def _request(content: dict[str, Any]) -> PostEditRequest:
     from pydantic import ValidationError
 
-    from serve.schema import PostEditRequest
+    from serve.schemas.passages import PostEditRequest
 
     try:
         return PostEditRequest.model_validate(content)
@@ -159,17 +159,17 @@ def _request(content: dict[str, Any]) -> PostEditRequest:
 def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     import asyncio
 
-    from ape.cli.talk import fetch_with_progress, say
-    from ape.intake import refuse_unreadable
-    from ape.postedit import post_edit
-    from serve.open import open_roster
+    from ape.cli.terminal import fetch_with_progress, print_line
+    from ape.engines.vllm.factory import open_registry
+    from ape.passage.intake import refuse_unreadable
+    from ape.post_editor import post_edit
 
     segment = request.to_segment()
     refuse_unreadable(segment)
     fetch_with_progress(settings)
 
     async def work() -> PostEdit:
-        async with open_roster(settings, tell=say) as engine:
+        async with open_registry(settings, tell=print_line) as engine:
             return await post_edit(segment, engine, options=request.to_options())
 
     return asyncio.run(work())
@@ -178,20 +178,20 @@ def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
 def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> None:
     from rich.console import Console
 
-    from ape.cli.talk import decision, diff, error_console
-    from serve.schema import PostEditResponse
+    from ape.cli.terminal import error_console, format_decision, format_diff
+    from serve.schemas.passages import PostEditResponse
 
     if json_output:
         typer.echo(PostEditResponse.of(result).model_dump_json(indent=2))
         return
     out, talk = Console(soft_wrap=True, highlight=False), error_console()
     if out.is_terminal:
-        out.print(diff(request.mt, result, coloured=bool(out.color_system)))
+        out.print(format_diff(request.mt, result, coloured=bool(out.color_system)))
     else:
         typer.echo(result.post_edit)
     count = len(result.edits)
     edits = f"{count} edit{'s' * (count != 1)}"
-    talk.print(decision(result), end=" ")
+    talk.print(format_decision(result), end=" ")
     talk.print(f"· {edits} · edit rate {result.edit_rate:.0%} · {result.model}", markup=False)
     for finding in result.findings:
         talk.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)

@@ -9,7 +9,7 @@ from ape.errors import InputError
 
 
 @contextmanager
-def needs(extra: str) -> Iterator[None]:
+def require_extra(extra: str) -> Iterator[None]:
     """Import what belongs to an extra of this package, or say how to get it."""
     try:
         yield

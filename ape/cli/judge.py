@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ape.cli.corpus_flags import DocumentsFlag, SamplesFlag
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import (
     AdapterFlag,
     EngineFlag,
@@ -27,13 +27,13 @@ from ape.errors import InputError
 if TYPE_CHECKING:
     from ape.engines.protocol import Engine
     from ape.settings import Settings
-    from eval.ab.trial import Trial
-    from eval.corpus import Corpus
-    from eval.judge import Asking, Pair
-    from eval.judge.asking import Progress
-    from eval.preference.vote import Vote
-    from eval.reading import Rules
-    from eval.significance.resampling import By
+    from eval.corpus.corpus import Corpus
+    from eval.corpus.validation import CorpusRules
+    from eval.human.trial import Trial
+    from eval.human.vote import Vote
+    from eval.judge import JudgeOptions, JudgePair
+    from eval.judge.requests import JudgeProgress
+    from eval.statistics.resampling import ResamplingUnit
 
 app = typer.Typer(no_args_is_help=True)
 T = TypeVar("T")
@@ -57,9 +57,9 @@ TrialFlag = Annotated[
 VotesFlag = Annotated[
     Path | None, typer.Option("--votes", help="Votes of people, to see whether the judge agrees with them.")
 ]
-AloneFlag = Annotated[bool, typer.Option("--no-source", help="Don't show the source to the judge.")]
+NoSourceFlag = Annotated[bool, typer.Option("--no-source", help="Don't show the source to the judge.")]
 SeedFlag = Annotated[int, typer.Option("--seed", help="Sent with every question.")]
-LengthFlag = Annotated[
+MaxTokensFlag = Annotated[
     int, typer.Option("--max-tokens", min=16, help="Longest answer: thinking aloud and the verdict.")
 ]
 CacheFlag = Annotated[
@@ -88,9 +88,9 @@ def pairs(
     ] = None,
     ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether a tie is on the menu.")] = True,
     votes: VotesFlag = None,
-    no_source: AloneFlag = False,
+    no_source: NoSourceFlag = False,
     seed: SeedFlag = 1,
-    max_tokens: LengthFlag = 1024,
+    max_tokens: MaxTokensFlag = 1024,
     cache: CacheFlag = None,
     price_in: PriceInFlag = None,
     price_out: PriceOutFlag = None,
@@ -107,7 +107,7 @@ def pairs(
 
     A verdict that changes with the order is none. The same command again asks only for what is missing.
     """
-    with needs("eval"):
+    with require_extra("eval"):
         import scipy  # type: ignore[import-untyped]  # noqa: F401
     from eval.judge import judge_pairs
 
@@ -135,9 +135,9 @@ def pairs(
     if json_output:
         typer.echo(json.dumps(judged.to_dict(), ensure_ascii=False, indent=1))
         return
-    from ape.cli.judge_show import show_pairs
+    from ape.cli.judge_output import print_pairs
 
-    show_pairs(judged)
+    print_pairs(judged)
 
 
 @app.command()
@@ -151,10 +151,10 @@ def spans(
     ] = None,
     trial: TrialFlag = None,
     votes: VotesFlag = None,
-    no_source: AloneFlag = False,
+    no_source: NoSourceFlag = False,
     samples: SamplesFlag = 1000,
     seed: SeedFlag = 1,
-    max_tokens: LengthFlag = 1024,
+    max_tokens: MaxTokensFlag = 1024,
     cache: CacheFlag = None,
     price_in: PriceInFlag = None,
     price_out: PriceOutFlag = None,
@@ -171,11 +171,11 @@ def spans(
 
     The same command again asks only for what is missing. With --votes, --trial names the blind test they are of.
     """
-    with needs("eval"):
+    with require_extra("eval"):
         import scipy  # noqa: F401
-    from ape.cli.judge_show import agreements, show_spans
-    from eval.judge import by_passage, judge_spans
-    from eval.scoring import FEW, Resampling, measure
+    from ape.cli.judge_output import agreement_with_votes, print_spans
+    from eval.judge import judge_spans, votes_by_passage
+    from eval.metrics.scoring import MIN_UNITS, ResamplingOptions, measure_systems
 
     rules = _rules(source_language, target_language)
     corpus, names = _corpus(tables, system, source=source, documents=documents, rules=rules)
@@ -185,7 +185,7 @@ def spans(
         )
     people = _votes(votes, trial)
     if trial:
-        people = by_passage(people, _trial_of(corpus, trial))
+        people = votes_by_passage(people, _trial_of(corpus, trial))
     settings = engine_settings(
         engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
     )
@@ -196,9 +196,11 @@ def spans(
             corpus, opened, systems=names, asking=asking, with_source=not no_source, progress=progress
         ),
     )
-    unit: By = "document" if len(corpus.documents) >= FEW else "segment"
-    results = measure(corpus, [judged], resampling=Resampling(unit, baseline or "", samples, seed))
-    agreed = agreements(judged, people)
+    unit: ResamplingUnit = "document" if len(corpus.documents) >= MIN_UNITS else "segment"
+    results = measure_systems(
+        corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed)
+    )
+    agreed = agreement_with_votes(judged, people)
     beside = {"agreement": {name: one.to_dict() for name, one in agreed.items()}}
     _write(answers, judged.to_dict(answers=True) | beside)
     if json_output:
@@ -207,14 +209,14 @@ def spans(
         told |= {"scores": scores["scores"], "resampling": scores["resampling"]}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    show_spans(judged, results, agreed)
+    print_spans(judged, results, agreed)
 
 
-def _rules(source_language: str | None, target_language: str | None) -> Rules:
-    from ape.cli.talk import say
-    from eval.reading import Rules
+def _rules(source_language: str | None, target_language: str | None) -> CorpusRules:
+    from ape.cli.terminal import print_line
+    from eval.corpus.validation import CorpusRules
 
-    return Rules(source_language or "", target_language or "", note=say)
+    return CorpusRules(source_language or "", target_language or "", note=print_line)
 
 
 def _corpus(
@@ -223,48 +225,50 @@ def _corpus(
     *,
     source: Path | None,
     documents: str,
-    rules: Rules,
+    rules: CorpusRules,
 ) -> tuple[Corpus, list[str]]:
     """What is to be judged, and the systems that are: all, unless some are named."""
     from ape.cli.eval.mine import named_systems
-    from ape.cli.eval.score import parting
-    from eval.reading import read_corpus
+    from ape.cli.eval.score import parse_document_split
+    from eval.corpus.reader import read_corpus
 
     names, files = named_systems(system or ())
     corpus = read_corpus(
-        *(tables or ()), systems=files, source=source, documents=parting(documents), rules=rules
+        *(tables or ()), systems=files, source=source, documents=parse_document_split(documents), rules=rules
     )
     return corpus, names or list(corpus.systems)
 
 
-def _couples(corpus: Corpus, names: list[str], *, against: str | None, with_source: bool) -> tuple[Pair, ...]:
-    from eval.judge import pairs_of
+def _couples(
+    corpus: Corpus, names: list[str], *, against: str | None, with_source: bool
+) -> tuple[JudgePair, ...]:
+    from eval.judge import pairs_from_corpus
 
     others = [name for name in names if name != against]
     couples = [(other, against) for other in others] if against else list(combinations(names, 2))
     if not couples:
         raise InputError("There is one system only: a judge of pairs needs two.", field="system")
-    return pairs_of(corpus, couples, with_source=with_source)
+    return pairs_from_corpus(corpus, couples, with_source=with_source)
 
 
-def _pairs_of_trial(path: Path, *, with_source: bool) -> tuple[Pair, ...]:
+def _pairs_of_trial(path: Path, *, with_source: bool) -> tuple[JudgePair, ...]:
     from dataclasses import replace
 
-    from eval.judge import pairs_in
+    from eval.judge import pairs_from_trial
 
-    found = pairs_in(_trial(path))
+    found = pairs_from_trial(_trial(path))
     return found if with_source else tuple(replace(pair, source=None) for pair in found)
 
 
 def _trial(path: Path) -> Trial:
-    from eval.ab.file import read_trial
+    from eval.human.trial_file import read_trial
 
     return read_trial(path)
 
 
 def _trial_of(corpus: Corpus, path: Path) -> Trial:
     """The trial, of which it is known that it showed these texts."""
-    from eval.ab.shown import refuse_other_texts
+    from eval.human.text_check import require_same_texts
 
     trial = _trial(path)
     texts = {
@@ -275,43 +279,43 @@ def _trial_of(corpus: Corpus, path: Path) -> Trial:
         }
         for name in corpus.systems
     }
-    refuse_other_texts(trial, texts, file=path.name)
+    require_same_texts(trial, texts, file=path.name)
     return trial
 
 
 def _votes(path: Path | None, trial: Path | None) -> list[Vote]:
-    from eval.ab.exchange import read_votes
+    from eval.human.vote_reader import read_votes
 
     return read_votes(path, _trial(trial) if trial else None) if path else []
 
 
-def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> Asking:
-    from ape.cli.book_plan import price_of
-    from eval.judge import Asking
-    from eval.judge.asking import server_of
-    from eval.judge.kept import default_folder
+def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> JudgeOptions:
+    from ape.cli.book_plan import configured_price
+    from eval.judge import JudgeOptions
+    from eval.judge.answer_cache import default_cache_folder
+    from eval.judge.requests import server_identity
 
-    return Asking(
+    return JudgeOptions(
         seed=seed,
         max_tokens=max_tokens,
         at_once=settings.places,
-        cache=cache or default_folder(),
-        price=price_of(settings),
-        server=server_of(settings),
+        cache=cache or default_cache_folder(),
+        price=configured_price(settings),
+        server=server_identity(settings),
     )
 
 
-def _run(settings: Settings, work: Callable[[Engine, Progress], Awaitable[T]]) -> T:
+def _run(settings: Settings, work: Callable[[Engine, JudgeProgress], Awaitable[T]]) -> T:
     """With the engine that the settings name, and a bar on a terminal."""
     import asyncio
 
-    from ape.cli.talk import error_console, fetch_with_progress, passages_progress, say
-    from serve.open import open_roster
+    from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
+    from ape.engines.vllm.factory import open_registry
 
     async def watched() -> T:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("judging", total=None, so_far="")
-            async with open_roster(settings, tell=say) as opened:
+            async with open_registry(settings, tell=print_line) as opened:
                 return await work(opened, lambda done, every: bar.update(task, completed=done, total=every))
 
     fetch_with_progress(settings)

@@ -20,10 +20,10 @@ def list_models(json_output: JsonFlag = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ape.models import entries
+    from ape.models import list_models
     from ape.settings import load_settings
 
-    found = entries(cache=load_settings().cache)
+    found = list_models(cache=load_settings().cache)
     if json_output:
         rows = [
             {
@@ -58,13 +58,12 @@ def pull(
     ] = None,
 ) -> None:
     """Fetch a model into the cache, check it, and print where it is."""
-    from ape.cli.talk import error_console, pull_progress
+    from ape.cli.terminal import error_console, pull_progress
     from ape.errors import InputError
-    from ape.models import DEFAULT_MODEL, parse
-    from ape.models import pull as pull_model
+    from ape.models import DEFAULT_MODEL, parse_model, pull_model
     from ape.settings import load_settings
 
-    meant = parse(name or DEFAULT_MODEL)
+    meant = parse_model(name or DEFAULT_MODEL)
     if isinstance(meant, Path):
         raise InputError(
             f"{meant} is a file of your own: there is nothing to pull. Use it with --model {meant}."
@@ -88,19 +87,19 @@ def card(
 
     Say only what is so: an adapter that is asked in another format than it was trained in behaves unlike in training.
     """
-    from ape.adapters import CARD, BaseCard, Card, read_adapter, read_base, write_card
+    from ape.adapters import CARD_FILE, AdapterCard, AdapterCardBase, read_adapter, read_base, write_card
     from ape.errors import InputError
     from prompts import FORMATS, fingerprint
 
     chosen = next((name for name in FORMATS if name == prompt), None)
     if chosen is None:
         raise InputError(f"--format is one of {', '.join(FORMATS)}, not {prompt!r}.")
-    path = directory / CARD
+    path = directory / CARD_FILE
     if path.exists() and not force:
         raise InputError(f"{path} is there already. Write over it with --force.")
     model = read_base(base)
-    told = Card(
-        base=BaseCard(model=base, fingerprint=model.fingerprint),
+    told = AdapterCard(
+        base=AdapterCardBase(model=base, fingerprint=model.fingerprint),
         prompt=fingerprint(chosen),
         languages=tuple(languages or ()),
     )

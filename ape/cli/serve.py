@@ -34,8 +34,8 @@ def serve(
 
     One JSON line for each request goes to stdout, everything else to stderr.
     """
-    from ape.cli.talk import fetch_with_progress
-    from serve.door import refuse_open_binding
+    from ape.cli.terminal import fetch_with_progress
+    from serve.middleware.auth import refuse_open_binding
     from serve.run import run
 
     settings = engine_settings(

@@ -19,22 +19,22 @@ from openai import AsyncStream, RequestOptions
 from openai.types import Completion, CompletionChoice
 from openai.types.chat import ChatCompletionChunk
 
-from ape.engines.chances import read_chances
-from ape.engines.protocol import Health, Model, Reply, Sampling, pick
-from ape.engines.retry import RetryPolicy, is_about_the_window, retrying, translate
+from ape.engines.logprobs import read_logprobs
+from ape.engines.protocol import EngineHealth, Model, Reply, Sampling, pick_model
+from ape.engines.retry import RetryPolicy, is_context_overflow, retry_loop, translate_error
 from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
-from ape.events import Listener, Token, ignore
-from ape.network import host_of, is_loopback
-from ape.segment import Chance, Draft
-from ape.trace import request_id
-from ape.verdict import Usage
+from ape.network import is_loopback, url_host
+from ape.passage.events import Listener, TokenEvent, ignore_event
+from ape.passage.request_id import request_id
+from ape.passage.result import Usage
+from ape.passage.segment import Draft, TokenLogprobs
 from prompts import Prompt
 
 # What comes of reading JSON that has not the shape it should: the client library checks none of it.
-NONSENSE = (AttributeError, LookupError, TypeError, ValueError)
-LONGEST_ANSWER_SECONDS = 900.0
-NO_SUCH_CALL = (404, 405, 501)
-UNKNOWN_PARAMETER = ("unsupported_parameter", "unsupported_value")
+MALFORMED_REPLY_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
+MAX_ANSWER_SECONDS = 900.0
+UNSUPPORTED_CALL_STATUSES = (404, 405, 501)
+UNKNOWN_PARAMETER_CODES = ("unsupported_parameter", "unsupported_value")
 Chunk = ChatCompletionChunk | Completion
 Stream = AsyncStream[ChatCompletionChunk] | AsyncStream[Completion]
 
@@ -63,7 +63,7 @@ class OpenAIEngine:
             default_headers=self.headers,
             timeout=openai.Timeout(timeout_seconds, connect=10.0),
             # A proxy for the world outside knows nothing of this machine's own ports.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(host_of(url))),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(url_host(url))),
         )
         self._default_model = default_model
         self._slots = asyncio.Semaphore(in_flight)
@@ -84,7 +84,7 @@ class OpenAIEngine:
         """Draw one draft; a try that fails in passing is made again, from its first token."""
         # The slot is held while waiting to try again: a server in trouble is not helped by more requests.
         async with self._slots:
-            async for attempt in retrying(self._retry, listen):
+            async for attempt in retry_loop(self._retry, listen):
                 with attempt:
                     return await self._once(prompt, sampling, model=model, listen=listen)
         raise AssertionError("unreachable: the loop returns or raises")
@@ -98,13 +98,13 @@ class OpenAIEngine:
         try:
             listed = [_model(entry.to_dict()) async for entry in self._client.models.list()]
         except openai.APIStatusError as error:
-            if error.status_code not in NO_SUCH_CALL or not self._default_model:
-                raise translate(error) from error
+            if error.status_code not in UNSUPPORTED_CALL_STATUSES or not self._default_model:
+                raise translate_error(error) from error
             listed = []  # some servers have the one model and no list
         except openai.OpenAIError as error:
             self._answers = not isinstance(error, openai.APIConnectionError)
-            raise translate(error) from error
-        except NONSENSE as error:
+            raise translate_error(error) from error
+        except MALFORMED_REPLY_ERRORS as error:
             raise EngineError(
                 "The model server's list of models can't be read. Is the address right?"
             ) from error
@@ -123,29 +123,29 @@ class OpenAIEngine:
     async def _model(self, name: str) -> Model:
         """Known, or else looked for in the server's list."""
         with suppress(EngineUnavailable, UnknownModel):
-            return pick(self._known, name)
-        async for attempt in retrying(self._retry, ignore):
+            return pick_model(self._known, name)
+        async for attempt in retry_loop(self._retry, ignore_event):
             with attempt:
-                return pick(await self.models(), name)
+                return pick_model(await self.models(), name)
         raise AssertionError("unreachable: the loop returns or raises")
 
-    def health(self) -> Health:
+    def health(self) -> EngineHealth:
         """Whether the last request reached it."""
-        return Health("up" if self._answers else "down")
+        return EngineHealth("up" if self._answers else "down")
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         try:
             # The client's own time-out is for silence alone, and a server can be busy saying nothing.
-            async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
+            async with asyncio.timeout(MAX_ANSWER_SECONDS):
                 stream = await self._open(prompt, sampling, model)
                 async with stream:
-                    reply = await _gather(stream, sampling.max_characters, listen)
+                    reply = await _collect_draft(stream, sampling.max_characters, listen)
         except TimeoutError as error:
             self._answers = False
             raise EngineTimeout("The model server did not come to an end in time.") from error
         except (openai.OpenAIError, ValueError) as error:
             self._answers = not isinstance(error, openai.APIConnectionError)  # a time-out is one of these
-            raise translate(error) from error
+            raise translate_error(error) from error
         self._answers = True
         return reply
 
@@ -158,10 +158,10 @@ class OpenAIEngine:
             try:
                 stream = await self._begin(prompt, parameters, model)
             except openai.BadRequestError as error:
-                if capped and is_about_the_window(error):
+                if capped and is_context_overflow(error):
                     # Servers refuse a cap that passes the window, though the answer itself may well fit.
                     capped = False
-                elif error.code in UNKNOWN_PARAMETER and error.param in parameters:
+                elif error.code in UNKNOWN_PARAMETER_CODES and error.param in parameters:
                     unknown.add(error.param)
                 else:
                     raise
@@ -224,14 +224,14 @@ def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped
         "max_completion_tokens" if "max_tokens" in without else "max_tokens": sampling.max_tokens,
         "stop": [*prompt.stop, *sampling.stop],
         "stream_options": {"include_usage": True},
-    } | _chances_wanted(prompt, sampling.alternatives)
+    } | _logprob_parameters(prompt, sampling.alternatives)
     left_out = without if capped else {*without, "max_tokens", "max_completion_tokens"}
     # Left out, a chat goes on to the end of the window, but a text for 16 tokens, unless the cap is null.
     uncapped = {} if capped or not isinstance(prompt.body, str) else {"max_tokens": None}
     return {name: value for name, value in parameters.items() if name not in left_out} | uncapped
 
 
-def _chances_wanted(prompt: Prompt, alternatives: int) -> dict[str, Any]:
+def _logprob_parameters(prompt: Prompt, alternatives: int) -> dict[str, Any]:
     if not alternatives:
         return {}
     if isinstance(prompt.body, str):
@@ -239,23 +239,23 @@ def _chances_wanted(prompt: Prompt, alternatives: int) -> dict[str, Any]:
     return {"logprobs": True, "top_logprobs": alternatives}
 
 
-async def _gather(chunks: AsyncIterator[Chunk], max_characters: int, listen: Listener) -> Reply:
+async def _collect_draft(chunks: AsyncIterator[Chunk], max_characters: int, listen: Listener) -> Reply:
     """Put the pieces together; leaving early closes the stream and so stops the server."""
     pieces: list[str] = []
-    chances: list[Chance] = []
+    chances: list[TokenLogprobs] = []
     length, reason, usage = 0, None, Usage()
     async for chunk in chunks:
         try:
             usage = _usage(chunk) or usage
             text, reason_now = _piece(chunk)
-            chances += _chances(chunk)
-        except NONSENSE as error:
+            chances += _logprobs(chunk)
+        except MALFORMED_REPLY_ERRORS as error:
             raise EngineError("The model server sent something that is no answer.") from error
         reason = reason_now or reason
         if text:
             pieces.append(text)
             length += len(text)
-            listen(Token(text))
+            listen(TokenEvent(text))
             if length > max_characters:
                 return Reply(
                     Draft("".join(pieces), "length", tuple(chances)), Usage(usage.prompt_tokens, len(pieces))
@@ -287,9 +287,9 @@ def _piece(chunk: Chunk) -> tuple[str, str | None]:
     return text or "", choice.finish_reason
 
 
-def _chances(chunk: Chunk) -> list[Chance]:
+def _logprobs(chunk: Chunk) -> list[TokenLogprobs]:
     told = chunk.choices[0].logprobs if chunk.choices else None
-    return list(read_chances(told.to_dict())) if told else []
+    return list(read_logprobs(told.to_dict())) if told else []
 
 
 def _model(entry: dict[str, Any]) -> Model:

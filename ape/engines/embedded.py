@@ -13,31 +13,31 @@ from typing import Any, ClassVar
 
 import openai
 
-from ape.adapters import Card
+from ape.adapters import AdapterCard
 from ape.adapters.gguf import GgufAdapter
 from ape.engines.client import OpenAIEngine, Stream
-from ape.engines.merged import as_taught, merged_card
+from ape.engines.merged_model import apply_card, read_merged_card
 from ape.engines.protocol import Model
-from ape.engines.retry import RetryPolicy, translate
+from ape.engines.retry import RetryPolicy, translate_error
 from ape.errors import ModelError
-from ape.models.content import revision_of
+from ape.models.checksum import file_revision
 from prompts import Prompt
 
-SLOTS = 4
-WINDOW = 4096
+DEFAULT_CONCURRENCY = 4
+DEFAULT_WINDOW = 4096
 # Tokens of a prompt read between two looks at who hung up; smaller reads slower.
-BATCH = 256
+BATCH_TOKENS = 256
 # The model that was asked last, and the turns that it had read before the passage.
 _Opening = tuple[str, list[dict[str, str]]]
 
 
 @asynccontextmanager
-async def embedded(
+async def embedded_engine(
     path: Path,
     *,
     name: str,
-    slots: int = SLOTS,
-    window: int = WINDOW,
+    slots: int = DEFAULT_CONCURRENCY,
+    window: int = DEFAULT_WINDOW,
     threads: int | None = None,
     retry: RetryPolicy | None = None,
     repeatable: bool = False,
@@ -50,7 +50,7 @@ async def embedded(
     gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters` are models
     of their own on the same weights, and `first` is the one among all that "default" stands for, `name` if left out.
     """
-    card = merged_card(path.parent)
+    card = read_merged_card(path.parent)
     server = _Server()
     await asyncio.to_thread(
         server.start, path, name=name, slots=slots, window=window, threads=threads, adapters=adapters
@@ -60,7 +60,7 @@ async def embedded(
             server.address,
             key=server.key,
             name=name,
-            revision=revision_of(path),
+            revision=file_revision(path),
             slots=slots,
             retry=retry,
             repeatable=repeatable,
@@ -83,7 +83,7 @@ def default_threads() -> int:
     return max(1, allowed - 1)
 
 
-def on_base(base: Model, adapter: GgufAdapter) -> Model:
+def revision_on_base(base: Model, adapter: GgufAdapter) -> Model:
     """An adapter is what it is on its base."""
     return replace(
         base,
@@ -114,7 +114,7 @@ class EmbeddedEngine(OpenAIEngine):
         repeatable: bool = False,
         adapters: Sequence[GgufAdapter] = (),
         first: str | None = None,
-        card: Card | None = None,
+        card: AdapterCard | None = None,
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
         super().__init__(
@@ -139,8 +139,8 @@ class EmbeddedEngine(OpenAIEngine):
     async def models(self) -> tuple[Model, ...]:
         """The model of the file, with the file's revision, and its adapters."""
         (base,) = await super().models()
-        base = as_taught(replace(base, revision=self._revision), self._card)
-        served = (base, *(on_base(base, adapter) for adapter in self.adapters))
+        base = apply_card(replace(base, revision=self._revision), self._card)
+        served = (base, *(revision_on_base(base, adapter) for adapter in self.adapters))
         self._known = tuple(sorted(served, key=lambda model: model.name != self._first))
         return self._known
 
@@ -202,7 +202,7 @@ class EmbeddedEngine(OpenAIEngine):
                 f"{self._address}/tokenize", body=body, cast_to=dict[str, list[int]]
             )
         except openai.OpenAIError as error:
-            raise translate(error) from error
+            raise translate_error(error) from error
         return reply["tokens"]
 
     async def busy(self) -> int:
@@ -241,7 +241,7 @@ class _Server:
         parameters.n_parallel = slots
         parameters.n_ctx = window * slots
         parameters.endpoint_slots = True
-        parameters.n_batch = parameters.n_ubatch = BATCH
+        parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
         # By default it keeps a copy of every prompt it has read, up to 8 GB. A passage is read once, and what all
         # prompts begin with is in each slot anyway.
         parameters.cache_ram_mib = 0

@@ -6,15 +6,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from ape.edits.filter import EditFilter
 from ape.errors import EngineUnavailable, UnknownModel
-from ape.events import Listener
-from ape.gate import Gate
-from ape.segment import Draft
-from ape.verdict import Usage
-from prompts import Format, Prompt
+from ape.passage.events import Listener
+from ape.passage.result import Usage
+from ape.passage.segment import Draft
+from prompts import FormatName, Prompt
 
-DEFAULT = "default"
-State = Literal["starting", "up", "down", "stopped"]
+DEFAULT_MODEL_NAME = "default"
+EngineState = Literal["starting", "up", "down", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +54,17 @@ class Model:
 
     name: str
     window: int | None = None
-    format: Format = "chat"
+    format: FormatName = "chat"
     revision: str = ""
-    gate: Gate | None = None
+    gate: EditFilter | None = None
     languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class EngineHealth:
     """How an engine is at this moment, and how often it was started again."""
 
-    state: State
+    state: EngineState
     restarts: int = 0
 
 
@@ -87,19 +87,19 @@ class Engine(Protocol):
         """The model of that name, or UnknownModel; it stays loaded for the length of the block."""
         ...
 
-    def health(self) -> Health:
+    def health(self) -> EngineHealth:
         """How it is, as far as is known without asking it."""
         ...
 
 
-def pick(models: tuple[Model, ...], name: str) -> Model:
+def pick_model(models: tuple[Model, ...], name: str) -> Model:
     """The model of that name; "default" is the first."""
     if not models:
         raise EngineUnavailable("The model server serves no model.")
-    if name == DEFAULT:
+    if name == DEFAULT_MODEL_NAME:
         return models[0]
     for model in models:
         if model.name == name:
             return model
-    known = ", ".join([DEFAULT, *(model.name for model in models)])
+    known = ", ".join([DEFAULT_MODEL_NAME, *(model.name for model in models)])
     raise UnknownModel(f"No model is called {name!r} here. There is: {known}.", field="model")

@@ -18,12 +18,12 @@ from tenacity import (
 )
 
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, KeyRefused, TooLong
-from ape.events import Listener, Retry
+from ape.passage.events import Listener, RetryEvent
 
 # How llama.cpp, OpenAI and vLLM say that a prompt is too long.
 _CONTEXT = re.compile("exceed_context_size|context_length_exceeded|maximum context length")
 # A server may ask for any wait, even for one without end; nobody comes back after more than a day.
-LONGEST_RETRY_AFTER = 86_400.0
+MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RetryPolicy:
     total_seconds: float = 180.0
 
 
-def retrying(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
+def retry_loop(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
     """A fresh loop of tries under the policy; each wait is told to the listener."""
     jittered = wait_exponential_jitter(
         multiplier=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
@@ -52,10 +52,10 @@ def retrying(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
         return (state.seconds_since_start or 0.0) + state.upcoming_sleep > policy.total_seconds
 
     def tell(state: RetryCallState) -> None:
-        listen(Retry(reason=str(_error(state)), wait_seconds=round(state.upcoming_sleep, 3)))
+        listen(RetryEvent(reason=str(_error(state)), wait_seconds=round(state.upcoming_sleep, 3)))
 
     return AsyncRetrying(
-        retry=retry_if_exception(is_passing),
+        retry=retry_if_exception(is_transient),
         wait=wait,
         stop=lambda state: stop_after_attempt(policy.attempts)(state) or out_of_time(state),
         before_sleep=tell,
@@ -67,12 +67,12 @@ def _error(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
 
 
-def is_passing(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Whether asking again may help."""
     return isinstance(error, EngineError) and not isinstance(error, EngineRefused)
 
 
-def translate(error: Exception) -> Exception:
+def translate_error(error: Exception) -> Exception:
     """Our own error for one of the client's, with a sentence for the user."""
     if isinstance(error, openai.APITimeoutError):
         return EngineTimeout("The model server did not answer in time.")
@@ -88,7 +88,7 @@ def translate(error: Exception) -> Exception:
 
 
 def _by_status(error: openai.APIStatusError) -> Exception:
-    status, said = error.status_code, _said(error)
+    status, said = error.status_code, _server_message(error)
     if status == 429 or status == 503:
         waiting = _retry_after(error)
         return EngineUnavailable(f"The model server is overloaded ({status}: {said}).", retry_after=waiting)
@@ -96,7 +96,7 @@ def _by_status(error: openai.APIStatusError) -> Exception:
         return EngineTimeout(f"The model server timed out ({status}: {said}).")
     if status >= 500:
         return EngineError(f"The model server failed ({status}: {said}).", retry_after=_retry_after(error))
-    if is_about_the_window(error):
+    if is_context_overflow(error):
         limit, actual = _numbers(error)
         return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
     if status in (401, 403):
@@ -104,9 +104,9 @@ def _by_status(error: openai.APIStatusError) -> Exception:
     return EngineRefused(f"The model server refused the request ({status}: {said}).")
 
 
-def is_about_the_window(error: openai.APIStatusError) -> bool:
+def is_context_overflow(error: openai.APIStatusError) -> bool:
     """Whether a refusal says that prompt and answer together are too long."""
-    return _CONTEXT.search(f"{error.type} {error.code} {_said(error)}") is not None
+    return _CONTEXT.search(f"{error.type} {error.code} {_server_message(error)}") is not None
 
 
 def _numbers(error: openai.APIStatusError) -> tuple[int | None, int | None]:
@@ -115,11 +115,11 @@ def _numbers(error: openai.APIStatusError) -> tuple[int | None, int | None]:
     window, asked = body.get("n_ctx"), body.get("n_prompt_tokens")
     if isinstance(window, int) and isinstance(asked, int):
         return window, asked
-    told = [int(number) for number in re.findall(r"(\d{1,9})(?: input)? tokens", _said(error))]
+    told = [int(number) for number in re.findall(r"(\d{1,9})(?: input)? tokens", _server_message(error))]
     return (told[0], told[1]) if len(told) > 1 else (None, None)
 
 
-def _said(error: openai.APIStatusError) -> str:
+def _server_message(error: openai.APIStatusError) -> str:
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
     said = str(message or error.response.reason_phrase or "no reason given")
@@ -135,7 +135,7 @@ def _retry_after(error: openai.APIStatusError) -> float | None:
             asked = parsedate_to_datetime(header).timestamp() - time.time()
         except ValueError:
             return None
-    return min(max(0.0, asked), LONGEST_RETRY_AFTER)
+    return min(max(0.0, asked), MAX_RETRY_AFTER_SECONDS)
 
 
 def _cause(error: openai.APIConnectionError) -> str:

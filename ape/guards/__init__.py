@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ape.books.marks import without_marks
 from ape.guards.addition import addition
-from ape.guards.dropped import sentences_dropped
 from ape.guards.edit_rate import edit_rate
 from ape.guards.empty import empty
 from ape.guards.garbled import garbled
@@ -30,12 +28,14 @@ from ape.guards.placeholders import placeholders
 from ape.guards.preamble import preamble
 from ape.guards.pronouns import pronouns
 from ape.guards.quotes import quotes
-from ape.guards.source_left import source_left_in
+from ape.guards.sentences_dropped import sentences_dropped
+from ape.guards.source_left_in import source_left_in
 from ape.guards.truncated import truncated
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.inline_marks import strip_marks
 
-__all__ = ["GUARDS", "Guard", "check"]
+__all__ = ["GUARDS", "Guard", "check_draft"]
 
 Guard = Callable[[Segment, Draft], list[Finding]]
 
@@ -69,7 +69,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
 _OTHERS = tuple(guard for guard in GUARDS.values() if guard not in (empty, garbled))
 
 
-def check(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
+def check_draft(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """All findings against a draft, in the order of `GUARDS`.
 
     A draft that is the MT is never at fault: whatever is odd in it was there before, and keeping the MT is what a
@@ -79,8 +79,8 @@ def check(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
         return ()
     plain_segment, plain_draft = segment, draft
     if any("⟦" in text for text in (segment.source, segment.mt, draft.text)):
-        plain_segment = replace(segment, source=without_marks(segment.source), mt=without_marks(segment.mt))
-        plain_draft = replace(draft, text=without_marks(draft.text))
+        plain_segment = replace(segment, source=strip_marks(segment.source), mt=strip_marks(segment.mt))
+        plain_draft = replace(draft, text=strip_marks(draft.text))
     if findings := empty(plain_segment, plain_draft) or garbled(plain_segment, plain_draft):
         return tuple(findings)
     return tuple(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ape.guards.length import size
-from ape.guards.reading import Reading, Step, readings, steps
-from ape.guards.thresholds import thresholds
-from ape.guards.wording import quoted, reject
-from ape.lexicon import lexicon
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.length import text_size
+from ape.guards.messages import quote, reject
+from ape.guards.text_features import TextFeatures, WordStep, passage_features, word_steps
+from ape.guards.thresholds import pair_thresholds
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.lexicon import load_lexicon
 
 # So many words more than stood in their place are a clause; the same for characters of a script without spaces.
 _FEWEST_WORDS = 5
@@ -31,11 +31,11 @@ _COPY = 0.2
 
 def addition(segment: Segment, draft: Draft) -> list[Finding]:
     """A clause put into a passage that is otherwise a copy, where nothing was missing."""
-    _, mt, new = readings(segment, draft)
+    _, mt, new = passage_features(segment, draft)
     longer = len(new.words) - len(mt.words)
     if longer <= _LONGER or not _is_complete(segment):
         return []
-    spans = _edited(steps(segment.mt, draft.text))
+    spans = _edited(word_steps(segment.mt, draft.text))
     changed = sum(_width(span) for span in spans)
     fewest = _FEWEST_CHARACTERS if new.unspaced else _FEWEST_WORDS
     findings = []
@@ -48,36 +48,36 @@ def addition(segment: Segment, draft: Draft) -> list[Finding]:
         if is_copy and _gain(span) >= fewest and more:
             text = ("" if new.unspaced else " ").join(words)
             findings.append(
-                reject("addition", f"The draft adds words that the MT does not have: {quoted(text)}.")
+                reject("addition", f"The draft adds words that the MT does not have: {quote(text)}.")
             )
     return findings
 
 
-def _edited(path: tuple[Step, ...]) -> list[Step]:
+def _edited(path: tuple[WordStep, ...]) -> list[WordStep]:
     """The stretches between words kept, each as one step."""
     groups = [list(group) for equal, group in groupby(path, lambda step: step.kind == "equal") if not equal]
     return [
-        Step("replace", group[0].mt_start, group[-1].mt_end, group[0].start, group[-1].end)
+        WordStep("replace", group[0].mt_start, group[-1].mt_end, group[0].start, group[-1].end)
         for group in groups
     ]
 
 
-def _gain(span: Step) -> int:
+def _gain(span: WordStep) -> int:
     return (span.end - span.start) - (span.mt_end - span.mt_start)
 
 
-def _width(span: Step) -> int:
+def _width(span: WordStep) -> int:
     return max(span.mt_end - span.mt_start, span.end - span.start)
 
 
 def _is_complete(segment: Segment) -> bool:
     """Whether the MT is about as long as its source leads one to expect."""
-    limits = thresholds(segment.source_language, segment.target_language)
-    return size(segment.mt) >= _COMPLETE * limits.target_per_source * size(segment.source)
+    limits = pair_thresholds(segment.source_language, segment.target_language)
+    return text_size(segment.mt) >= _COMPLETE * limits.target_per_source * text_size(segment.source)
 
 
-def _says_more(words: list[str], mt: Reading, language: str) -> bool:
-    grammar = lexicon(language).grammatical
+def _says_more(words: list[str], mt: TextFeatures, language: str) -> bool:
+    grammar = load_lexicon(language).grammatical
     fresh = {
         word
         for word in map(str.lower, words)

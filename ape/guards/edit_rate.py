@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from operator import ne
 
-from ape.edits import edit_rate as rate_of
-from ape.guards.length import size
-from ape.guards.reading import Reading, readings, steps
-from ape.guards.thresholds import thresholds
-from ape.guards.wording import reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.edits.diff import edit_rate as rate_of
+from ape.guards.length import text_size
+from ape.guards.messages import reject, warn
+from ape.guards.text_features import TextFeatures, passage_features, word_steps
+from ape.guards.thresholds import pair_thresholds
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 # In a few words one repair is a large share: the cap counts so many edits for nothing.
 _FREE_EDITS = 6
@@ -22,10 +22,10 @@ _SLACK = 10
 
 def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
     """Edits over MT words above the cap of the language pair."""
-    _, mt, new = readings(segment, draft)
+    _, mt, new = passage_features(segment, draft)
     if not mt.words:
         return []
-    cap = thresholds(segment.source_language, segment.target_language).edit_rate
+    cap = pair_thresholds(segment.source_language, segment.target_language).edit_rate
     if _changed_words(segment, draft, mt, new) < _CLEARLY * cap * len(mt.words):
         return []
     rate = rate_of(segment.mt, draft.text)
@@ -35,10 +35,10 @@ def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
     return [(warn if _mt_is_broken(segment) else reject)("edit_rate", message)]
 
 
-def _changed_words(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> int:
+def _changed_words(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> int:
     """How many words differ, capitals included: the rate but for the marks, at a fraction of its cost."""
     changed = 0
-    for kind, mt_start, mt_end, start, end in steps(segment.mt, draft.text):
+    for kind, mt_start, mt_end, start, end in word_steps(segment.mt, draft.text):
         if kind == "equal":
             changed += sum(map(ne, mt.surfaces[mt_start:mt_end], new.surfaces[start:end]))
         else:
@@ -48,6 +48,6 @@ def _changed_words(segment: Segment, draft: Draft, mt: Reading, new: Reading) ->
 
 def _mt_is_broken(segment: Segment) -> bool:
     """Whether the MT is so short or so long for its source that repairing it means writing it anew."""
-    limits = thresholds(segment.source_language, segment.target_language)
-    share = (size(segment.mt) + _SLACK) / (size(segment.source) * limits.target_per_source + _SLACK)
+    limits = pair_thresholds(segment.source_language, segment.target_language)
+    share = (text_size(segment.mt) + _SLACK) / (text_size(segment.source) * limits.target_per_source + _SLACK)
     return not _BROKEN < share < 1 / _BROKEN

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ape.guards.reading import readings
-from ape.guards.wording import reject
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import reject
+from ape.guards.text_features import passage_features
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 
 def empty(segment: Segment, draft: Draft) -> list[Finding]:
     """No words where the MT has some, or nothing at all where the MT has marks."""
-    _, mt, new = readings(segment, draft)
+    _, mt, new = passage_features(segment, draft)
     if mt.words and not new.words:
         return [reject("empty", "The draft has no words.")]
     if segment.mt.strip() and not draft.text.strip():

@@ -6,12 +6,12 @@ import re
 
 import regex
 
-from ape.guards.wording import reject
-from ape.intake import UNREADABLE
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import reject
+from ape.passage.intake import UNREADABLE_CHARACTER
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
-LOST_BYTES = "\ufffd"
+REPLACEMENT_CHARACTER = "\ufffd"
 # Soft hyphens, spaces of no width, marks that turn the direction of writing, and the joiners.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 # Joiners belong into Persian, the scripts of India and joined emoji; between other letters they are noise.
@@ -26,8 +26,8 @@ def garbled(segment: Segment, draft: Draft) -> list[Finding]:
 
     And what can't be seen at all: none of it may be new to the passage.
     """
-    found = UNREADABLE.search(draft.text)
-    place = found.start() if found else draft.text.find(LOST_BYTES)
+    found = UNREADABLE_CHARACTER.search(draft.text)
+    place = found.start() if found else draft.text.find(REPLACEMENT_CHARACTER)
     if place >= 0 and draft.text[place] not in segment.mt:
         return [reject("garbled", f"The draft has the unreadable character {_code(draft.text, place)}.")]
     place = _unseen(segment, draft.text)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ape.guards.reading import read, words_of
-from ape.guards.spelling import likeness
-from ape.guards.wording import quoted, reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject, warn
+from ape.guards.text_features import lowercase_words, text_features
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.phonetics import phonetic_similarity
 
 # A term may be inflected: Anna, Annas, Annával.
 _INFLECTED = 0.88
@@ -22,7 +22,7 @@ def glossary(segment: Segment, draft: Draft) -> list[Finding]:
     for term, wording in segment.glossary:
         if not (term and wording and term in segment.source) or _has(draft.text, wording):
             continue
-        message = f"The glossary asks for {quoted(wording)} for {quoted(term)}; the draft does not use it."
+        message = f"The glossary asks for {quote(wording)} for {quote(term)}; the draft does not use it."
         findings.append((reject if _has(segment.mt, wording) else warn)("glossary", message))
     return findings
 
@@ -31,5 +31,7 @@ def _has(text: str, wording: str) -> bool:
     """Whether the wording stands in the text, whatever its case and endings."""
     if wording.lower() in text.lower():
         return True
-    sounds = read(text).sounds.values()
-    return bool(sounds) and all(likeness(word, sounds) >= _INFLECTED for word in words_of(wording))
+    sounds = text_features(text).sounds.values()
+    return bool(sounds) and all(
+        phonetic_similarity(word, sounds) >= _INFLECTED for word in lowercase_words(wording)
+    )

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import regex
 
-from ape.guards.thresholds import thresholds
-from ape.guards.wording import reject
-from ape.loops import said_once
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import reject
+from ape.guards.thresholds import pair_thresholds
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.repetition import collapse_loops
 
 # An ideograph says about what three letters say.
 _IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hangul}]")
@@ -27,10 +27,10 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
     A draft that is long for the MT but right for the source repairs an omission; the other way round, the MT
     has the source's odd length. Neither is a fault.
     """
-    limits = thresholds(segment.source_language, segment.target_language)
-    new = size(draft.text) + _SLACK
-    by_mt = new / (size(segment.mt) + _SLACK)
-    by_source = new / (size(segment.source) * limits.target_per_source + _SLACK)
+    limits = pair_thresholds(segment.source_language, segment.target_language)
+    new = text_size(draft.text) + _SLACK
+    by_mt = new / (text_size(segment.mt) + _SLACK)
+    by_source = new / (text_size(segment.source) * limits.target_per_source + _SLACK)
     shares = f"{by_mt:.0%} of the MT's length, {by_source:.0%} of what the source leads one to expect"
     if max(by_mt, by_source) < limits.shortest and not _is_loop_gone(segment, new, limits.shortest):
         return [reject("length", f"The draft is too short: {shares}.")]
@@ -41,12 +41,12 @@ def length(segment: Segment, draft: Draft) -> list[Finding]:
 
 def _is_loop_gone(segment: Segment, new: int, shortest: float) -> bool:
     """Whether the draft is long enough for an MT that said each of its own loops once."""
-    once = size(said_once(segment.mt, segment.source))
-    return once < size(segment.mt) and new / (once + _SLACK) >= shortest
+    once = text_size(collapse_loops(segment.mt, segment.source))
+    return once < text_size(segment.mt) and new / (once + _SLACK) >= shortest
 
 
 @lru_cache(maxsize=16)
-def size(text: str) -> int:
+def text_size(text: str) -> int:
     """How much a text says, comparable between scripts: its characters but for spaces, ideographs weighted."""
     plain = len("".join(text.split()))
     if text.isascii() or not _MAY_BE_IDEOGRAPH.search(text):

@@ -8,10 +8,10 @@ from operator import eq
 
 import regex
 
-from ape.guards.reading import Reading, readings
-from ape.guards.wording import quoted, reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject, warn
+from ape.guards.text_features import TextFeatures, passage_features
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 # A refrain may come a few times; a loop comes more often than the MT and the source have anything, by so many.
 _MORE_WORDS = 3
@@ -29,7 +29,7 @@ _LONGEST_STRETCH = 2_000
 
 def loop(segment: Segment, draft: Draft) -> list[Finding]:
     """A letter, word, phrase or sentence repeated more often than the MT and the source repeat anything."""
-    source, mt, new = readings(segment, draft)
+    source, mt, new = passage_features(segment, draft)
     return (
         _characters(segment, draft)
         or _words(source, mt, new)
@@ -43,7 +43,7 @@ def _characters(segment: Segment, draft: Draft) -> list[Finding]:
     for find in (_same_characters, _same_syllables):
         found = find(draft.text)
         if found and not find(segment.mt) and not find(segment.source):
-            return [reject("loop", f"The draft repeats signs without end: {quoted(found)}.")]
+            return [reject("loop", f"The draft repeats signs without end: {quote(found)}.")]
     return []
 
 
@@ -72,14 +72,14 @@ def _same_syllables(text: str) -> str:
     return ""
 
 
-def _words(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+def _words(source: TextFeatures, mt: TextFeatures, new: TextFeatures) -> list[Finding]:
     word, often = _longest_run(new)
     if often <= _MORE_WORDS or often < max(_longest_run(mt)[1], _longest_run(source)[1], 1) + _MORE_WORDS:
         return []
-    return [reject("loop", f"The draft repeats {quoted(word)} {often} times in a row.")]
+    return [reject("loop", f"The draft repeats {quote(word)} {often} times in a row.")]
 
 
-def _longest_run(text: Reading) -> tuple[str, int]:
+def _longest_run(text: TextFeatures) -> tuple[str, int]:
     """The word that most often stands in a row, and how often."""
     best, longest, run = "", 1, 1
     if not any(map(eq, text.words, text.words[1:])):
@@ -91,47 +91,47 @@ def _longest_run(text: Reading) -> tuple[str, int]:
     return best, longest
 
 
-def _phrases(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+def _phrases(source: TextFeatures, mt: TextFeatures, new: TextFeatures) -> list[Finding]:
     phrase, often = _commonest(new)
     if often <= _MORE_PHRASES:
         return []
     usual = max(_commonest(mt)[1], _commonest(source)[1], 1)
     if often < usual + _MORE_PHRASES:
         return []
-    message = f"The draft says {quoted(' '.join(phrase))} {often} times; nothing comes so often in the MT."
+    message = f"The draft says {quote(' '.join(phrase))} {often} times; nothing comes so often in the MT."
     # A refrain is spread over a text; a loop makes up a good part of it.
     if often * _PHRASE > 0.15 * len(new.words) or often >= 2 * usual + _MORE_PHRASES:
         return [reject("loop", message)]
     return [warn("loop", message)]
 
 
-def _commonest(text: Reading) -> tuple[tuple[str, ...], int]:
+def _commonest(text: TextFeatures) -> tuple[tuple[str, ...], int]:
     often = max(text.phrases.values(), default=0)
     return next((phrase for phrase, count in text.phrases.items() if count == often), ()), often
 
 
-def _sentences(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+def _sentences(source: TextFeatures, mt: TextFeatures, new: TextFeatures) -> list[Finding]:
     sentence, often = _commonest_sentence(new)
     if often < 2 or often <= max(_commonest_sentence(mt)[1], _commonest_sentence(source)[1]):
         return []
-    return [reject("loop", f"The draft says {quoted(' '.join(sentence))} {often} times.")]
+    return [reject("loop", f"The draft says {quote(' '.join(sentence))} {often} times.")]
 
 
-def _commonest_sentence(text: Reading) -> tuple[tuple[str, ...], int]:
+def _commonest_sentence(text: TextFeatures) -> tuple[tuple[str, ...], int]:
     counts = Counter(
         tuple(word for _, word in sentence) for sentence in text.sentences if len(sentence) >= _SENTENCE_WORDS
     )
     return max(counts.items(), key=lambda item: item[1], default=((), 0))
 
 
-def _stammer(source: Reading, mt: Reading, new: Reading) -> list[Finding]:
+def _stammer(source: TextFeatures, mt: TextFeatures, new: TextFeatures) -> list[Finding]:
     run = _said_twice(new)
     if not run or _said_twice(mt) or _said_twice(source):
         return []
-    return [reject("loop", f"The draft says {quoted(' '.join(run))} twice, one right after the other.")]
+    return [reject("loop", f"The draft says {quote(' '.join(run))} twice, one right after the other.")]
 
 
-def _said_twice(text: Reading) -> list[str]:
+def _said_twice(text: TextFeatures) -> list[str]:
     """The first few words that follow themselves at once."""
     words, seen = text.words, dict[tuple[str, ...], int]()
     if len(text.phrases) >= len(words) - 2:  # none comes twice

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from ape.guards.cues import Cue, cue
-from ape.guards.wording import quoted, reject
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject
+from ape.guards.patterns import GuardPattern, guard_pattern
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
-MARKS: tuple[Cue, ...] = (
-    cue("a chat marker", "<|", r"<\|[^|<>\n]{0,40}\|>?"),
-    cue("a chat marker", "[inst|[/inst|<<sys|<</sys|<s>|</s>", r"\[/?INST\] | <</?SYS>> | </?s>"),
-    cue("a turn marker", "_turn>", r"</?(?:start|end)_of_turn>"),
-    cue("a speaker label", ":", r"^\W{0,3}(?:assistant|user|system|human|ai|bot|chatgpt|model)\W{0,3}:"),
-    cue("a code fence", "```|~~~", r"`{3} | ^\s{0,3}~{3}"),
-    cue("bold stars", "**", r"\*\*(?=\S)[^*\n]{1,200}(?<=\S)\*\*"),
-    cue("bold underscores", "__", r"(?<!\w)__(?=\S)[^_\n]{1,200}(?<=\S)__(?!\w)"),
-    cue("a heading mark", "#", r"^[ \t]{0,3}\#{1,6}(?:\s|$) | \#{3}"),
-    cue("inline code", "`", r"`[^`\n]{1,100}`"),
+MARKUP_PATTERNS: tuple[GuardPattern, ...] = (
+    guard_pattern("a chat marker", "<|", r"<\|[^|<>\n]{0,40}\|>?"),
+    guard_pattern("a chat marker", "[inst|[/inst|<<sys|<</sys|<s>|</s>", r"\[/?INST\] | <</?SYS>> | </?s>"),
+    guard_pattern("a turn marker", "_turn>", r"</?(?:start|end)_of_turn>"),
+    guard_pattern(
+        "a speaker label", ":", r"^\W{0,3}(?:assistant|user|system|human|ai|bot|chatgpt|model)\W{0,3}:"
+    ),
+    guard_pattern("a code fence", "```|~~~", r"`{3} | ^\s{0,3}~{3}"),
+    guard_pattern("bold stars", "**", r"\*\*(?=\S)[^*\n]{1,200}(?<=\S)\*\*"),
+    guard_pattern("bold underscores", "__", r"(?<!\w)__(?=\S)[^_\n]{1,200}(?<=\S)__(?!\w)"),
+    guard_pattern("a heading mark", "#", r"^[ \t]{0,3}\#{1,6}(?:\s|$) | \#{3}"),
+    guard_pattern("inline code", "`", r"`[^`\n]{1,100}`"),
     # A dash at one line's head may open direct speech; a list has several.
-    cue("a list", "-|*|•", r"^[ \t]{0,3}[-*•]\s++[^\n]*+\n++[ \t]{0,3}[-*•]\s"),
-    cue("a dividing line", "---|===|___", r"^[ \t]{0,3}(?:-{3,}|={3,}|_{3,})[ \t]*$"),
-    cue("a separator of ours", "sep>|eos>|bos>|pad>|unk>", r"</?(?:sep|eos|bos|pad|unk)>"),
-    cue(
+    guard_pattern("a list", "-|*|•", r"^[ \t]{0,3}[-*•]\s++[^\n]*+\n++[ \t]{0,3}[-*•]\s"),
+    guard_pattern("a dividing line", "---|===|___", r"^[ \t]{0,3}(?:-{3,}|={3,}|_{3,})[ \t]*$"),
+    guard_pattern("a separator of ours", "sep>|eos>|bos>|pad>|unk>", r"</?(?:sep|eos|bos|pad|unk)>"),
+    guard_pattern(
         "a tag of ours",
         ">|›|〉|》|＞|⟩|&gt;|]",
         # A model that may not write our brackets writes others that look like them.
@@ -37,10 +39,10 @@ def markup(segment: Segment, draft: Draft) -> list[Finding]:
     """Chat, code and markdown marks, and our own delimiters, that neither the MT nor the source has."""
     lowered = draft.text.lower()
     found = []
-    for mark in MARKS:
+    for mark in MARKUP_PATTERNS:
         text = mark.search(draft.text, lowered)
         if text and not (mark.pattern.search(segment.mt) or mark.pattern.search(segment.source)):
             found.append(
-                reject("markup", f"The draft has {mark.what} that the MT does not have: {quoted(text)}.")
+                reject("markup", f"The draft has {mark.what} that the MT does not have: {quote(text)}.")
             )
     return found

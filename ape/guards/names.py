@@ -15,14 +15,14 @@ import regex
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
-from ape.guards.exonyms import kin
-from ape.guards.ordinary import is_ordinary
-from ape.guards.reading import Reading, base_form, read, steps, words_of
-from ape.guards.spelling import ALIKE, fold, likeness
-from ape.guards.wording import listed, quoted, reject, warn
-from ape.languages import scripts_of
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, quote_list, reject, warn
+from ape.guards.text_features import TextFeatures, base_form, lowercase_words, text_features, word_steps
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.common_words import is_common_word
+from ape.text.exonyms import exonym_group
+from ape.text.languages import language_scripts
+from ape.text.phonetics import SAME_NAME_SIMILARITY, phonetic_key, phonetic_similarity
 
 _CASED = frozenset(("Latin", "Cyrillic", "Greek"))
 _SHORTEST = 3
@@ -37,7 +37,7 @@ _LOCAL_STEP = 4
 _COPIED = 0.5
 # Endings that tell a longer English word at the head of a sentence from a name: Startled, Accordingly.
 _NO_NAME = regex.compile(r"\w{4}(?:ed|ing|ly|tions?|ness|ous|ful|able|ments?|ity|ward|wise|ever|ers)$")
-# Likeness (Jaro-Winkler on folded spellings) by what is compared; see `ape.guards.spelling.ALIKE`.
+# Likeness (Jaro-Winkler on folded spellings) by what is compared; see `ape.text.phonetics.ALIKE`.
 _SURE = 0.9
 _PROVEN = 0.85
 _RESPELLED = 0.78
@@ -47,14 +47,14 @@ _VOWELS = dict.fromkeys(map(ord, "aeiouh"))
 
 def names(segment: Segment, draft: Draft) -> list[Finding]:
     """Names that come from nowhere, the more so where one that the source has is gone; and names gone for good."""
-    if not _CASED.issuperset(scripts_of(segment.target_language)):
+    if not _CASED.issuperset(language_scripts(segment.target_language)):
         return []
-    case = _Case(segment, draft)
+    case = _NameCheck(segment, draft)
     exchanged = case.exchanged()
     findings = [
         reject(
             "names",
-            f"The name {quoted(old)} has become {quoted(new)}, for which neither the source nor the MT speaks.",
+            f"The name {quote(old)} has become {quote(new)}, for which neither the source nor the MT speaks.",
         )
         for old, new in exchanged.items()
     ]
@@ -62,19 +62,23 @@ def names(segment: Segment, draft: Draft) -> list[Finding]:
         if name not in exchanged.values():
             findings += case.judge(position, name)
     if not findings and (gone := case.gone()):
-        findings.append(warn("names", f"The source and the MT have {listed(gone)}; the draft does not."))
+        findings.append(warn("names", f"The source and the MT have {quote_list(gone)}; the draft does not."))
     return findings
 
 
-class _Case:
+class _NameCheck:
     """One draft under this guard, with the evidence for and against its names worked out when first needed."""
 
     def __init__(self, segment: Segment, draft: Draft) -> None:
         self.segment = segment
-        self.source, self.mt, self.new = read(segment.source), read(segment.mt), read(draft.text)
-        self.steps = steps(segment.mt, draft.text)
+        self.source, self.mt, self.new = (
+            text_features(segment.source),
+            text_features(segment.mt),
+            text_features(draft.text),
+        )
+        self.steps = word_steps(segment.mt, draft.text)
         # Which capitals are ordinary words we know for English alone; elsewhere only the surest sign refuses.
-        self.cased_source = _CASED.issuperset(scripts_of(segment.source_language))
+        self.cased_source = _CASED.issuperset(language_scripts(segment.source_language))
         self.english = segment.target_language == "en"
 
     @cached_property
@@ -99,7 +103,7 @@ class _Case:
         """The source's likely names."""
         return [name for name in dict.fromkeys(self.source.capitals.values()) if is_name(name)]
 
-    def _around(self, text: Reading, position: int) -> list[str]:
+    def _around(self, text: TextFeatures, position: int) -> list[str]:
         """The words of a text about as far into it as a place in the draft is.
 
         In a long passage something sounds like anything; a name stands about where it stood.
@@ -115,10 +119,10 @@ class _Case:
     @cached_property
     def elsewhere(self) -> list[str]:
         """Words the draft may take from outside the passage: what came before, and the glossary."""
-        words = [word for context in self.segment.context for word in read(context.target).words]
+        words = [word for context in self.segment.context for word in text_features(context.target).words]
         for _, target in self.segment.glossary:
-            words += words_of(target)
-        return folded(words)
+            words += lowercase_words(target)
+        return phonetic_keys(words)
 
     def exchanged(self) -> dict[str, str]:
         """MT names that the source has, and the names that stand in their very places."""
@@ -146,15 +150,15 @@ class _Case:
             return False
         origin = self._origin(old)
         if not (origin or (alone and self._needs_no_origin(old, new, initial=initial))) or (
-            self.english and (is_ordinary(new.lower()) or (initial and is_ordinary(old.lower())))
+            self.english and (is_common_word(new.lower()) or (initial and is_common_word(old.lower())))
         ):
             return False
         if not self.english and (
-            origin not in (fold(name) for name in self.source_names)
-            or is_ordinary(self.source_sounds[origin])
+            origin not in (phonetic_key(name) for name in self.source_names)
+            or is_common_word(self.source_sounds[origin])
         ):
             return False
-        return not self._respelled(new, [fold(old), origin] if origin else [fold(old)])
+        return not self._respelled(new, [phonetic_key(old), origin] if origin else [phonetic_key(old)])
 
     def _needs_no_origin(self, old: str, new: str, *, initial: bool) -> bool:
         """Whether an exchange needs no word of the source to prove it: one in ideographs sounds like nothing.
@@ -162,32 +166,34 @@ class _Case:
         There it counts where the words around it are copied, and neither name is a part or a kinsman of the other.
         Of 688 lines of fiction in two MTs, one published line does so.
         """
-        if not (self.english and self.source.unspaced) or is_ordinary(old.lower()):
+        if not (self.english and self.source.unspaced) or is_common_word(old.lower()):
             return False
         if initial and (_NO_NAME.search(old) or _NO_NAME.search(new)):
             return False
         kept = sum(step.end - step.start for step in self.steps if step.kind == "equal")
         one, other = old.lower(), new.lower()
-        akin = one in other or other in one or kin(one) == kin(other) >= 0
+        akin = one in other or other in one or exonym_group(one) == exonym_group(other) >= 0
         return kept >= _COPIED * len(self.mt.words) and not akin
 
     def _origin(self, name: str) -> str:
         """The word of the source, folded, that an MT name renders, or nothing."""
         found = process.extractOne(
-            fold(name), list(self.source_sounds), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
+            phonetic_key(name), list(self.source_sounds), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
         )
         if found:
             return str(found[0])
-        own = kin(name.lower())
-        return next((sound for sound, word in self.source_sounds.items() if own == kin(word) >= 0), "")
+        own = exonym_group(name.lower())
+        return next(
+            (sound for sound, word in self.source_sounds.items() if own == exonym_group(word) >= 0), ""
+        )
 
     def _respelled(self, name: str, others: list[str]) -> bool:
         """Whether the name is another form of one of these folded words."""
-        own = kin(name.lower())
-        if own >= 0 and own in {kin(self.source_sounds.get(other, other)) for other in others}:
+        own = exonym_group(name.lower())
+        if own >= 0 and own in {exonym_group(self.source_sounds.get(other, other)) for other in others}:
             return True
-        sound = fold(name)
-        return likeness(name, others) >= _RESPELLED or any(
+        sound = phonetic_key(name)
+        return phonetic_similarity(name, others) >= _RESPELLED or any(
             _same_consonants(sound, other) or _one_begins_the_other(sound, other) for other in others
         )
 
@@ -195,14 +201,18 @@ class _Case:
         """Whether the source itself, or what is known from elsewhere, has the name, for all the MT may say."""
         if name in self.source.text:
             return True
-        if likeness(name, self.elsewhere) >= ALIKE:
+        if phonetic_similarity(name, self.elsewhere) >= SAME_NAME_SIMILARITY:
             return True
         nearby = self._around(self.source, position)
-        own = kin(name.lower())
-        if own >= 0 and own in map(kin, nearby) and own not in map(kin, self._around(self.mt, position)):
+        own = exonym_group(name.lower())
+        if (
+            own >= 0
+            and own in map(exonym_group, nearby)
+            and own not in map(exonym_group, self._around(self.mt, position))
+        ):
             return True
-        return likeness(name, folded(nearby)) >= _SURE or any(
-            _same_consonants(fold(name), fold(other)) for other in self.source_names
+        return phonetic_similarity(name, phonetic_keys(nearby)) >= _SURE or any(
+            _same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names
         )
 
     def invented(self) -> dict[int, str]:
@@ -216,36 +226,41 @@ class _Case:
 
     def _known(self, name: str, position: int) -> bool:
         in_mt = self._around(self.mt, position)
-        if name in self.source.text or likeness(name, folded(in_mt) + self.elsewhere) >= _IN_MT:
+        if (
+            name in self.source.text
+            or phonetic_similarity(name, phonetic_keys(in_mt) + self.elsewhere) >= _IN_MT
+        ):
             return True
-        own = kin(name.lower())
-        return own >= 0 and own in map(kin, [*in_mt, *self._around(self.source, position)])
+        own = exonym_group(name.lower())
+        return own >= 0 and own in map(exonym_group, [*in_mt, *self._around(self.source, position)])
 
     def judge(self, position: int, name: str) -> list[Finding]:
         """What an unsupported name weighs: nothing, a warning, or a refusal."""
         replaced, near = self._displaced(position)
         proven = [old for old in replaced if self._origin(old)]
-        likeness_to_source = likeness(name, folded(self._around(self.source, position)))
-        if likeness_to_source >= (_SURE if proven else ALIKE) or self._respelled(
-            name, folded(replaced + near)
+        likeness_to_source = phonetic_similarity(name, phonetic_keys(self._around(self.source, position)))
+        if likeness_to_source >= (_SURE if proven else SAME_NAME_SIMILARITY) or self._respelled(
+            name, phonetic_keys(replaced + near)
         ):
             return []
-        if any(_same_consonants(fold(name), fold(other)) for other in self.source_names):
+        if any(_same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names):
             return []
-        message = f"Neither the source nor the MT has the name {quoted(name)}."
+        message = f"Neither the source nor the MT has the name {quote(name)}."
         if (
             not (self.english and self.cased_source)
             or (self.new.is_title and not self.mt.is_title)
-            or is_ordinary(name.lower())
+            or is_common_word(name.lower())
             or self._spells_out(name)
         ):
             return [warn("names", message)]
         if replaced or near:
-            return [reject("names", f"{message} It stands where the MT has {listed(replaced + near)}.")]
+            return [reject("names", f"{message} It stands where the MT has {quote_list(replaced + near)}.")]
         if orphans := self._orphans():
-            return [reject("names", f"{message} The source has {listed(orphans)}, which the draft has not.")]
+            return [
+                reject("names", f"{message} The source has {quote_list(orphans)}, which the draft has not.")
+            ]
         # With nothing lost, a land or a people named is likelier a clarification: "the English admiral".
-        return [(warn if kin(name.lower()) >= 0 else reject)("names", message)]
+        return [(warn if exonym_group(name.lower()) >= 0 else reject)("names", message)]
 
     def _displaced(self, position: int) -> tuple[list[str], list[str]]:
         """The MT's names that stood in the place of this word of the draft, and those lost nearby."""
@@ -283,28 +298,30 @@ class _Case:
         return {
             position: name
             for position, name in self.fewer.items()
-            if name.lower() in self.new.vocabulary or likeness(name, self.draft_sounds) < ALIKE
+            if name.lower() in self.new.vocabulary
+            or phonetic_similarity(name, self.draft_sounds) < SAME_NAME_SIMILARITY
         }
 
     def gone(self) -> list[str]:
         """The names of source and MT that the draft has in no form."""
-        sounds = [fold(other) for other in self.source_names] if self.fewer else []
+        sounds = [phonetic_key(other) for other in self.source_names] if self.fewer else []
         return [
             name
             for name in dict.fromkeys(self.fewer.values())
             if name.lower() not in self.new.vocabulary
-            and not is_ordinary(name.lower())
-            and likeness(name, sounds) >= _SURE
-            and likeness(name, self.draft_sounds) < ALIKE
+            and not is_common_word(name.lower())
+            and phonetic_similarity(name, sounds) >= _SURE
+            and phonetic_similarity(name, self.draft_sounds) < SAME_NAME_SIMILARITY
         ]
 
     def _orphans(self) -> list[str]:
         """The source's likely names that nothing in the draft sounds like."""
-        draft_kin = {kin(word) for word in self.new.words} - {-1}
+        draft_kin = {exonym_group(word) for word in self.new.words} - {-1}
         return [
             name
             for name in self.source_names
-            if likeness(name, self.draft_sounds) < _RESPELLED and kin(name.lower()) not in draft_kin
+            if phonetic_similarity(name, self.draft_sounds) < _RESPELLED
+            and exonym_group(name.lower()) not in draft_kin
         ]
 
     def _spells_out(self, name: str) -> bool:
@@ -315,7 +332,7 @@ class _Case:
         )
 
     @staticmethod
-    def _count(text: Reading, name: str) -> int:
+    def _count(text: TextFeatures, name: str) -> int:
         return text.count(name.lower())
 
 
@@ -324,9 +341,9 @@ def is_name(word: str) -> bool:
     return len(word) >= _SHORTEST and not word.isupper() and word.isalpha()
 
 
-def folded(words: Iterable[str]) -> list[str]:
+def phonetic_keys(words: Iterable[str]) -> list[str]:
     """The words' folded spellings, but for the shortest."""
-    return [fold(word) for word in dict.fromkeys(words) if len(word) >= _SHORTEST - 1]
+    return [phonetic_key(word) for word in dict.fromkeys(words) if len(word) >= _SHORTEST - 1]
 
 
 def _one_begins_the_other(one: str, other: str) -> bool:

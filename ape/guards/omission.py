@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 
-from ape.guards.reading import Reading, Step, readings, steps
-from ape.guards.wording import quoted, reject
-from ape.lexicon import lexicon
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject
+from ape.guards.text_features import TextFeatures, WordStep, passage_features, word_steps
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.lexicon import load_lexicon
 
 # A run this long that is gone says something; the same for characters of a script without spaces.
 _FEWEST_WORDS = 4
@@ -27,12 +27,12 @@ _REPLACED = 0.5
 
 def omission(segment: Segment, draft: Draft) -> list[Finding]:
     """A run of words taken out of a sentence, with nothing to speak of put in."""
-    _, mt, new = readings(segment, draft)
-    path = steps(segment.mt, draft.text)
+    _, mt, new = passage_features(segment, draft)
+    path = word_steps(segment.mt, draft.text)
     runs = [step for step in path if step.kind == "delete" and _is_long(step, mt)]
     if not runs or len(new.words) >= len(mt.words):
         return []
-    grammar = lexicon(segment.target_language).grammatical
+    grammar = load_lexicon(segment.target_language).grammatical
     put_in, kept = _words_by_sentence(mt, path)
     findings = []
     for run in runs:
@@ -45,21 +45,21 @@ def omission(segment: Segment, draft: Draft) -> list[Finding]:
         if len(gone) < _FEWEST_GONE or not is_copy:
             continue
         left_out = ("" if mt.unspaced else " ").join(words)
-        findings.append(reject("omission", f"The draft leaves out words of the MT: {quoted(left_out)}."))
+        findings.append(reject("omission", f"The draft leaves out words of the MT: {quote(left_out)}."))
     return findings
 
 
-def _is_long(run: Step, mt: Reading) -> bool:
+def _is_long(run: WordStep, mt: TextFeatures) -> bool:
     return run.mt_end - run.mt_start >= (_FEWEST_CHARACTERS if mt.unspaced else _FEWEST_WORDS)
 
 
-def _is_gone(word: str, mt: Reading, new: Reading) -> bool:
+def _is_gone(word: str, mt: TextFeatures, new: TextFeatures) -> bool:
     lowered = word.lower()
     says_something = mt.unspaced or (len(word) > _SHORT_WORD and lowered not in _GRAMMAR)
     return says_something and lowered not in new.vocabulary
 
 
-def _words_by_sentence(mt: Reading, path: tuple[Step, ...]) -> tuple[Counter[int], Counter[int]]:
+def _words_by_sentence(mt: TextFeatures, path: tuple[WordStep, ...]) -> tuple[Counter[int], Counter[int]]:
     """How many new words each sentence of the MT got, and how many it kept."""
     put_in: Counter[int] = Counter()
     kept: Counter[int] = Counter()
@@ -71,5 +71,5 @@ def _words_by_sentence(mt: Reading, path: tuple[Step, ...]) -> tuple[Counter[int
     return put_in, kept
 
 
-def _sentence(mt: Reading, place: int) -> int:
+def _sentence(mt: TextFeatures, place: int) -> int:
     return bisect_right(mt.sentence_starts, place) - 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import regex
 
-from ape.guards.wording import reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import reject, warn
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 _BREAK = regex.compile(r"[^\S\n]*\n(?:\s*\n)?\s*")
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 import regex
 
-from ape.books.marks import MARK, misplaced
-from ape.guards.wording import listed, quoted, reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, quote_list, reject, warn
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text.inline_marks import MARK, describe_misplaced_marks
 
 _HINTS = ("@", "<", "{", "}", "⟦", "%", "://", "www.", "[[")
 _ENTITY = regex.compile(r"&\w+;")
@@ -44,7 +44,7 @@ def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
 
 def _marks(segment: Segment, draft: Draft) -> list[Finding]:
     """The marks of inline mark-up: all of the MT's, each once, since otherwise the draft can't go into the book."""
-    wrong = misplaced(draft.text, segment.mt)
+    wrong = describe_misplaced_marks(draft.text, segment.mt)
     return (
         [reject("placeholders", f"{wrong} The italics, links and notes of the MT are to stay.")]
         if wrong
@@ -64,12 +64,12 @@ def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
     source, mt, new = (_fixed(text) for text in (segment.source, segment.mt, draft.text))
     findings = []
     if lost := list((mt - new).elements()):
-        message = f"The draft has lost {listed(lost)}."
+        message = f"The draft has lost {quote_list(lost)}."
         # What the MT has and the source has not may be the MT's own invention.
         supported = [piece for piece in lost if piece in source]
         findings.append((reject if supported else warn)("placeholders", message))
     if invented := [piece for piece in (new - mt).elements() if new[piece] > source[piece]]:
-        message = f"Neither the source nor the MT has {listed(invented)}."
+        message = f"Neither the source nor the MT has {quote_list(invented)}."
         findings.append(reject("placeholders", message))
     return findings
 
@@ -88,7 +88,7 @@ def _nesting(segment: Segment, draft: Draft) -> list[Finding]:
         return []
     return [
         reject(
-            "placeholders", f"The tag {quoted(wrong)} is not opened and closed in order, as it is in the MT."
+            "placeholders", f"The tag {quote(wrong)} is not opened and closed in order, as it is in the MT."
         )
     ]
 

@@ -7,28 +7,34 @@ from typing import NamedTuple
 
 import regex
 
-from ape import sentences
-from ape.guards.reading import Reading, Step, readings, steps, words_of
-from ape.guards.wording import quoted, reject
-from ape.languages import name_of
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject
+from ape.guards.text_features import (
+    TextFeatures,
+    WordStep,
+    lowercase_words,
+    passage_features,
+    word_steps,
+)
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text import sentences
+from ape.text.languages import language_name
 
 
-class Sign(NamedTuple):
+class PreamblePattern(NamedTuple):
     """A kind of wording that gives such talk away, and how much it weighs."""
 
     weight: int
     pattern: regex.Pattern[str]
 
 
-def _sign(weight: int, *wordings: str) -> Sign:
-    return Sign(weight, regex.compile(rf"(?<!\w)(?:{'|'.join(wordings)})(?!\w)", regex.IGNORECASE))
+def _preamble_pattern(weight: int, *wordings: str) -> PreamblePattern:
+    return PreamblePattern(weight, regex.compile(rf"(?<!\w)(?:{'|'.join(wordings)})(?!\w)", regex.IGNORECASE))
 
 
 # Each sign counts once, and only by words that the MT does not have. Novels say "Of course!" and "Here is the text",
 # so it takes several.
-_WORK = _sign(
+_WORK = _preamble_pattern(
     2,
     r"translat\w+|post[- ]?edit\w*|proof-?read\w*|re-?phras\w+|re-?writ\w+|re-?word\w+|revis(?:ed|ions?)",
     r"(?:copy-?)?edit(?:ed|s|ing)?|correct(?:ed|ions?)|improv(?:ed|ements?)|refin(?:ed|ement)|render(?:ed|ing)",
@@ -38,40 +44,40 @@ _WORK = _sign(
     r"översättning\w*|ترجم\w*|الترجمة",
 )
 # Scripts without spaces have no word edges.
-_WORK_UNSPACED = Sign(
+_WORK_UNSPACED = PreamblePattern(
     3, regex.compile("译文|翻译|譯文|翻譯|润色|修改后|校对|翻訳|訳文|修正版|推敲|번역|수정된")
 )
-_SERVICE = _sign(
+_SERVICE = _preamble_pattern(
     2,
     r"as (?:you )?(?:requested|asked|instructed|an ai)|(?:can|could|will|to|happy to) (?:help|assist)(?: you)?",
     r"wie gewünscht|comme demandé|como pediste|как вы просили",
 )
-_TEXT = _sign(
+_TEXT = _preamble_pattern(
     1,
     r"version|draft|passage|paragraph|sentence|text|output|result|answer|response|request(?:ed)?|task|instructions?",
     r"fluent|natural|natural-sounding|wording|grammar|fassung|texte|texto|versión|versão|testo|версия|текст|вариант",
 )
-_EAGER = _sign(
+_EAGER = _preamble_pattern(
     1,
     r"sure|certainly|of course|absolutely|okay|ok|alright|all right|great|no problem|thanks?(?: you)?|understood",
     r"happy to|gladly|glad to|with pleasure|definitely|hello|hi|got it|natürlich|gerne?|selbstverständlich|bien sûr",
     r"volontiers|certainement|claro|por supuesto|certo|certamente|com certeza|конечно|разумеется",
 )
-_EAGER_UNSPACED = Sign(1, regex.compile("当然|好的|没问题|以下|もちろん|はい|承知|물론|네,"))
-_POINTING = _sign(
+_EAGER_UNSPACED = PreamblePattern(1, regex.compile("当然|好的|没问题|以下|もちろん|はい|承知|물론|네,"))
+_POINTING = _preamble_pattern(
     1,
     r"here(?:['’]s| is| are| you go)?|below|follow(?:ing|s)|this is|hier(?: ist)?|nachfolgend|voici|ci-dessous",
     r"aquí|aqui|a continuación|ecco|segue|вот|ниже|oto|poniżej",
 )
-_PERSON = _sign(
+_PERSON = _preamble_pattern(
     1,
     r"i(?:['’](?:ve|ll|m)| have| will| am| can| made| tried| kept| went)?|my|your|you|me|let me|ich|ihre?|je|j['’]ai",
     r"votre|vous|mi|yo|he|я|ваш\w*|мой",
 )
-HEAD: tuple[Sign, ...] = (
+HEAD_PATTERNS: tuple[PreamblePattern, ...] = (
     _WORK, _WORK_UNSPACED, _SERVICE, _TEXT, _EAGER, _EAGER_UNSPACED, _POINTING, _PERSON,
 )  # fmt: skip
-_FAREWELL = _sign(
+_FAREWELL = _preamble_pattern(
     3,
     r"let me know|hope (?:this|that|it|these) helps?|feel free|happy to (?:help|assist|adjust|revise)|no dude en",
     r"if you(?:['’]d| would)? (?:need|like|prefer) (?:any|me|a|more)|lassen sie (?:es )?mich wissen|n['’]hésitez pas",
@@ -79,21 +85,21 @@ _FAREWELL = _sign(
     r"(?:further|additional|other|any) (?:changes|edits|adjustments|assistance|revisions|questions|tweaks)|avísame",
     r"fammi sapere|дайте (?:мне )?знать|надеюсь, (?:это|что)",
 )
-_NOTE = _sign(
+_NOTE = _preamble_pattern(
     3,
     r"(?:(?:translator|editor)['’]?s? )?notes?\s?:|explanations?\s?:|remarks?\s?:|(?:key |main )?changes(?: made)?\s?:",
     r"anmerkung(?:en)?\s?:|hinweis\s?:|remarque\s?:|nota\s?:|примечани[ея]\s?:|uwaga\s?:|summary of changes",
 )
-_REPORT = _sign(
+_REPORT = _preamble_pattern(
     2,
     r"i(?:['’]ve| have)?(?: also| only)? (?:changed|kept|replaced|adjusted|preserved|fixed|removed|added|retained"
     r"|corrected|edited|translated|rephrased|improved|made)",
     r"original (?:text|meaning|tone|style|source)|(?:end of|this) (?:translation|text|passage)",
 )
-_FAREWELL_UNSPACED = Sign(
+_FAREWELL_UNSPACED = PreamblePattern(
     3, regex.compile("请告诉我|希望(?:这|对).{0,6}帮助|[注说][明释]?[：:]|お知らせください|도움이")
 )
-TAIL: tuple[Sign, ...] = (
+TAIL_PATTERNS: tuple[PreamblePattern, ...] = (
     _FAREWELL,
     _FAREWELL_UNSPACED,
     _NOTE,
@@ -123,28 +129,28 @@ def preamble(segment: Segment, draft: Draft) -> list[Finding]:
     """Talk that neither the MT nor the source has, at the head or the tail of the draft."""
     if label := _label(segment, draft):
         return [
-            reject("preamble", f"The draft opens with a label, {quoted(label)}, that the MT does not have.")
+            reject("preamble", f"The draft opens with a label, {quote(label)}, that the MT does not have.")
         ]
-    source, mt, new = readings(segment, draft)
-    path = steps(segment.mt, draft.text)
+    source, mt, new = passage_features(segment, draft)
+    path = word_steps(segment.mt, draft.text)
     for piece in _heads(draft.text) if not _agrees(path[:1]) else ():
         announced = _announces(piece, segment)
         if not (announced or _is_extra(piece, mt, new)):
             continue
-        if _weight(piece, HEAD, mt, source) + announced >= _ENOUGH:
+        if _weight(piece, HEAD_PATTERNS, mt, source) + announced >= _ENOUGH:
             return [
                 reject(
-                    "preamble", f"The draft opens with talk that is no part of the passage: {quoted(piece)}."
+                    "preamble", f"The draft opens with talk that is no part of the passage: {quote(piece)}."
                 )
             ]
     for piece in _tails(draft.text) if not _agrees(path[-1:]) else ():
         own_line = f"\n{piece}" in draft.text and "\n" not in segment.mt
         if not (own_line or _is_extra(piece, mt, new)):
             continue
-        if _weight(piece, TAIL, mt, source) + own_line >= _ENOUGH:
+        if _weight(piece, TAIL_PATTERNS, mt, source) + own_line >= _ENOUGH:
             return [
                 reject(
-                    "preamble", f"The draft ends with talk that is no part of the passage: {quoted(piece)}."
+                    "preamble", f"The draft ends with talk that is no part of the passage: {quote(piece)}."
                 )
             ]
     return []
@@ -155,11 +161,11 @@ def _label(segment: Segment, draft: Draft) -> str:
     if not match or match.group().strip() in segment.mt:
         return ""
     label = match["label"].strip().lower()
-    languages = {name_of(code).lower() for code in (segment.source_language, segment.target_language)}
+    languages = {language_name(code).lower() for code in (segment.source_language, segment.target_language)}
     return str(match.group()) if label in _LABELS | languages else ""
 
 
-def _agrees(end: tuple[Step, ...]) -> bool:
+def _agrees(end: tuple[WordStep, ...]) -> bool:
     """Whether this end of the draft is, for a few words at least, the MT's."""
     return bool(end) and end[0].kind == "equal" and end[0].end - end[0].start >= _AGREEING
 
@@ -168,7 +174,7 @@ def _heads(text: str) -> Iterator[str]:
     """The beginnings that might be talk: up to a colon, the first line, the first sentences."""
     start = text[:_LONGEST]
     found = [start[: start.index(mark) + 1] for mark in (":", "：", "\n", ". ", "! ") if mark in start]
-    pieces = sentences.split(start)
+    pieces = sentences.split_sentences(start)
     found += ["".join(pieces[:count]) for count in range(1, min(_MOST_SENTENCES + 1, len(pieces)))]
     yield from dict.fromkeys(found)
 
@@ -177,21 +183,21 @@ def _tails(text: str) -> Iterator[str]:
     """The endings that might be talk: the last line, the last sentences."""
     end = text[-_LONGEST:].strip()
     found = [end.rsplit("\n", 1)[1]] if "\n" in end else []
-    pieces = sentences.split(end)
+    pieces = sentences.split_sentences(end)
     found += ["".join(pieces[-count:]) for count in range(1, min(_MOST_SENTENCES + 1, len(pieces)))]
     yield from dict.fromkeys(found)
 
 
-def _weight(piece: str, signs: tuple[Sign, ...], mt: Reading, source: Reading) -> int:
-    words = words_of(piece)
+def _weight(piece: str, signs: tuple[PreamblePattern, ...], mt: TextFeatures, source: TextFeatures) -> int:
+    words = lowercase_words(piece)
     if not words or sum(word in mt.vocabulary for word in words) > _SHARED * len(words):
         return 0
     return sum(sign.weight for sign in signs if _shows(sign, piece, mt, source))
 
 
-def _shows(sign: Sign, piece: str, mt: Reading, source: Reading) -> bool:
+def _shows(sign: PreamblePattern, piece: str, mt: TextFeatures, source: TextFeatures) -> bool:
     return any(
-        not all(word in mt.vocabulary or word in source.vocabulary for word in words_of(match.group()))
+        not all(word in mt.vocabulary or word in source.vocabulary for word in lowercase_words(match.group()))
         for match in sign.pattern.finditer(piece)
     )
 
@@ -202,9 +208,9 @@ def _announces(piece: str, segment: Segment) -> bool:
     return last in (":", "：", "\n") and last not in segment.mt[:_LONGEST]
 
 
-def _is_extra(piece: str, mt: Reading, new: Reading) -> bool:
+def _is_extra(piece: str, mt: TextFeatures, new: TextFeatures) -> bool:
     """Whether the draft has this piece over and above the MT: more sentences, or more words."""
     if len(new.sentences) > len(mt.sentences):
         return True
     longer = len(new.words) - len(mt.words)
-    return longer >= 0 and longer >= len(words_of(piece)) / 2
+    return longer >= 0 and longer >= len(lowercase_words(piece)) / 2

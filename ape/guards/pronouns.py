@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import regex
 
-from ape.guards.reading import readings, steps
-from ape.guards.wording import quoted, reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject, warn
+from ape.guards.text_features import passage_features, word_steps
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 _SHE = frozenset(("she", "her", "hers", "herself"))
 _HE = frozenset(("he", "him", "his", "himself"))
@@ -30,16 +30,16 @@ def pronouns(segment: Segment, draft: Draft) -> list[Finding]:
     if bool(she) == bool(he):
         return []
     right, wrong = (_SHE, _HE) if she else (_HE, _SHE)
-    _, mt, new = readings(segment, draft)
-    for step in steps(segment.mt, draft.text):
+    _, mt, new = passage_features(segment, draft)
+    for step in word_steps(segment.mt, draft.text):
         if step.kind != "replace" or step.end - step.start > _SHORT_STEP:
             continue
         old = right.intersection(mt.words[step.mt_start : step.mt_end])
         now = wrong.intersection(new.words[step.start : step.end])
         if old and now:
             message = (
-                f"The source has only {quoted('她' if she else '他')}; "
-                f"{quoted(min(old))} of the MT has become {quoted(min(now))}."
+                f"The source has only {quote('她' if she else '他')}; "
+                f"{quote(min(old))} of the MT has become {quote(min(now))}."
             )
             unsaid = she and new.vocabulary.isdisjoint(right)
             return [(reject if unsaid else warn)("pronouns", message)]

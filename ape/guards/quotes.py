@@ -6,9 +6,9 @@ import re
 
 import regex
 
-from ape.guards.wording import quoted, reject, warn
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.messages import quote, reject, warn
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
 
 _MARKS = re.compile('["“”„«»「」『』（）()\\[\\]《》]')
 _QUOTES = re.compile('["“”„«»「」『』]')
@@ -27,7 +27,7 @@ def quotes(segment: Segment, draft: Draft) -> list[Finding]:
     unpaired = _unpaired(draft.text)
     if not unpaired or _unpaired(segment.mt):
         return []
-    message = f"A quotation mark or bracket has lost its partner: {quoted(unpaired)}; in the MT they pair."
+    message = f"A quotation mark or bracket has lost its partner: {quote(unpaired)}; in the MT they pair."
     if _unpaired(segment.source):
         return [warn("quotes", message)]
     return [reject("quotes", message)]

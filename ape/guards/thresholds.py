@@ -1,6 +1,6 @@
 """The numbers guards decide by, in one table by language pair.
 
-Where they come from: the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide. `python -m eval.guards`
+Where they come from: the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide. `python -m benchmarks.studies.guards`
 prints what they refuse.
 """
 
@@ -31,9 +31,9 @@ class Thresholds:
 # measured, is by et-en and ro-en. Its edit rate is no line between a repair and a new translation, which is not to be
 # had: Candide's two literary translators change 58% of the MT's words at the median, and 2% of their paragraphs are
 # over 0.9. At 0.8 it would be 4%, at 0.7 9% and at 0.6 21%, but by then 2% of what humans repaired in et-en, too.
-DEFAULT = Thresholds(target_per_source=1.0, shortest=0.7, longest=1.4, edit_rate=0.9)
+DEFAULT_THRESHOLDS = Thresholds(target_per_source=1.0, shortest=0.7, longest=1.4, edit_rate=0.9)
 
-PAIRS: dict[tuple[str, str], Thresholds] = {
+PAIR_THRESHOLDS: dict[tuple[str, str], Thresholds] = {
     #                    letters per source letter, shortest, longest, edit rate
     ("en", "de"): Thresholds(1.11, 0.75, 1.40, 0.75),
     ("en", "zh"): Thresholds(1.07, 0.65, 1.65, 1.40),
@@ -49,6 +49,6 @@ PAIRS: dict[tuple[str, str], Thresholds] = {
 }
 
 
-def thresholds(source_language: str, target_language: str) -> Thresholds:
+def pair_thresholds(source_language: str, target_language: str) -> Thresholds:
     """The row of a language pair, or the default."""
-    return PAIRS.get((source_language, target_language), DEFAULT)
+    return PAIR_THRESHOLDS.get((source_language, target_language), DEFAULT_THRESHOLDS)

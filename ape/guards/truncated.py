@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ape import sentences
-from ape.guards.length import size
-from ape.guards.reading import Reading, readings, steps
-from ape.guards.thresholds import thresholds
-from ape.guards.wording import quoted, reject, warn
-from ape.loops import said_once
-from ape.segment import Draft, Segment
-from ape.verdict import Finding
+from ape.guards.length import text_size
+from ape.guards.messages import quote, reject, warn
+from ape.guards.text_features import TextFeatures, passage_features, word_steps
+from ape.guards.thresholds import pair_thresholds
+from ape.passage.result import Finding
+from ape.passage.segment import Draft, Segment
+from ape.text import sentences
+from ape.text.repetition import collapse_loops
 
 # A draft nearly as long as the MT has lost a mark; a shorter one has lost its end with it.
 _WHOLE = 0.97
@@ -42,37 +42,40 @@ def truncated(segment: Segment, draft: Draft) -> list[Finding]:
         return [reject("truncated", "The model server's filter stopped the answer.")]
     if draft.finish_reason == "length":
         return [reject("truncated", "The model was cut off at its length limit before it had finished.")]
-    _, mt, new = readings(segment, draft)
+    _, mt, new = passage_features(segment, draft)
     if not (mt.words and new.words):
         return []
     if _ends(draft.text):
         return []
     # Rounds of a loop that are gone are no end that is lost.
-    if (once := said_once(segment.mt, segment.source)) != segment.mt:
+    if (once := collapse_loops(segment.mt, segment.source)) != segment.mt:
         return truncated(replace(segment, mt=once), draft)
     lost_end = _ends(segment.mt)
-    ending = quoted(" ".join(draft.text.split()[-4:]))
+    ending = quote(" ".join(draft.text.split()[-4:]))
     if missing := _missing_tail(segment, draft, mt, new):
-        return [reject("truncated", f"The draft stops at {ending}; the MT goes on with {quoted(missing)}.")]
+        return [reject("truncated", f"The draft stops at {ending}; the MT goes on with {quote(missing)}.")]
     if _waits(segment, draft, mt, new) or (lost_end and draft.text.rstrip(_CLOSED).endswith(_UNFINISHED)):
         return [reject("truncated", f"The draft ends in mid-sentence, at {ending}.")]
     if not (lost_end and _ends(segment.source)):
         return []
     expected = (
-        size(segment.source) * thresholds(segment.source_language, segment.target_language).target_per_source
+        text_size(segment.source)
+        * pair_thresholds(segment.source_language, segment.target_language).target_per_source
     )
     is_title = new.is_title and not mt.is_title
-    if is_title or size(draft.text) >= max(_WHOLE * size(segment.mt), _LONG_ENOUGH * expected):
+    if is_title or text_size(draft.text) >= max(_WHOLE * text_size(segment.mt), _LONG_ENOUGH * expected):
         return [warn("truncated", f"The mark that ends the last sentence is lost, at {ending}.")]
     return [reject("truncated", f"The last sentence has lost its end; the draft stops at {ending}.")]
 
 
-def _waits(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> bool:
+def _waits(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> bool:
     """Whether the draft's last word asks for another, and neither MT nor source breaks off so."""
     waiting = _WAITING.get(segment.target_language, frozenset())
     if new.words[-1] not in waiting or mt.words[-1] in waiting:
         return False
-    return _ends(segment.source) if _ends(segment.mt) else size(draft.text) < _WHOLE * size(segment.mt)
+    return (
+        _ends(segment.source) if _ends(segment.mt) else text_size(draft.text) < _WHOLE * text_size(segment.mt)
+    )
 
 
 def _ends(text: str) -> bool:
@@ -81,9 +84,9 @@ def _ends(text: str) -> bool:
     return end.endswith((*sentences.TERMINALS, ":", "：", ":—", ":–", ":-"))
 
 
-def _missing_tail(segment: Segment, draft: Draft, mt: Reading, new: Reading) -> str:
+def _missing_tail(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> str:
     """The MT's last words, where the draft follows the MT up to them and then stops, having them nowhere else."""
-    path = steps(segment.mt, draft.text)
+    path = word_steps(segment.mt, draft.text)
     if len(path) < 2 or (path[-2].kind, path[-1].kind) != ("equal", "delete"):
         return ""
     missing = mt.surfaces[path[-1].mt_start :]

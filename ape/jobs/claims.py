@@ -12,46 +12,52 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, delete, exists, insert, or_, select, update
 
 from ape.errors import UnknownJob
-from ape.jobs.database import Prepared, Swift
-from ape.jobs.leases import Stretch, Worker, has_ended, this_host
-from ape.jobs.replan import upsert
-from ape.jobs.results import count_words, select_rows, to_columns, to_planned, to_row
-from ape.jobs.row import Planned, Row, State
-from ape.jobs.tables import jobs, now, paragraphs, results, stretches, workers
-from ape.verdict import Decision, PostEdit
+from ape.jobs.database import PreparedStatement, PreparedTransaction
+from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
+from ape.jobs.leases import JobWorker, Stretch, has_ended, this_host
+from ape.jobs.plan_update import upsert
+from ape.jobs.result_rows import (
+    count_words,
+    read_paragraph,
+    read_planned,
+    result_columns,
+    select_paragraphs,
+)
+from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, stretches, workers
+from ape.passage.result import Decision, PostEdit
 
 _A_DAY = 86_400.0
 
 
-def ended_here(connection: Connection) -> list[str]:
+def dead_workers(connection: Connection) -> list[str]:
     """The workers of this machine whose processes run no more."""
     query = select(workers).where(workers.c.host == this_host())
-    known = [Worker(row.id, row.host, row.pid, row.started) for row in connection.execute(query)]
+    known = [JobWorker(row.id, row.host, row.pid, row.started) for row in connection.execute(query)]
     return sorted(worker.id for worker in known if has_ended(worker))
 
 
-def forget(connection: Connection, ids: list[str]) -> None:
+def forget_workers(connection: Connection, ids: list[str]) -> None:
     """Believe these workers dead: what they hold is free."""
     connection.execute(delete(workers).where(workers.c.id.in_(ids)))
 
 
-def hear_of(connection: Connection, worker: Worker, *, lease: float) -> None:
+def renew_lease(connection: Connection, worker: JobWorker, *, lease: float) -> None:
     """Believe the worker alive for so many seconds."""
     entry = upsert(connection, workers).values(
-        id=worker.id, host=worker.host, pid=worker.pid, started=worker.started, expires=now() + lease
+        id=worker.id, host=worker.host, pid=worker.pid, started=worker.started, expires=DatabaseTime() + lease
     )
     connection.execute(
         entry.on_conflict_do_update(index_elements=["id"], set_={"expires": entry.excluded.expires})
     )
 
 
-def claim(connection: Connection, job: str, worker: Worker) -> Stretch | None:
+def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretch | None:
     """The heaviest stretch that waits and that no living worker holds."""
     # On PostgreSQL this waits for who plans the job anew, and has all its stretches locked.
     recipe = connection.scalar(select(jobs.c.recipe).where(jobs.c.id == job).with_for_update(read=True))
     if recipe is None:
         raise UnknownJob(f"There is no job {job!r}.")
-    alive = exists().where(workers.c.id == stretches.c.worker, workers.c.expires > now())
+    alive = exists().where(workers.c.id == stretches.c.worker, workers.c.expires > DatabaseTime())
     number = connection.scalar(
         select(stretches.c.number)
         .where(
@@ -77,13 +83,13 @@ def claim(connection: Connection, job: str, worker: Worker) -> Stretch | None:
     return Stretch(job, number, worker.id, turn, rows, before)
 
 
-def held(connection: Connection, worker: Worker) -> set[tuple[str, int]]:
+def held_stretches(connection: Connection, worker: JobWorker) -> set[tuple[str, int]]:
     """The stretches that are the worker's, as job and number."""
     query = select(stretches.c.job, stretches.c.number).where(stretches.c.worker == worker.id)
     return set(connection.execute(query))
 
 
-def release(connection: Connection, worker: Worker, stretch: Stretch | None) -> None:
+def release_claims(connection: Connection, worker: JobWorker, stretch: Stretch | None) -> None:
     """Let go of one stretch, or of all and be gone."""
     free = update(stretches).where(stretches.c.worker == worker.id).values(worker=None)
     if stretch is not None:
@@ -100,56 +106,60 @@ def release(connection: Connection, worker: Worker, stretch: Stretch | None) -> 
     connection.execute(theirs.order_by(stretches.c.job, stretches.c.number).with_for_update()).all()
     connection.execute(free)
     connection.execute(
-        delete(workers).where(or_(workers.c.id == worker.id, workers.c.expires < now() - _A_DAY))
+        delete(workers).where(or_(workers.c.id == worker.id, workers.c.expires < DatabaseTime() - _A_DAY))
     )
 
 
-class NotOurs(Exception):
+class ClaimLost(Exception):
     """The claim is over, or the paragraph is not what was claimed. Nothing of the transaction is to be kept."""
 
 
-def save(transaction: Swift, stretch: Stretch, row: Row, result: PostEdit, *, seconds: float) -> None:
+def save_result(
+    transaction: PreparedTransaction, stretch: Stretch, row: JobParagraph, result: PostEdit, *, seconds: float
+) -> None:
     """Store the result. Raises NotOurs unless the claim stands and the paragraph still waits for it."""
-    columns = to_columns(result)
+    columns = result_columns(result)
     claim = _claim_values(stretch, row)
     decisions = {one.value: int(result.decision is one) for one in Decision}
     tokens = {"read": columns["prompt_tokens"], "written": columns["completion_tokens"]}
     if transaction.change(_COUNT_RESULT, claim | decisions | tokens) != 1:
-        raise NotOurs
+        raise ClaimLost
     waiting = _paragraph_values(stretch, row) | {"decided": columns["decision"]}
     if transaction.change(_FINISH, waiting) != 1:
-        raise NotOurs
+        raise ClaimLost
     key = {"job": stretch.job, "fingerprint": row.planned.fingerprint, "paragraph": row.planned.id}
     transaction.change(_KEEP, columns | key | {"seconds": seconds, "worker": stretch.worker})
 
 
-def fail(connection: Connection, stretch: Stretch, row: Row, reason: str, *, most: int) -> State:
+def record_failure(
+    connection: Connection, stretch: Stretch, row: JobParagraph, reason: str, *, most: int
+) -> ParagraphState:
     """Count a failure, and put the paragraph into quarantine at the last. Raises NotOurs as `save` does."""
     _change(connection, _STILL_OURS, _claim_values(stretch, row))
     state = connection.scalar(
         _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": most}
     )
     if state is None:
-        raise NotOurs
-    if state == State.QUARANTINED:
+        raise ClaimLost
+    if state == ParagraphState.QUARANTINED:
         _change(connection, _COUNT_QUARANTINED, _claim_values(stretch, row))
-    return State(state)
+    return ParagraphState(state)
 
 
-def state_of(connection: Connection, job: str, paragraph: str) -> State | None:
+def paragraph_state(connection: Connection, job: str, paragraph: str) -> ParagraphState | None:
     """Where the paragraph stands; None where the book does not have it any more."""
     state = connection.scalar(
         select(paragraphs.c.state).where(paragraphs.c.job == job, paragraphs.c.id == paragraph)
     )
-    return State(state) if state is not None else None
+    return ParagraphState(state) if state is not None else None
 
 
 def _change(connection: Connection, statement: Any, values: dict[str, Any]) -> None:
     if connection.execute(statement, values).rowcount != 1:
-        raise NotOurs
+        raise ClaimLost
 
 
-def _claim_values(stretch: Stretch, row: Row) -> dict[str, Any]:
+def _claim_values(stretch: Stretch, row: JobParagraph) -> dict[str, Any]:
     return {
         "of_job": stretch.job,
         "this": stretch.number,
@@ -159,18 +169,20 @@ def _claim_values(stretch: Stretch, row: Row) -> dict[str, Any]:
     }
 
 
-def _paragraph_values(stretch: Stretch, row: Row) -> dict[str, Any]:
+def _paragraph_values(stretch: Stretch, row: JobParagraph) -> dict[str, Any]:
     planned = row.planned
     return {"of_job": stretch.job, "this": planned.id, "known": planned.fingerprint, "within": stretch.number}
 
 
-def _rows(connection: Connection, job: str, number: int) -> tuple[Row, ...]:
-    query = select_rows().where(paragraphs.c.job == job, paragraphs.c.stretch == number)
+def _rows(connection: Connection, job: str, number: int) -> tuple[JobParagraph, ...]:
+    query = select_paragraphs().where(paragraphs.c.job == job, paragraphs.c.stretch == number)
     found = connection.execute(query.order_by(paragraphs.c.position)).mappings()
-    return tuple(map(to_row, found))
+    return tuple(map(read_paragraph, found))
 
 
-def _before(connection: Connection, job: str, first: Planned, most: int) -> tuple[Planned, ...]:
+def _before(
+    connection: Connection, job: str, first: PlannedParagraph, most: int
+) -> tuple[PlannedParagraph, ...]:
     query = select(paragraphs).where(
         paragraphs.c.job == job,
         paragraphs.c.position < first.position,
@@ -178,7 +190,7 @@ def _before(connection: Connection, job: str, first: Planned, most: int) -> tupl
     )
     found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(most)).mappings()
     # Not asked for above: at the beginning of a chapter it would look through all the book before.
-    return tuple(to_planned(row) for row in found if row["chapter"] == first.chapter)[::-1]
+    return tuple(read_planned(row) for row in found if row["chapter"] == first.chapter)[::-1]
 
 
 # Made once: a statement takes longer to build than SQLite takes to run it.
@@ -196,7 +208,7 @@ _LESS_WAITING: dict[str, Any] = {
     "worker": case((stretches.c.waiting > 1, stretches.c.worker), else_=None),
 }
 _STILL_OURS = update(stretches).where(*_CLAIMED).values(turn=stretches.c.turn)
-_COUNT_RESULT = Prepared(
+_COUNT_RESULT = PreparedStatement(
     update(stretches)
     .where(*_CLAIMED)
     .values(
@@ -215,12 +227,12 @@ _UNCHANGED = (
     paragraphs.c.id == bindparam("this"),
     paragraphs.c.fingerprint == bindparam("known"),
     paragraphs.c.stretch == bindparam("within"),
-    paragraphs.c.state == State.WAITING.value,
+    paragraphs.c.state == ParagraphState.WAITING.value,
 )
-_FINISH = Prepared(
+_FINISH = PreparedStatement(
     update(paragraphs)
     .where(*_UNCHANGED)
-    .values(state=State.DONE.value, decision=bindparam("decided"), reason="")
+    .values(state=ParagraphState.DONE.value, decision=bindparam("decided"), reason="")
 )
 _COUNT_FAILURE = (
     update(paragraphs)
@@ -229,16 +241,16 @@ _COUNT_FAILURE = (
         failures=paragraphs.c.failures + 1,
         reason=bindparam("said"),
         state=case(
-            (paragraphs.c.failures + 1 >= bindparam("most"), State.QUARANTINED.value),
-            else_=State.WAITING.value,
+            (paragraphs.c.failures + 1 >= bindparam("most"), ParagraphState.QUARANTINED.value),
+            else_=ParagraphState.WAITING.value,
         ),
     )
     .returning(paragraphs.c.state)
 )
 _RESULT = [column.name for column in results.c]
-_KEEP = Prepared(
+_KEEP = PreparedStatement(
     insert(results).values(
         {name: bindparam(name) for name in _RESULT if name not in ("retired", "created")}
-        | {"retired": 0, "created": now()}
+        | {"retired": 0, "created": DatabaseTime()}
     )
 )

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from ape.books.marks import without_marks
-from ape.jobs.row import Planned, Row
-from ape.segment import Context
+from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
+from ape.passage.segment import Context
+from ape.text.inline_marks import strip_marks
 
 # Longer ones would take the window from the paragraph itself.
-LONGEST = 1_200
+MAX_CONTEXT_CHARACTERS = 1_200
 
 
-class Earlier:
+class ContextWindow:
     """The last few paragraphs of a chapter, as edited.
 
     A stretch begins with the MT of those before it: another worker may be at them, and a result that depended on who
     was first could not be had again.
     """
 
-    def __init__(self, count: int, before: Iterable[Planned] = ()) -> None:
+    def __init__(self, count: int, before: Iterable[PlannedParagraph] = ()) -> None:
         self._pairs: deque[Context] = deque(maxlen=count)
         for planned in before:
             self._add(planned, planned.mt)
 
-    def add(self, row: Row) -> None:
+    def add(self, row: JobParagraph) -> None:
         """The next paragraph is done, or is not going to be."""
         self._add(row.planned, row.text)
 
-    def _add(self, planned: Planned, target: str) -> None:
-        source, target = without_marks(planned.source).strip(), without_marks(target).strip()
-        if source and target and max(len(source), len(target)) <= LONGEST:
+    def _add(self, planned: PlannedParagraph, target: str) -> None:
+        source, target = strip_marks(planned.source).strip(), strip_marks(target).strip()
+        if source and target and max(len(source), len(target)) <= MAX_CONTEXT_CHARACTERS:
             self._pairs.append(Context(source, target))
 
     @property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ape.verdict import Usage
+from ape.passage.result import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class JobCounts:
     """Paragraphs by what became of them. `words` are those of the MT that is to be edited."""
 
     waiting: int = 0
@@ -45,11 +45,11 @@ class ChapterCounts:
 
     chapter: int
     title: str
-    counts: Counts
+    counts: JobCounts
 
 
 @dataclass(frozen=True, slots=True)
-class Replanned:
+class PlanChanges:
     """What planning again found: paragraphs that are new, as they were, changed or no longer there.
 
     `taken` of the new and changed ones have a result from before.
@@ -63,7 +63,7 @@ class Replanned:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class ModelRate:
     """How fast a model was of late: means over so many `passages`."""
 
     passages: int

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from ape.errors import ApeError, InputError, StoreError
-from ape.jobs.tables import fit
+from ape.jobs.tables import escape_text
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+psycopg")
 _SQLITE = ("sqlite", "sqlite+pysqlite")
@@ -58,7 +58,7 @@ class Database:
             yield from _written(connection)
 
     @contextmanager
-    def swiftly(self) -> Iterator[Swift]:
+    def swiftly(self) -> Iterator[PreparedTransaction]:
         """As `writing`, for statements that were `Prepared`."""
         with self._told(), self._turn:
             connection = self._engine.raw_connection()
@@ -66,7 +66,7 @@ class Database:
                 cursor = connection.cursor()
                 if self.is_sqlite:
                     cursor.execute("BEGIN IMMEDIATE")
-                yield Swift(cursor, self._engine.dialect)
+                yield PreparedTransaction(cursor, self._engine.dialect)
                 connection.commit()
             except BaseException:
                 connection.rollback()
@@ -135,7 +135,7 @@ class Database:
             raise _sentence(error, self.name) from error
 
 
-class Prepared:
+class PreparedStatement:
     """A statement that is made into SQL once, and then goes straight to the driver.
 
     SQLAlchemy takes about 0.1 ms to look up and run even one that it has compiled: for the three of a result as long as
@@ -156,17 +156,19 @@ class Prepared:
         return self._made[dialect.name]
 
 
-class Swift:
+class PreparedTransaction:
     """A transaction for prepared statements."""
 
     def __init__(self, cursor: Any, dialect: Dialect) -> None:
         self._cursor = cursor
         self._dialect = dialect
 
-    def change(self, statement: Prepared, values: Mapping[str, str | float]) -> int:
+    def change(self, statement: PreparedStatement, values: Mapping[str, str | float]) -> int:
         """How many rows it changed."""
         sql, fixed = statement.made(self._dialect)
-        fitting = {name: fit(value) if isinstance(value, str) else value for name, value in values.items()}
+        fitting = {
+            name: escape_text(value) if isinstance(value, str) else value for name, value in values.items()
+        }
         self._cursor.execute(sql, fixed | fitting)
         count: int = self._cursor.rowcount
         return count

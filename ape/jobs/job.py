@@ -20,7 +20,7 @@ class JobState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class JobRecipe:
     """Everything besides the two texts that decides a result.
 
     `revision` is the content hash of the model (and adapter) where it can be known. `prompt` is the fingerprint of the
@@ -52,7 +52,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpaired:
+class UnpairedSource:
     """Paragraphs of a source that are not in the MT: how many, and the first of them as (id, how it begins)."""
 
     count: int = 0
@@ -63,7 +63,7 @@ class Unpaired:
         return json.dumps(asdict(self), ensure_ascii=False) if self.count else ""
 
     @classmethod
-    def from_json(cls, text: str) -> Unpaired:
+    def from_json(cls, text: str) -> UnpairedSource:
         """As it was kept."""
         if not text:
             return cls()
@@ -72,7 +72,7 @@ class Unpaired:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FileOptions:
     """What the user told of the files, besides their encoding: what was left out is found out from them.
 
     A file is opened by the same words when it is planned and when it is written. What was found out would not do in
@@ -107,7 +107,7 @@ class Job:
     mt_hash: str
     output: str
     format: str
-    recipe: Recipe
+    recipe: JobRecipe
     state: JobState
     created: datetime
     updated: datetime
@@ -120,13 +120,13 @@ class Job:
     told: str = ""
 
     @property
-    def told_of_files(self) -> Told:
+    def told_of_files(self) -> FileOptions:
         """By which words its files are opened; where they were not kept, by what was found out."""
         if self.told:
-            return Told(**json.loads(self.told))
-        return Told(self.format, self.recipe.source_language, self.recipe.target_language)
+            return FileOptions(**json.loads(self.told))
+        return FileOptions(self.format, self.recipe.source_language, self.recipe.target_language)
 
     @property
-    def unpaired_source(self) -> Unpaired:
+    def unpaired_source(self) -> UnpairedSource:
         """The paragraphs of the source that no MT came from."""
-        return Unpaired.from_json(self.unpaired)
+        return UnpairedSource.from_json(self.unpaired)

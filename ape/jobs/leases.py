@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ape.jobs.row import Planned, Row
+from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
 
 _PROC = Path("/proc")
 _ENDED = ("Z", "X", "x")
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class JobWorker:
     """One who works: `started` tells its process from a later one of the same number."""
 
     id: str
@@ -31,7 +31,7 @@ class Worker:
     started: str
 
     @classmethod
-    def here(cls) -> Worker:
+    def here(cls) -> JobWorker:
         """A new one in this process."""
         pid = os.getpid()
         return cls(uuid.uuid4().hex, this_host(), pid, _started(pid) or "")
@@ -49,8 +49,8 @@ class Stretch:
     number: int
     worker: str
     turn: int
-    rows: tuple[Row, ...]
-    before: tuple[Planned, ...]
+    rows: tuple[JobParagraph, ...]
+    before: tuple[PlannedParagraph, ...]
 
 
 @cache
@@ -62,7 +62,7 @@ def this_host() -> str:
     return f"{socket.gethostname()}/{uuid.getnode():x}"
 
 
-def has_ended(worker: Worker) -> bool:
+def has_ended(worker: JobWorker) -> bool:
     """Whether its process surely runs no more. False where that can't be known from here."""
     if worker.host != this_host():
         return False

@@ -13,30 +13,30 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from ape.books.book import Book, SideBySide
+from ape.books.book import BilingualBook, Book
 from ape.books.encoding import Encoding
 from ape.books.formats import open_book
-from ape.books.marks import without_marks
 from ape.errors import ApeError, Conflict, InputError
-from ape.jobs.files import hash_of
 from ape.jobs.job import Job
-from ape.jobs.row import Row, State
-from ape.jobs.store import Store
+from ape.jobs.job_files import hash_file
+from ape.jobs.job_paragraph import JobParagraph, ParagraphState
+from ape.jobs.store import JobStore
+from ape.text.inline_marks import strip_marks
 
 # So many are named one by one; of the others there is the count.
-NAMED = 100
+MAX_NOTES = 100
 # So often a book is written anew without what did not fit; one look finds most of it.
-MOST_TRIES = 10
+MAX_TRIES = 10
 
 
-class NotTheSame(ApeError):
+class OutputMismatch(ApeError):
     """A file that we wrote does not read back as it should: it is thrown away."""
 
     title = "The output is not what it should be"
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class ParagraphNote:
     """A paragraph of the finished book that somebody has to see to, and why."""
 
     id: str
@@ -44,7 +44,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class JobOutput:
     """The finished book: as many paragraphs as came in, and which of them still have source text in them.
 
     `left_out` are paragraphs whose new text could not be put back, with the reason.
@@ -54,25 +54,28 @@ class Output:
     paragraphs: int
     replaced: int
     sha256: str
-    left_over: tuple[Noted, ...]
+    left_over: tuple[ParagraphNote, ...]
     left_over_count: int
-    left_out: tuple[Noted, ...] = ()
+    left_out: tuple[ParagraphNote, ...] = ()
 
     def to_json(self) -> str:
         """To be kept with the job."""
         return json.dumps({**asdict(self), "path": str(self.path)}, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Output:
+    def from_json(cls, text: str) -> JobOutput:
         """As it was kept."""
         content = json.loads(text)
         notes = {
-            name: tuple(Noted(**one) for one in content.get(name, ())) for name in ("left_over", "left_out")
+            name: tuple(ParagraphNote(**one) for one in content.get(name, ()))
+            for name in ("left_over", "left_out")
         }
         return cls(**{**content, **notes, "path": Path(content["path"])})
 
 
-def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", overwrite: bool = False) -> None:
+def check_output_path(
+    output: Path, *, inputs: tuple[Path, ...], ours: str = "", overwrite: bool = False
+) -> None:
     """Raise where the output can't be written, or would replace what is not ours to replace.
 
     `ours` is the hash of what this same job wrote there before.
@@ -85,15 +88,15 @@ def refuse_output(output: Path, *, inputs: tuple[Path, ...], ours: str = "", ove
     if output.is_dir():
         raise InputError(f"{output} is a folder. Name the file that is to be written.", field="output")
     _refuse_no_file(output)
-    refuse_folder(output, field="output")
-    if output.exists() and not overwrite and hash_of(output) != ours:
+    check_output_folder(output, field="output")
+    if output.exists() and not overwrite and hash_file(output) != ours:
         raise Conflict(
             f"{output} is there already, and is not what this job wrote. Choose another name, or say --overwrite.",
             field="output",
         )
 
 
-def refuse_folder(output: Path, *, field: str) -> None:
+def check_output_folder(output: Path, *, field: str) -> None:
     """Raise where no file can be put into the folder of the output."""
     if not output.parent.is_dir():
         raise InputError(f"There is no folder {output.parent}. Make it first.", field=field)
@@ -115,7 +118,7 @@ def _refuse_no_file(output: Path) -> None:
 def open_input(job: Job, path: str, sha256: str) -> Book:
     """A file of the job as it was when the job began."""
     place = Path(path)
-    if hash_of(place) != sha256:
+    if hash_file(place) != sha256:
         raise Conflict(
             f"{place} has changed since the job was planned. Run `ape book edit` again with the same files: only what "
             "changed is done anew.",
@@ -130,7 +133,7 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
     )
 
 
-def write_output(store: Store, job: Job, output: Path) -> Output:
+def write_output(store: JobStore, job: Job, output: Path) -> JobOutput:
     """The book with what has been done so far, in the format it came in.
 
     A text that this file can't hold, or that does not read back as it was written, is left out: its paragraph stays as
@@ -138,17 +141,17 @@ def write_output(store: Store, job: Job, output: Path) -> Output:
     """
     book = open_input(job, job.mt, job.mt_hash)
     left_out: dict[str, str] = {}
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         try:
             return _written(_Texts(store, job, book, left_out), output)
-        except _Unfit as unfit:
+        except _UnencodableTexts as unfit:
             if unfit.paragraphs.keys() <= left_out.keys():
                 break
             left_out |= unfit.paragraphs
-    raise NotTheSame(f"{output} does not read back as it was written. It is not kept; all results are.")
+    raise OutputMismatch(f"{output} does not read back as it was written. It is not kept; all results are.")
 
 
-class _Unfit(Exception):
+class _UnencodableTexts(Exception):
     """New texts that do not go into the book, by paragraph, and why."""
 
     def __init__(self, paragraphs: Mapping[str, str]) -> None:
@@ -159,7 +162,7 @@ class _Unfit(Exception):
 class _Texts:
     """What is to be written, paragraph by paragraph, in words that the file can hold."""
 
-    def __init__(self, store: Store, job: Job, book: Book, left_out: dict[str, str]) -> None:
+    def __init__(self, store: JobStore, job: Job, book: Book, left_out: dict[str, str]) -> None:
         self.store, self.job, self.book, self.left_out = store, job, book, left_out
         self.last = ""
         self.given: set[str] = set()
@@ -178,27 +181,27 @@ class _Texts:
         self.given.add(paragraph)
         return fitted
 
-    def expected(self, row: Row) -> str:
+    def expected(self, row: JobParagraph) -> str:
         """What stands in the book when it is read back; what was finished since it was written does not."""
         return self.book.fitted(row.text) if row.planned.id in self.given else row.planned.mt
 
 
-def _written(texts: _Texts, output: Path) -> Output:
-    with write_whole(output) as (part, file):
+def _written(texts: _Texts, output: Path) -> JobOutput:
+    with write_file_atomic(output) as (part, file):
         try:
             written = texts.book.write(file, texts)
         except InputError as error:
-            raise _Unfit({texts.last: str(error)}) from error
+            raise _UnencodableTexts({texts.last: str(error)}) from error
         file.flush()
         os.fsync(file.fileno())
         found, count = _read_back(texts, part)
-        sha256 = hash_of(part)
-    unfit = tuple(Noted(paragraph, reason) for paragraph, reason in texts.left_out.items())
-    return Output(output, written.paragraphs, written.replaced, sha256, tuple(found), count, unfit)
+        sha256 = hash_file(part)
+    unfit = tuple(ParagraphNote(paragraph, reason) for paragraph, reason in texts.left_out.items())
+    return JobOutput(output, written.paragraphs, written.replaced, sha256, tuple(found), count, unfit)
 
 
 @contextmanager
-def write_whole(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
+def write_file_atomic(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """A file beside `output` that takes its place at the end of the block, and goes if the block fails."""
     _refuse_no_file(output)
     part: Path | None = None
@@ -229,32 +232,34 @@ def _umask() -> int:
     return current
 
 
-def _read_back(texts: _Texts, part: Path) -> tuple[list[Noted], int]:
+def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:
     """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
     job, book = texts.job, _opened_again(texts, part)
-    named: list[Noted] = []
+    named: list[ParagraphNote] = []
     unfit: dict[str, str] = {}
     count, edited = 0, ""
     for paragraph, row in zip_longest(book.paragraphs(), texts.store.rows(job.id)):
         if row is None or paragraph is None or paragraph.id != row.planned.id:
-            raise _Unfit(unfit or {edited: "With it, the paragraphs were not the same ones any more."})
+            raise _UnencodableTexts(
+                unfit or {edited: "With it, the paragraphs were not the same ones any more."}
+            )
         text = texts.expected(row)
         edited = row.planned.id if text != row.planned.mt else edited
         # Marks are numbered as they come, and those at the rim are none: only the words are compared.
-        if without_marks(paragraph.text).split() != without_marks(text).split():
+        if strip_marks(paragraph.text).split() != strip_marks(text).split():
             unfit[edited] = "It did not read back as it was written."
         if message := _left_over(row, text, job):
             count += 1
-            if len(named) < NAMED:
-                named.append(Noted(row.planned.id, message))
+            if len(named) < MAX_NOTES:
+                named.append(ParagraphNote(row.planned.id, message))
     if unfit:
-        raise _Unfit(unfit)
+        raise _UnencodableTexts(unfit)
     return named, count
 
 
 def _opened_again(texts: _Texts, part: Path) -> Book:
     """What was written. What was guessed of the MT is known of it: new words could make the guess another one."""
-    if isinstance(texts.book, SideBySide):
+    if isinstance(texts.book, BilingualBook):
         return texts.book.at(part)
     told, guessed = texts.job.told_of_files, getattr(texts.book, "encoding", None)
     return open_book(
@@ -266,13 +271,13 @@ def _opened_again(texts: _Texts, part: Path) -> Book:
     )
 
 
-def _left_over(row: Row, text: str, job: Job) -> str:
+def _left_over(row: JobParagraph, text: str, job: Job) -> str:
     # Guards take half a second to import, and whoever only looks at a finished job needs none.
-    from ape.jobs.leftover import left_over
+    from ape.jobs.untranslated_text import find_untranslated_text
 
-    if row.state is State.SKIPPED and not row.planned.source:
+    if row.state is ParagraphState.SKIPPED and not row.planned.source:
         return ""
-    return left_over(
+    return find_untranslated_text(
         row.planned.source,
         text,
         source_language=job.recipe.source_language,

@@ -8,16 +8,18 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, select, update
 
 from ape.errors import InputError
-from ape.jobs.replan import recount
-from ape.jobs.row import State
+from ape.jobs.job_paragraph import ParagraphState
+from ape.jobs.plan_update import recount_stretches
 from ape.jobs.tables import paragraphs, results
-from ape.verdict import Decision
+from ape.passage.result import Decision
 
 _BATCH = 500
 _NAMED = 5
 
 
-def redo(connection: Connection, job: str, *, ids: Sequence[str], rejected: bool, quarantined: bool) -> int:
+def redo_paragraphs(
+    connection: Connection, job: str, *, ids: Sequence[str], rejected: bool, quarantined: bool
+) -> int:
     """How many wait again. Whoever calls has locked the job."""
     conditions: list[ColumnElement[bool]] = []
     for batch in (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)):
@@ -26,10 +28,10 @@ def redo(connection: Connection, job: str, *, ids: Sequence[str], rejected: bool
     if rejected:
         conditions.append(paragraphs.c.decision == Decision.REJECTED)
     if quarantined:
-        conditions.append(paragraphs.c.state == State.QUARANTINED)
+        conditions.append(paragraphs.c.state == ParagraphState.QUARANTINED)
     count = sum(_wait_again(connection, job, condition) for condition in conditions)
     if count:
-        recount(connection, job)
+        recount_stretches(connection, job)
     return count
 
 
@@ -53,9 +55,13 @@ def _names(ids: Sequence[str]) -> str:
 
 
 def _wait_again(connection: Connection, job: str, condition: ColumnElement[bool]) -> int:
-    these = and_(paragraphs.c.job == job, paragraphs.c.state.in_([State.DONE, State.QUARANTINED]), condition)
+    these = and_(
+        paragraphs.c.job == job,
+        paragraphs.c.state.in_([ParagraphState.DONE, ParagraphState.QUARANTINED]),
+        condition,
+    )
     _retire(connection, these)
-    waiting: dict[str, Any] = {"state": State.WAITING, "decision": "", "reason": "", "failures": 0}
+    waiting: dict[str, Any] = {"state": ParagraphState.WAITING, "decision": "", "reason": "", "failures": 0}
     return connection.execute(update(paragraphs).where(these).values(waiting)).rowcount
 
 

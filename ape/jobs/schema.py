@@ -13,14 +13,12 @@ from ape.jobs.database import Database
 # All that there ever were, oldest first. A database at any of them is brought up to the last.
 REVISIONS = ("0001", "0002", "0003", "0004")
 VERSION_TABLE = "ape_version"
-SCRIPTS = Path(__file__).parent / "migrations"
+MIGRATIONS = Path(__file__).parent / "migrations"
 # The number of the lock on PostgreSQL that whoever changes tables holds; any, so long as it stays the same.
 _LOCK = 4_119_726_253
 
 
-def bring_up_to_date(
-    database: Database, *, revisions: Sequence[str] = REVISIONS, more: Sequence[Path] = ()
-) -> None:
+def migrate(database: Database, *, revisions: Sequence[str] = REVISIONS, more: Sequence[Path] = ()) -> None:
     """Create the tables, or change them to what this version needs. `more` are folders of further revisions.
 
     Raises InputError where a newer version made them, or where they are somebody else's.
@@ -67,9 +65,9 @@ def _upgrade(connection: Connection, target: str, more: Sequence[Path]) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", _escaped(SCRIPTS))
+    config.set_main_option("script_location", _escaped(MIGRATIONS))
     config.set_main_option("path_separator", "newline")
-    config.set_main_option("version_locations", "\n".join(map(_escaped, [SCRIPTS / "versions", *more])))
+    config.set_main_option("version_locations", "\n".join(map(_escaped, [MIGRATIONS / "versions", *more])))
     config.attributes["connection"] = connection
     command.upgrade(config, target)
 

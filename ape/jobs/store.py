@@ -14,37 +14,37 @@ from typing import Any, Self, TypedDict, Unpack
 
 from sqlalchemy import Connection, RowMapping, delete, exists, select, update
 
-from ape.books.book import TextOf
+from ape.books.book import NewText
 from ape.errors import Conflict, UnknownJob
-from ape.jobs import claims, views
-from ape.jobs.counts import ChapterCounts, Counts, Rate, Replanned
+from ape.jobs import claims, queries
+from ape.jobs.counts import ChapterCounts, JobCounts, ModelRate, PlanChanges
 from ape.jobs.database import Database
-from ape.jobs.job import Job, JobState, Recipe
-from ape.jobs.leases import Stretch, Worker
-from ape.jobs.redo import redo
-from ape.jobs.replan import lock, replan, upsert
-from ape.jobs.row import Planned, Row, State
-from ape.jobs.schema import bring_up_to_date
-from ape.jobs.tables import jobs, now, paragraphs, results, stretches
-from ape.verdict import Decision, PostEdit
+from ape.jobs.job import Job, JobRecipe, JobState
+from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
+from ape.jobs.leases import JobWorker, Stretch
+from ape.jobs.plan_update import lock_job, update_plan, upsert
+from ape.jobs.redo import redo_paragraphs
+from ape.jobs.schema import migrate
+from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, stretches
+from ape.passage.result import Decision, PostEdit
 
 __all__ = [
-    "Changes",
     "ChapterCounts",
-    "Counts",
-    "Rate",
-    "Replanned",
-    "Store",
+    "JobChanges",
+    "JobCounts",
+    "JobStore",
+    "JobWorker",
+    "ModelRate",
+    "PlanChanges",
     "Stretch",
-    "Worker",
 ]
 
 
-class Changes(TypedDict, total=False):
+class JobChanges(TypedDict, total=False):
     """What can be changed about a job."""
 
     state: JobState
-    recipe: Recipe
+    recipe: JobRecipe
     name: str
     source: str
     source_hash: str
@@ -59,7 +59,7 @@ class Changes(TypedDict, total=False):
     unpaired: str
 
 
-class Store:
+class JobStore:
     """Jobs and all that belongs to them. `url` is a file, or "sqlite:///…", or "postgresql://…".
 
     A worker that is not heard of for `lease_seconds` may lose what it holds. `patience` is how long to wait for another
@@ -70,7 +70,7 @@ class Store:
         self._lease = lease_seconds
         self._database = Database(url, patience=patience)
         try:
-            bring_up_to_date(self._database)
+            migrate(self._database)
         except BaseException:
             self.close()
             raise
@@ -111,21 +111,21 @@ class Store:
         with self._database.reading() as connection:
             return [_to_job(row) for row in connection.execute(query).mappings()]
 
-    def update(self, id: str, **changes: Unpack[Changes]) -> Job:
+    def update(self, id: str, **changes: Unpack[JobChanges]) -> Job:
         """Change the job, and give it back as it is then."""
         values: dict[str, Any] = {**changes}
-        if unknown := values.keys() - Changes.__annotations__.keys():
+        if unknown := values.keys() - JobChanges.__annotations__.keys():
             raise TypeError(f"A job's {min(unknown)} can't be changed.")
         if "recipe" in changes:
             values["recipe"] = changes["recipe"].to_json()
         with self._database.writing() as connection:
-            connection.execute(update(jobs).where(jobs.c.id == id).values(**values, updated=now()))
+            connection.execute(update(jobs).where(jobs.c.id == id).values(**values, updated=DatabaseTime()))
             return _job(connection, id)
 
     def remove(self, id: str) -> None:
         """Forget the job and everything that belongs to it."""
         with self._database.writing() as connection:
-            lock(connection, id)
+            lock_job(connection, id)
             for table in (stretches, paragraphs, results):
                 connection.execute(delete(table).where(table.c.job == id))
             connection.execute(delete(jobs).where(jobs.c.id == id))
@@ -138,7 +138,9 @@ class Store:
 
     # The plan.
 
-    def plan(self, id: str, rows: Iterable[Planned], *, job: Callable[[], Job] | None = None) -> Replanned:
+    def plan(
+        self, id: str, rows: Iterable[PlannedParagraph], *, job: Callable[[], Job] | None = None
+    ) -> PlanChanges:
         """Take the paragraphs of the book as they are now, in order; all of them or, where `rows` raises, none.
 
         `job` is asked for when all rows were read, and is kept together with them: what the plan was made of, and its
@@ -148,7 +150,7 @@ class Store:
         for its new fingerprint (it has moved, or an old recipe is back), or else waits, with no failures. What the book
         does not have any more goes; its results stay as history. While `rows` is read nobody is kept waiting.
         """
-        return replan(self._database, id, rows, first=lambda connection: _keep(connection, job))
+        return update_plan(self._database, id, rows, first=lambda connection: _keep(connection, job))
 
     def redo(
         self,
@@ -160,39 +162,39 @@ class Store:
     ) -> int:
         """Let these wait again, and tell how many had a result or were in quarantine. Old results stay as history."""
         with self._database.writing() as connection:
-            lock(connection, id)
-            return redo(connection, id, ids=paragraphs, rejected=rejected, quarantined=quarantined)
+            lock_job(connection, id)
+            return redo_paragraphs(connection, id, ids=paragraphs, rejected=rejected, quarantined=quarantined)
 
     # Work.
 
-    def claim(self, id: str, worker: Worker) -> Stretch | None:
+    def claim(self, id: str, worker: JobWorker) -> Stretch | None:
         """The heaviest stretch that has paragraphs waiting and that nobody alive holds; None where there is none.
 
         It is the worker's alone until released, or until it is not heard of for too long. So is no other stretch: one
         that is done, or given up for now, should be released.
         """
         with self._database.reading() as connection:
-            ended = claims.ended_here(connection)
+            ended = claims.dead_workers(connection)
         with self._database.writing() as connection:
             if ended:
-                claims.forget(connection, ended)
-            claims.hear_of(connection, worker, lease=self._lease)
-            return claims.claim(connection, id, worker)
+                claims.forget_workers(connection, ended)
+            claims.renew_lease(connection, worker, lease=self._lease)
+            return claims.claim_stretch(connection, id, worker)
 
-    def renew(self, worker: Worker) -> set[tuple[str, int]]:
+    def renew(self, worker: JobWorker) -> set[tuple[str, int]]:
         """Say that the worker is alive, and hear what is still its own: job and number of stretches.
 
         What it claimed and what is not among them any more is lost: others do it. A stretch without anything left
         to do is nobody's, too.
         """
         with self._database.writing() as connection:
-            claims.hear_of(connection, worker, lease=self._lease)
-            return claims.held(connection, worker)
+            claims.renew_lease(connection, worker, lease=self._lease)
+            return claims.held_stretches(connection, worker)
 
-    def release(self, worker: Worker, stretch: Stretch | None = None) -> None:
+    def release(self, worker: JobWorker, stretch: Stretch | None = None) -> None:
         """Let go of this stretch; or of all, when the worker goes."""
         with self._database.writing() as connection:
-            claims.release(connection, worker, stretch)
+            claims.release_claims(connection, worker, stretch)
 
     def save(self, stretch: Stretch, paragraph_id: str, result: PostEdit, *, seconds: float) -> bool:
         """Keep the result, for good once this returns True.
@@ -203,12 +205,12 @@ class Store:
         row = _row(stretch, paragraph_id)
         try:
             with self._database.swiftly() as transaction:
-                claims.save(transaction, stretch, row, result, seconds=seconds)
-        except claims.NotOurs:
+                claims.save_result(transaction, stretch, row, result, seconds=seconds)
+        except claims.ClaimLost:
             return False
         return True
 
-    def fail(self, stretch: Stretch, paragraph_id: str, reason: str, *, most: int) -> State:
+    def fail(self, stretch: Stretch, paragraph_id: str, reason: str, *, most: int) -> ParagraphState:
         """Count a failure, and tell where the paragraph stands then: in quarantine once it failed `most` times.
 
         Nothing is counted where `save` would keep nothing.
@@ -216,55 +218,57 @@ class Store:
         row = _row(stretch, paragraph_id)
         try:
             with self._database.writing() as connection:
-                return claims.fail(connection, stretch, row, reason, most=most)
-        except claims.NotOurs:
+                return claims.record_failure(connection, stretch, row, reason, most=most)
+        except claims.ClaimLost:
             with self._database.reading() as connection:
-                return claims.state_of(connection, stretch.job, paragraph_id) or row.state
+                return claims.paragraph_state(connection, stretch.job, paragraph_id) or row.state
 
     # Looking.
 
-    def counts(self, id: str) -> Counts:
+    def counts(self, id: str) -> JobCounts:
         """How the job stands. Cheap: it may be asked every second."""
         with self._database.reading() as connection:
-            return views.counts(connection, id)
+            return queries.count_paragraphs(connection, id)
 
     def at_work(self, id: str) -> int:
         """How many workers are at it, here or elsewhere; who died elsewhere counts until their lease is over."""
         with self._database.reading() as connection:
-            ended = claims.ended_here(connection)
+            ended = claims.dead_workers(connection)
         if ended:
             with self._database.writing() as connection:
-                claims.forget(connection, ended)
+                claims.forget_workers(connection, ended)
         with self._database.reading() as connection:
-            return views.at_work(connection, id)
+            return queries.count_active_workers(connection, id)
 
     def chapters(self, id: str) -> list[ChapterCounts]:
         """How its chapters stand, in order. As cheap."""
         with self._database.reading() as connection:
-            return views.chapters(connection, id)
+            return queries.count_by_chapter(connection, id)
 
     def rows(
         self,
         id: str,
         *,
-        state: State | None = None,
+        state: ParagraphState | None = None,
         decision: Decision | None = None,
         chapter: int | None = None,
-    ) -> Iterator[Row]:
+    ) -> Iterator[JobParagraph]:
         """The paragraphs, in the order of the book, as many at a time as fit into little memory."""
-        return views.rows(self._database, id, state=state, decision=decision, chapter=chapter)
+        return queries.select_job_paragraphs(
+            self._database, id, state=state, decision=decision, chapter=chapter
+        )
 
-    def text_of(self, id: str) -> TextOf:
+    def text_of(self, id: str) -> NewText:
         """What a writer asks for the new text of a paragraph: None where it stays as it is. Quick in book order."""
-        return views.Texts(self._database, id)
+        return queries.NewTexts(self._database, id)
 
-    def rate(self, model: str) -> Rate | None:
+    def rate(self, model: str) -> ModelRate | None:
         """How fast the model was of late, in any job; None where it never was."""
         with self._database.reading() as connection:
-            return views.rate(connection, model)
+            return queries.model_rate(connection, model)
 
 
-def _row(stretch: Stretch, paragraph_id: str) -> Row:
+def _row(stretch: Stretch, paragraph_id: str) -> JobParagraph:
     for row in stretch.rows:
         if row.planned.id == paragraph_id:
             return row
@@ -288,7 +292,9 @@ def _keep(connection: Connection, job: Callable[[], Job] | None) -> None:
         return
     insert = upsert(connection, jobs).values(_job_columns(job()))
     new = {column.name: insert.excluded[column.name] for column in jobs.c if column.name not in _STAYS}
-    connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": now()}))
+    connection.execute(
+        insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": DatabaseTime()})
+    )
 
 
 def _job_columns(job: Job) -> dict[str, Any]:
@@ -307,7 +313,7 @@ def _to_job(row: RowMapping) -> Job:
     return Job(
         **values
         | {
-            "recipe": Recipe(**recipe),
+            "recipe": JobRecipe(**recipe),
             "state": JobState(values["state"]),
             "created": datetime.fromtimestamp(values["created"], UTC),
             "updated": datetime.fromtimestamp(values["updated"], UTC),

@@ -40,7 +40,7 @@ _ESCAPED = "\ufdd0"
 _UNFIT = re.compile(f"[\x00\ud800-\udfff]|^{_ESCAPED}")
 
 
-class Exact(TypeDecorator[str]):
+class ExactText(TypeDecorator[str]):
     """Text that comes back as it was given, also with a NUL or half a surrogate pair in it."""
 
     impl = Text
@@ -48,40 +48,40 @@ class Exact(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """As it is, or as JSON where the database would refuse it."""
-        return fit(value) if value is not None else None
+        return escape_text(value) if value is not None else None
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """The text that was given."""
         return json.loads(value[1:]) if value and value[0] == _ESCAPED else value
 
 
-def fit(text: str) -> str:
+def escape_text(text: str) -> str:
     """The text in a form that any database takes."""
     if text.isascii() and "\x00" not in text:
         return text
     return _ESCAPED + json.dumps(text) if _UNFIT.search(text) else text
 
 
-class now(FunctionElement[float]):  # noqa: N801, it is an SQL function
+class DatabaseTime(FunctionElement[float]):
     """The time in seconds since 1970 by the clock of the database, the one clock that all who share it have."""
 
     inherit_cache = True
     type = Double()
 
 
-@compiles(now, "sqlite")
-def _now_sqlite(element: now, compiler: SQLCompiler, **_: Any) -> str:
+@compiles(DatabaseTime, "sqlite")
+def _now_sqlite(element: DatabaseTime, compiler: SQLCompiler, **_: Any) -> str:
     return "((julianday('now') - 2440587.5) * 86400.0)"
 
 
-@compiles(now, "postgresql")
-def _now_postgresql(element: now, compiler: SQLCompiler, **_: Any) -> str:
+@compiles(DatabaseTime, "postgresql")
+def _now_postgresql(element: DatabaseTime, compiler: SQLCompiler, **_: Any) -> str:
     # Not now(): that is when the transaction began, before it waited for a lock.
     return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
 def _text(name: str) -> Column[str]:
-    return Column(name, Exact, nullable=False)
+    return Column(name, ExactText, nullable=False)
 
 
 def _number(name: str) -> Column[int]:
@@ -89,7 +89,7 @@ def _number(name: str) -> Column[int]:
 
 
 def _of_job() -> Column[str]:
-    return Column("job", Exact, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False)
+    return Column("job", ExactText, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False)
 
 
 metadata = MetaData()
@@ -97,7 +97,7 @@ metadata = MetaData()
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Exact, primary_key=True),
+    Column("id", ExactText, primary_key=True),
     _text("owner"),
     _text("name"),
     _text("source"),
@@ -112,9 +112,9 @@ jobs = Table(
     _text("note"),
     _text("encoding"),
     _text("outcome"),
-    Column("engine", Exact, nullable=False, server_default=""),
-    Column("unpaired", Exact, nullable=False, server_default=""),
-    Column("told", Exact, nullable=False, server_default=""),
+    Column("engine", ExactText, nullable=False, server_default=""),
+    Column("unpaired", ExactText, nullable=False, server_default=""),
+    Column("told", ExactText, nullable=False, server_default=""),
     Column("created", Double, nullable=False),
     Column("updated", Double, nullable=False),
     Index("jobs_by_owner", "owner", "created"),
@@ -178,7 +178,7 @@ stretches = Table(
     _number("number"),
     _number("chapter"),
     _text("title"),
-    Column("worker", Exact),
+    Column("worker", ExactText),
     _number(
         "turn"
     ),  # goes up with every claim, so that who lost a stretch and got it back knows the two apart
@@ -200,7 +200,7 @@ Index("stretches_by_weight", stretches.c.job, stretches.c.words_waiting.desc(), 
 workers = Table(
     "workers",
     metadata,
-    Column("id", Exact, primary_key=True),
+    Column("id", ExactText, primary_key=True),
     _text("host"),
     _number("pid"),
     _text("started"),
@@ -210,7 +210,7 @@ workers = Table(
 trials = Table(
     "trials",
     metadata,
-    Column("id", Exact, primary_key=True),
+    Column("id", ExactText, primary_key=True),
     _text("name"),
     _text("content"),
     Column("created", Double, nullable=False),
@@ -219,9 +219,9 @@ trials = Table(
 raters = Table(
     "raters",
     metadata,
-    Column("trial", Exact, ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),
+    Column("trial", ExactText, ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),
     _text("name"),
-    Column("token_hash", Exact),  # none for one whose votes came in a file
+    Column("token_hash", ExactText),  # none for one whose votes came in a file
     Column("created", Double, nullable=False),
     PrimaryKeyConstraint("trial", "name"),
     Index("raters_by_token", "token_hash", unique=True),

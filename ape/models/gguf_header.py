@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ape.models.content import MAGIC
+from ape.models.checksum import GGUF_MAGIC
 
 _VERSIONS = (2, 3)
 _ALIGNMENT = 32
@@ -62,7 +62,7 @@ class GgufHeader:
         return np.frombuffer(content, _PLAIN[tensor.kind]).astype(np.float32).reshape(tensor.shape)
 
 
-def read_header(path: Path) -> GgufHeader:
+def read_gguf_header(path: Path) -> GgufHeader:
     """The header; DamagedGguf where the file is not whole, as far as that can be told."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -87,7 +87,7 @@ class _Reader:
         self._place = 0
 
     def header(self, path: Path) -> GgufHeader:
-        if self._content[:4] != MAGIC:
+        if self._content[:4] != GGUF_MAGIC:
             raise DamagedGguf("it is no GGUF file")
         self._place = 4
         if (version := self._take("I")) not in _VERSIONS:

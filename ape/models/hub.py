@@ -15,33 +15,35 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from ape.errors import InputError, ModelError
-from ape.models.catalogue import HubSource, Model
-from ape.models.progress import Progress, watching
+from ape.models.catalogue import CatalogueModel, HubSource
+from ape.models.progress import DownloadListener, watch_folder
 
 # llama.cpp's own default: about the fewest bits at which a model is still itself.
-PREFERRED = "Q4_K_M"
-_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+PREFERRED_QUANTISATION = "Q4_K_M"
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
 
-def describe(model: Model, source: HubSource) -> Model:
+def describe_hub_model(model: CatalogueModel, source: HubSource) -> CatalogueModel:
     """The model with its file chosen, and the size and the hash that the hub states for it."""
     library = _library(source)
-    with _plainly(library, source):
+    with _translate_errors(library, source):
         found = library.model_info(source.repository, revision=source.revision, files_metadata=True)
     files = {sibling.rfilename: sibling for sibling in found.siblings or ()}
-    name = pick(list(files), source.file, repository=source.repository)
+    name = pick_file(list(files), source.file, repository=source.repository)
     size, stored = files[name].size, files[name].lfs
     sha256 = stored.sha256 if stored else None
     return replace(model, source=replace(source, file=name), size=size, sha256=sha256)
 
 
-def download(model: Model, source: HubSource, *, into: Path, progress: Progress) -> Path:
+def download_from_hub(
+    model: CatalogueModel, source: HubSource, *, into: Path, progress: DownloadListener
+) -> Path:
     """Fetch the file into a folder; it is copied instead if it is in the hub's own cache already."""
     library = _library(source)
     what = f"Downloading {source.repository}:{source.file}"
     with (
-        watching(into, what, total=model.size, progress=progress),
-        _plainly(library, source),
+        watch_folder(into, what, total=model.size, progress=progress),
+        _translate_errors(library, source),
         _silent(library),
     ):
         path = library.hf_hub_download(
@@ -50,26 +52,26 @@ def download(model: Model, source: HubSource, *, into: Path, progress: Progress)
     return Path(path)
 
 
-def pick(files: Sequence[str], wanted: str, *, repository: str) -> str:
+def pick_file(files: Sequence[str], wanted: str, *, repository: str) -> str:
     """The file meant by its name ("model-q8_0.gguf"), by a quantisation ("Q8_0"), or by nothing ("")."""
     models = [name for name in files if _is_a_whole_model(name)]
     if wanted in models:
         return wanted
-    candidates = matching(models, wanted) or ([] if wanted else models)
+    candidates = matching_files(models, wanted) or ([] if wanted else models)
     if len(candidates) == 1:
         return candidates[0]
     raise InputError(_choice(files, models, wanted, repository), field="model")
 
 
-def matching(files: Sequence[str], quantisation: str) -> list[str]:
+def matching_files(files: Sequence[str], quantisation: str) -> list[str]:
     """The files whose names have that quantisation, or the preferred one, as a part."""
-    tag = (quantisation or PREFERRED).lower()
+    tag = (quantisation or PREFERRED_QUANTISATION).lower()
     return [name for name in files if tag in re.split(r"[-.]", PurePosixPath(name).stem.lower())]
 
 
 def _choice(files: Sequence[str], models: Sequence[str], wanted: str, repository: str) -> str:
     if models:
-        asked = f"file {wanted!r}" if wanted else f"{PREFERRED} model"
+        asked = f"file {wanted!r}" if wanted else f"{PREFERRED_QUANTISATION} model"
         names = ", ".join(sorted(models))
         return f"{repository} has no single {asked}. Name one, as {repository}:FILE, of: {names}."
     if any(name.endswith(".gguf") for name in files):
@@ -118,7 +120,7 @@ def _silent(library: ModuleType) -> Iterator[None]:
 
 
 @contextmanager
-def _plainly(library: ModuleType, source: HubSource) -> Iterator[None]:
+def _translate_errors(library: ModuleType, source: HubSource) -> Iterator[None]:
     """Turn whatever the library raises into a sentence.
 
     Everything is caught, because the HTTP library whose errors come through has changed between its releases;
@@ -127,9 +129,11 @@ def _plainly(library: ModuleType, source: HubSource) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
             raise
-        raise ModelError(f"{_sentence(library.errors, source, error)}{_otherwise(source)}") from error
+        raise ModelError(
+            f"{_sentence(library.errors, source, error)}{_manual_download_hint(source)}"
+        ) from error
 
 
 def _sentence(errors: ModuleType, source: HubSource, error: Exception) -> str:
@@ -155,5 +159,5 @@ def _sentence(errors: ModuleType, source: HubSource, error: Exception) -> str:
     return f"{where} can't be fetched from the Hugging Face hub: {said}. Check the connection and try again."
 
 
-def _otherwise(source: HubSource) -> str:
+def _manual_download_hint(source: HubSource) -> str:
     return f" Or bring {source.file or 'the file'} over from another machine and give its path."

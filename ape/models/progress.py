@@ -13,7 +13,7 @@ _EVERY_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DownloadProgress:
     """What is being done, and how many bytes of it are done; `total` is None where nobody knows it."""
 
     what: str
@@ -21,23 +21,23 @@ class Step:
     total: int | None = None
 
 
-Progress = Callable[[Step], None]
+DownloadListener = Callable[[DownloadProgress], None]
 """Whom we tell: called often, while something downloads from a thread of ours, and it must not raise."""
 
 
-def quiet(step: Step) -> None:
+def ignore_progress(step: DownloadProgress) -> None:
     """The progress of a caller who does not want to know."""
 
 
 @contextmanager
-def watching(folder: Path, what: str, *, total: int | None, progress: Progress) -> Iterator[None]:
+def watch_folder(folder: Path, what: str, *, total: int | None, progress: DownloadListener) -> Iterator[None]:
     """Tell how a folder grows while the block runs, for downloaders that tell nothing themselves."""
-    progress(Step(what, 0, total))
+    progress(DownloadProgress(what, 0, total))
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(_EVERY_SECONDS):
-            progress(Step(what, _bytes_in(folder), total))
+            progress(DownloadProgress(what, _bytes_in(folder), total))
 
     watcher = threading.Thread(target=watch, name="ape-models-progress", daemon=True)
     watcher.start()

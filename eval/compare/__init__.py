@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from eval.compare.compared import Compared, Tests, compare
-from eval.compare.data import NOTHING, Data, data_of
-from eval.compare.system import Outcome, System, ready
+from eval.compare.comparison import ComparisonResampling, SystemComparison, compare_systems
+from eval.compare.comparison_set import DO_NOTHING, ComparisonSet, build_comparison_set
+from eval.compare.system import ParagraphOutcome, System, ready_system
 
-__all__ = ["NOTHING", "Compared", "Data", "Outcome", "System", "Tests", "compare", "data_of", "ready"]
+__all__ = [
+    "DO_NOTHING",
+    "ComparisonResampling",
+    "ComparisonSet",
+    "ParagraphOutcome",
+    "System",
+    "SystemComparison",
+    "build_comparison_set",
+    "compare_systems",
+    "ready_system",
+]

@@ -11,15 +11,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ape.jobs.files import hash_of
-from eval.compare.compared import Compared
+from ape.jobs.job_files import hash_file
+from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
 
 # Whose version may change a number or a text.
 _PACKAGES = ("ape-books", "numpy", "scipy", "sacrebleu", "rapidfuzz", "spacy", "xllamacpp", "openai")
 
 
-def manifest_of(compared: Compared, *, command: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+def build_manifest(
+    compared: SystemComparison, *, command: Sequence[str], files: Sequence[Path]
+) -> dict[str, Any]:
     """For manifest.json. `files` are those that the set and ready outputs were read from."""
     corpus = compared.data.corpus
     return {
@@ -29,7 +31,7 @@ def manifest_of(compared: Compared, *, command: Sequence[str], files: Sequence[P
         "data": {
             "name": corpus.name,
             "digest": compared.data.digest,
-            "files": {str(path): f"sha256:{hash_of(path)}" for path in files},
+            "files": {str(path): f"sha256:{hash_file(path)}" for path in files},
             "mt": compared.data.mt,
             "documents": len(corpus.documents),
             "paragraphs": len(corpus),
@@ -53,7 +55,7 @@ def _digest(texts: Sequence[str]) -> str:
     return f"sha256:{hashlib.sha256(told).hexdigest()}"
 
 
-def _signature(compared: Compared, metric: str) -> str | None:
+def _signature(compared: SystemComparison, metric: str) -> str | None:
     return compared.results.signatures().get(metric)
 
 

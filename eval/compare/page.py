@@ -14,24 +14,26 @@ from typing import Any
 
 from jinja2 import Environment
 
-from ape.languages import name_of
-from ape.report.standalone import asset, templates, write_whole
+from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.text.languages import language_name
 from eval.compare import plots
-from eval.compare.blocks import as_data, blocks, index, packed
-from eval.compare.compared import Compared
-from eval.compare.data import NOTHING
-from eval.compare.opinion import UNCHECKED
-from eval.compare.panels import outcomes, panels, summaries
-from eval.report.page import LEVEL, number, p_value, signed
-from eval.report.sections import cell_of
+from eval.compare.comparison import SystemComparison
+from eval.compare.comparison_set import DO_NOTHING
+from eval.compare.opinions import UNCHECKED_VOTES_NOTE
+from eval.compare.page_data import compressed_json, paragraph_blocks, paragraph_index, script_json
+from eval.compare.panels import comparison_panels, count_outcomes, summarise_systems
+from eval.report.page import SIGNIFICANCE_LEVEL, format_number, format_p_value, format_signed
+from eval.report.sections import score_cell
 
 
-def write_page(compared: Compared, path: Path, *, manifest: Mapping[str, Any], title: str = "") -> None:
+def write_comparison_page(
+    compared: SystemComparison, path: Path, *, manifest: Mapping[str, Any], title: str = ""
+) -> None:
     """Write the page to `path`, replacing what was there only once it is whole."""
     results = compared.results
     # The tables and plots of the measurement's report look the same here.
-    style = asset("eval.report", "style.css") + asset("eval.compare", "style.css")
-    write_whole(
+    style = page_asset("eval.report", "style.css") + page_asset("eval.compare", "style.css")
+    write_text_atomic(
         path,
         _templates()
         .get_template("report.html")
@@ -39,36 +41,36 @@ def write_page(compared: Compared, path: Path, *, manifest: Mapping[str, Any], t
             title=title or results.corpus.name or "Comparison",
             facts=_facts(compared),
             compared=compared,
-            baseline=NOTHING,
+            baseline=DO_NOTHING,
             cells={
-                (metric.name, system): cell_of(results, metric.name, system)
+                (metric.name, system): score_cell(results, metric.name, system)
                 for metric in results.metrics
                 for system in compared.names
             },
             measured=[metric for metric in results.metrics if results.signatures().get(metric.name)],
             missing=_missing(compared),
-            summaries=summaries(compared),
-            outcomes=outcomes(compared),
-            panels=panels(compared),
-            index=index(compared),
-            blocks=blocks(compared),
+            summaries=summarise_systems(compared),
+            outcomes=count_outcomes(compared),
+            panels=comparison_panels(compared),
+            index=paragraph_index(compared),
+            blocks=paragraph_blocks(compared),
             manifest=manifest,
-            level=LEVEL,
-            unchecked=UNCHECKED,
+            level=SIGNIFICANCE_LEVEL,
+            unchecked=UNCHECKED_VOTES_NOTE,
             style=style,
-            script=asset("eval.compare", "script.js"),
+            script=page_asset("eval.compare", "script.js"),
         ),
     )
 
 
-def _facts(compared: Compared) -> dict[str, str]:
+def _facts(compared: SystemComparison) -> dict[str, str]:
     corpus, how = compared.results.corpus, compared.results.resampling
     paragraphs = f"{len(corpus):,} paragraphs in {len(corpus.documents):,} documents"
     references = max(len(one.references) for one in corpus.documents)
     translations = "one translation" if references == 1 else f"{references} translations"
     return {
         "Set": f"{corpus.name}: {paragraphs}" if corpus.name else paragraphs,
-        "Languages": f"{name_of(corpus.source_language)} to {name_of(corpus.target_language)}",
+        "Languages": f"{language_name(corpus.source_language)} to {language_name(corpus.target_language)}",
         "Held against": f"{translations} by people"
         if references
         else "no reference: nobody's translation is known",
@@ -78,17 +80,17 @@ def _facts(compared: Compared) -> dict[str, str]:
     }
 
 
-def _missing(compared: Compared) -> dict[str, list[str]]:
+def _missing(compared: SystemComparison) -> dict[str, list[str]]:
     """Metrics that measured nothing at all, by the reason."""
     told: dict[str, list[str]] = {}
     for metric in compared.results.metrics:
-        cells = [cell_of(compared.results, metric.name, system) for system in compared.names]
+        cells = [score_cell(compared.results, metric.name, system) for system in compared.names]
         if all(cell.value is None for cell in cells):
             told.setdefault(cells[0].why, []).append(metric.name)
     return told
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share as papers write it."""
     return f"{share:.0%}" if share >= 0.1 or not share else f"{share:.1%}"
 
@@ -96,16 +98,16 @@ def percent(share: float) -> str:
 @lru_cache
 def _templates() -> Environment:
     # The cells of its table are those of a measurement's report.
-    return templates(
+    return page_templates(
         "eval.compare",
         "eval.report",
         filters={
-            "number": number,
-            "p_value": p_value,
-            "signed": signed,
-            "percent": percent,
-            "data": as_data,
-            "packed": packed,
+            "number": format_number,
+            "p_value": format_p_value,
+            "signed": format_signed,
+            "percent": format_percent,
+            "data": script_json,
+            "packed": compressed_json,
         },
         names={"plots": plots},
     )

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from eval.compare.compared import Compared
-from eval.compare.data import NOTHING
-from eval.compare.plots import Cloud, Gain, Strips, cloud, strips
+from eval.compare.comparison import SystemComparison
+from eval.compare.comparison_set import DO_NOTHING
+from eval.compare.plots import ChapterGainPlot, GainPlot, SystemGain, chapter_gain_plot, gain_plot
 from eval.compare.system import System
-from eval.compare.wins import Matrix, Tested, Wins, both_ways, independent
-from eval.metric import Metric
-from eval.report.page import LEVEL
-from eval.significance import Comparison
+from eval.compare.wins import PairwiseTest, SystemWins, WinMatrix, add_mirrored_wins, independence_label
+from eval.metrics.metric import Metric
+from eval.report.page import SIGNIFICANCE_LEVEL
+from eval.statistics.paired_tests import PairedComparison
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ComparisonPanel:
     """Who beats whom, by a metric or in somebody's opinion."""
 
     name: str
     title: str
     note: str
-    matrix: Matrix
-    tests: Mapping[tuple[str, str], Tested]
-    cloud: Cloud | None = None
-    strips: Strips | None = None
+    matrix: WinMatrix
+    tests: Mapping[tuple[str, str], PairwiseTest]
+    cloud: GainPlot | None = None
+    strips: ChapterGainPlot | None = None
     higher_is_better: bool = True
 
     def names(self, systems: Sequence[str]) -> list[str]:
@@ -36,12 +36,12 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SystemSummary:
     """A system against doing nothing by the leading metric; `verdict` is "better", "worse", "unclear" or "same"."""
 
     system: str
     verdict: str
-    comparison: Comparison | None
+    comparison: PairedComparison | None
     corrected: float | None
     rate: float
     changed: int
@@ -49,7 +49,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Became:
+class SystemOutcomes:
     """What became of the paragraphs of a system: decisions with their shares, and paragraphs by guard."""
 
     system: System
@@ -59,119 +59,119 @@ class Became:
     findings: Mapping[str, Mapping[str, int]]
 
 
-def summaries(compared: Compared) -> list[Summary]:
+def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
     """A line for each system."""
-    same = {name for names in compared.same if NOTHING in names for name in names}
+    same = {name for names in compared.same if DO_NOTHING in names for name in names}
     found = []
     for system in compared.systems[1:]:
         standing = compared.results.standings.get(compared.leading, {}).get(system.name)
         comparison = standing.comparison if standing else None
-        known = comparison if isinstance(comparison, Comparison) else None
+        known = comparison if isinstance(comparison, PairedComparison) else None
         corrected = standing.corrected if standing else None
         rates = compared.rates[system.name]
         verdict = "same" if system.name in same else _verdict(known, corrected)
         changed = sum(rate > 0 for rate in rates)
-        found.append(Summary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates)))
+        found.append(SystemSummary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates)))
     return found
 
 
-def _verdict(comparison: Comparison | None, corrected: float | None) -> str:
+def _verdict(comparison: PairedComparison | None, corrected: float | None) -> str:
     if comparison is None or corrected is None:
         return "unknown"
-    if corrected >= LEVEL or comparison.better is None:
+    if corrected >= SIGNIFICANCE_LEVEL or comparison.better is None:
         return "unclear"
     return "better" if comparison.better else "worse"
 
 
-def outcomes(compared: Compared) -> list[Became]:
+def count_outcomes(compared: SystemComparison) -> list[SystemOutcomes]:
     """Of every system."""
     found = []
     for system in compared.systems:
         rates, total = compared.rates[system.name], len(system.outcomes)
         decisions = tuple((what, count, count / total) for what, count in sorted(system.decisions.items()))
         changed = sum(rate > 0 for rate in rates)
-        found.append(Became(system, fmean(rates), changed, decisions, system.findings()))
+        found.append(SystemOutcomes(system, fmean(rates), changed, decisions, system.findings()))
     return found
 
 
-def panels(compared: Compared) -> list[Panel]:
+def comparison_panels(compared: SystemComparison) -> list[ComparisonPanel]:
     """The leading metric first, then the others, then judges and people."""
     metrics = sorted(compared.results.metrics, key=lambda metric: metric.name != compared.leading)
     found = [_panel(compared, metric) for metric in metrics if metric.name in compared.matrices]
     return [*found, *_opinions(compared)]
 
 
-def _panel(compared: Compared, metric: Metric) -> Panel:
+def _panel(compared: SystemComparison, metric: Metric) -> ComparisonPanel:
     tests = {(one.first, one.second): one for one in compared.pairs[metric.name]}
-    return Panel(
+    return ComparisonPanel(
         metric.name,
         metric.name,
         f"{'higher' if metric.higher_is_better else 'lower'} is better",
         compared.matrices[metric.name],
         tests,
-        cloud(list(_gains(compared, metric))),
-        strips(_chapters(compared, metric)),
+        gain_plot(list(_gains(compared, metric))),
+        chapter_gain_plot(_chapters(compared, metric)),
         metric.higher_is_better,
     )
 
 
-def _gains(compared: Compared, metric: Metric) -> Iterator[Gain]:
+def _gains(compared: SystemComparison, metric: Metric) -> Iterator[SystemGain]:
     """What systems gained over the MT: above zero is better, whichever way the metric counts."""
     sign = 1 if metric.higher_is_better else -1
-    yield Gain(NOTHING, 0.0, 0.0, 0.0, 0.0)
+    yield SystemGain(DO_NOTHING, 0.0, 0.0, 0.0, 0.0)
     for name in compared.names[1:]:
         standing = compared.results.standings[metric.name].get(name)
         found = standing.comparison if standing else None
-        if isinstance(found, Comparison):
+        if isinstance(found, PairedComparison):
             low, high = sorted((sign * found.low, sign * found.high))
-            yield Gain(name, fmean(compared.rates[name]), sign * found.difference, low, high)
+            yield SystemGain(name, fmean(compared.rates[name]), sign * found.difference, low, high)
 
 
-def _chapters(compared: Compared, metric: Metric) -> dict[str, dict[str, float | None]]:
+def _chapters(compared: SystemComparison, metric: Metric) -> dict[str, dict[str, float | None]]:
     """By system and document, the gain over the MT there."""
     sign = 1 if metric.higher_is_better else -1
     told: dict[str, dict[str, float | None]] = {name: {} for name in compared.names[1:]}
     for document, scores in compared.results.by_document()[metric.name].items():
-        ground = scores[NOTHING]
+        ground = scores[DO_NOTHING]
         for name, found in told.items():
             score = scores[name]
             found[document] = None if score is None or ground is None else sign * (score - ground)
     return told
 
 
-def _opinions(compared: Compared) -> Iterator[Panel]:
+def _opinions(compared: SystemComparison) -> Iterator[ComparisonPanel]:
     if judged := compared.judged:
-        yield Panel(
+        yield ComparisonPanel(
             "judge", f"judge: {judged['given']}", judged["signature"], _tallied(judged["systems"]), {}
         )
     if voted := compared.voted:
         votes, raters = _many(voted["votes"], "vote"), _many(len(voted["raters"]), "rater")
         note = f"{votes} of {raters} on {_many(voted['items'], 'item')}"
-        yield Panel("votes", "votes of people", note, _voted(voted["preferences"]), {})
+        yield ComparisonPanel("votes", "votes of people", note, _voted(voted["preferences"]), {})
 
 
 def _many(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def _voted(preferences: Iterable[Mapping[str, Any]]) -> Matrix:
+def _voted(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
     """With the intervals of the analysis, for which several votes on one item are not independent."""
     known = [one for one in preferences if "wins" in one]
     wins = {
-        (one["system"], one["other"]): Wins(
+        (one["system"], one["other"]): SystemWins(
             one["wins"], one["losses"], one["ties"], (one["interval"]["low"], one["interval"]["high"])
         )
         for one in known
     }
     intervals = " or ".join(dict.fromkeys(one["interval"]["method"] for one in known))
-    return Matrix("vote", both_ways(wins), intervals)
+    return WinMatrix("vote", add_mirrored_wins(wins), intervals)
 
 
-def _tallied(tallies: Iterable[Mapping[str, Any]]) -> Matrix:
+def _tallied(tallies: Iterable[Mapping[str, Any]]) -> WinMatrix:
     """The wins of two systems over each other, both ways, and where the judge was silent."""
     wins = {}
     for one in tallies:
         (first, second), (won, lost) = one["systems"], one["wins"]
         silent = sum(one["unscored"].values())
-        wins[first, second] = Wins(won, lost, one["ties"], unscored=silent)
-    return Matrix("paragraph", both_ways(wins), independent("pair"))
+        wins[first, second] = SystemWins(won, lost, one["ties"], unscored=silent)
+    return WinMatrix("paragraph", add_mirrored_wins(wins), independence_label("pair"))

@@ -10,7 +10,7 @@ from statistics import median
 WIDTH, HEIGHT = 640, 340
 # Room for the words of the scales, and so that no point is cut.
 LEFT, RIGHT, TOP, BOTTOM = 64, 120, 16, 40
-STRIP = 1000
+STRIP_WIDTH = 1000
 _RIM = 0.06
 _TICKS = 5
 # Words of two labels nearer than this would stand on each other.
@@ -18,7 +18,7 @@ _APART = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class SystemGain:
     """How much of the MT a system changed, and what that gained; where there is no interval it is the gain itself."""
 
     system: str
@@ -29,10 +29,10 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class GainPoint:
     """A system in the cloud: its place, the ends of its interval, and where its name stands."""
 
-    gain: Gain
+    gain: SystemGain
     x: float
     y: float
     top: float
@@ -41,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class AxisTick:
     """A place on a scale, and the number there."""
 
     at: float
@@ -49,17 +49,17 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Cloud:
+class GainPlot:
     """Gains against edits; `zero` is the height of no gain at all."""
 
-    points: tuple[Point, ...]
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
+    points: tuple[GainPoint, ...]
+    across: tuple[AxisTick, ...]
+    up: tuple[AxisTick, ...]
     zero: float
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class ChapterGainDot:
     """A chapter on its strip, and what it says."""
 
     x: float
@@ -67,26 +67,26 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class ChapterGainStrip:
     """The chapters of one system; `middle` is their median."""
 
     system: str
-    dots: tuple[Dot, ...]
+    dots: tuple[ChapterGainDot, ...]
     middle: float | None
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class Strips:
+class ChapterGainPlot:
     """All systems on one scale, from `low` at the left to `high` at the right."""
 
-    strips: tuple[Strip, ...]
+    strips: tuple[ChapterGainStrip, ...]
     low: float
     high: float
     zero: float
 
 
-def cloud(gains: Sequence[Gain]) -> Cloud | None:
+def gain_plot(gains: Sequence[SystemGain]) -> GainPlot | None:
     """The plot; None where nothing was gained or lost by anybody that can be shown."""
     if not gains:
         return None
@@ -105,11 +105,11 @@ def cloud(gains: Sequence[Gain]) -> Cloud | None:
 
     placed = [(one, x(one.rate), y(one.gain), y(one.high), y(one.low)) for one in gains]
     labels = _labels([place[2] for place in placed])
-    points = tuple(Point(*place, label) for place, label in zip(placed, labels, strict=True))
-    return Cloud(
+    points = tuple(GainPoint(*place, label) for place, label in zip(placed, labels, strict=True))
+    return GainPlot(
         points,
-        tuple(Tick(x(value), value) for value in across),
-        tuple(Tick(y(value), value) for value in up),
+        tuple(AxisTick(x(value), value) for value in across),
+        tuple(AxisTick(y(value), value) for value in up),
         y(0.0),
     )
 
@@ -133,7 +133,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 
-def strips(scores: Mapping[str, Mapping[str, float | None]]) -> Strips | None:
+def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> ChapterGainPlot | None:
     """Of every system, the numbers of its chapters by name; None where there are fewer than two chapters."""
     known = {
         system: {name: one for name, one in found.items() if one is not None}
@@ -146,18 +146,18 @@ def strips(scores: Mapping[str, Mapping[str, float | None]]) -> Strips | None:
 
     def x(value: float) -> float:
         share = (value - low) / (high - low) if high > low else 0.5
-        return round(STRIP * (_RIM + (1 - 2 * _RIM) * share), 2)
+        return round(STRIP_WIDTH * (_RIM + (1 - 2 * _RIM) * share), 2)
 
     drawn = tuple(
-        Strip(
+        ChapterGainStrip(
             system,
-            tuple(Dot(x(one), f"{name}: {one:+.2f}") for name, one in found.items()),
+            tuple(ChapterGainDot(x(one), f"{name}: {one:+.2f}") for name, one in found.items()),
             x(median(found.values())) if found else None,
             _in_words(found),
         )
         for system, found in known.items()
     )
-    return Strips(drawn, low, high, x(0.0))
+    return ChapterGainPlot(drawn, low, high, x(0.0))
 
 
 def _in_words(found: Mapping[str, float]) -> str:

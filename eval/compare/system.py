@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ape.errors import InputError
-from ape.verdict import Decision, Finding, Severity
-from eval.compare.data import NOTHING, Data
+from ape.passage.result import Decision, Finding, Severity
+from eval.compare.comparison_set import DO_NOTHING, ComparisonSet
 
-Kind: TypeAlias = Literal["nothing", "model", "ready"]
+SystemKind: TypeAlias = Literal["nothing", "model", "ready"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ParagraphOutcome:
     """What became of a paragraph: a decision as of `ape edit`, or "quarantined" or "skipped"; then it is the MT."""
 
     text: str
@@ -28,8 +28,8 @@ class System:
     """All paragraphs in reading order. `origin` is what the manifest tells of it."""
 
     name: str
-    kind: Kind
-    outcomes: tuple[Outcome, ...]
+    kind: SystemKind
+    outcomes: tuple[ParagraphOutcome, ...]
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -58,28 +58,28 @@ def _is_grave(finding: Finding) -> bool:
     return finding.severity is Severity.REJECT
 
 
-def nothing(data: Data) -> System:
+def do_nothing_system(data: ComparisonSet) -> System:
     """The MT as it was."""
-    outcomes = tuple(Outcome(text, Decision.UNCHANGED) for text in data.mts)
-    return System(NOTHING, "nothing", outcomes, {"given": data.mt})
+    outcomes = tuple(ParagraphOutcome(text, Decision.UNCHANGED) for text in data.mts)
+    return System(DO_NOTHING, "nothing", outcomes, {"given": data.mt})
 
 
-def ready(name: str, texts: Sequence[str], data: Data, *, given: str) -> System:
+def ready_system(name: str, texts: Sequence[str], data: ComparisonSet, *, given: str) -> System:
     """A system whose outputs were there already; no guard has looked at them."""
     outcomes = tuple(
-        Outcome(text, Decision.UNCHANGED if text == mt else Decision.EDITED)
+        ParagraphOutcome(text, Decision.UNCHANGED if text == mt else Decision.EDITED)
         for text, mt in zip(texts, data.mts, strict=True)
     )
     return System(name, "ready", outcomes, {"given": given})
 
 
-def in_the_set(name: str, wanted: str, data: Data) -> System:
+def system_from_set(name: str, wanted: str, data: ComparisonSet) -> System:
     """A system of the set under its new name."""
     if wanted in data.others:
-        return ready(name, data.others[wanted], data, given=f":{wanted}")
-    if wanted in (data.mt, NOTHING):
+        return ready_system(name, data.others[wanted], data, given=f":{wanted}")
+    if wanted in (data.mt, DO_NOTHING):
         raise InputError(
-            f"{name}=:{wanted} is the MT of the set, which is always among the systems as {NOTHING}: leave it out.",
+            f"{name}=:{wanted} is the MT of the set, which is always among the systems as {DO_NOTHING}: leave it out.",
             field="system",
         )
     there = ", ".join(data.others) or "none but the MT"
@@ -88,7 +88,7 @@ def in_the_set(name: str, wanted: str, data: Data) -> System:
     )
 
 
-def identical(systems: Iterable[System]) -> list[tuple[str, ...]]:
+def identical_systems(systems: Iterable[System]) -> list[tuple[str, ...]]:
     """Groups of systems that say the same in every paragraph."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for system in systems:

@@ -7,30 +7,30 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from eval.corpus import Corpus
-from eval.metric import Counted, Metric, Unmeasured
-from eval.preference.itemwise import in_units
-from eval.preference.proportion import wilson
-from eval.scoring import Resampling, Results, segment_scores
-from eval.significance import Comparison, holm
-from eval.significance.paired import Resamples
+from eval.corpus.corpus import Corpus
+from eval.metrics.metric import Metric, MetricCounts, Unmeasured
+from eval.metrics.scoring import EvaluationResults, ResamplingOptions, segment_scores
+from eval.statistics.clustered_proportion import clustered_proportion_by_unit
+from eval.statistics.multiple_comparisons import holm_correction
+from eval.statistics.paired_tests import PairedComparison, Resamples
+from eval.statistics.proportion import wilson_bounds
 
 # Scores nearer to each other than this are the same, and the rest is rounding.
 _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class PairwiseTest:
     """Two systems by one metric: the second's score less the first's, and its p-value among all pairs."""
 
     first: str
     second: str
-    comparison: Comparison | Unmeasured
+    comparison: PairedComparison | Unmeasured
     corrected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Wins:
+class SystemWins:
     """How often one system was better than another; of the ties nobody has any."""
 
     better: int
@@ -42,10 +42,10 @@ class Wins:
     """Where a judge gave no verdict: neither a win nor a tie."""
 
     @property
-    def turned(self) -> Wins:
+    def turned(self) -> SystemWins:
         """The other's, over the one."""
         known = (1 - self.known[1], 1 - self.known[0]) if self.known else None
-        return Wins(self.worse, self.better, self.ties, known, self.unscored)
+        return SystemWins(self.worse, self.better, self.ties, known, self.unscored)
 
     @property
     def share(self) -> float | None:
@@ -66,52 +66,56 @@ class Wins:
         decided = self.better + self.worse
         if self.known or not decided:
             return self.known
-        found = wilson(self.better, decided)
+        found = wilson_bounds(self.better, decided)
         return found.low, found.high
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class WinMatrix:
     """Wins of the first over the second, by metric; `unit` is what they are counted by."""
 
     unit: str
-    wins: Mapping[tuple[str, str], Wins]
+    wins: Mapping[tuple[str, str], SystemWins]
     intervals: str
     """How they were found."""
 
 
-def both_ways(wins: Mapping[tuple[str, str], Wins]) -> dict[tuple[str, str], Wins]:
+def add_mirrored_wins(wins: Mapping[tuple[str, str], SystemWins]) -> dict[tuple[str, str], SystemWins]:
     """With those of the second over the first, too."""
     return {**wins, **{(other, one): found.turned for (one, other), found in wins.items()}}
 
 
-def pairwise(metric: Metric, counted: Mapping[str, Counted | Unmeasured], how: Resampling) -> list[Tested]:
+def pairwise_tests(
+    metric: Metric, counted: Mapping[str, MetricCounts | Unmeasured], how: ResamplingOptions
+) -> list[PairwiseTest]:
     """Every two systems that were measured, with Holm's correction over all of them."""
-    known = {name: one for name, one in counted.items() if isinstance(one, Counted)}
+    known = {name: one for name, one in counted.items() if isinstance(one, MetricCounts)}
     if len(known) < 2:
         return []
     drawn = Resamples.of(known, by=how.by, samples=how.samples, seed=how.seed)
     better = metric.higher_is_better
     found = [
-        Tested(one, other, drawn.compare(one, other, higher_is_better=better, method="bootstrap"))
+        PairwiseTest(one, other, drawn.compare(one, other, higher_is_better=better, method="bootstrap"))
         for one, other in combinations(known, 2)
     ]
-    tested = [one.comparison.p_value for one in found if isinstance(one.comparison, Comparison)]
-    corrected = iter(holm(tested))
+    tested = [one.comparison.p_value for one in found if isinstance(one.comparison, PairedComparison)]
+    corrected = iter(holm_correction(tested))
     return [
-        Tested(one.first, one.second, one.comparison, next(corrected))
-        if isinstance(one.comparison, Comparison)
+        PairwiseTest(one.first, one.second, one.comparison, next(corrected))
+        if isinstance(one.comparison, PairedComparison)
         else one
         for one in found
     ]
 
 
-def win_matrix(results: Results, metric: Metric) -> Matrix | None:
+def win_matrix(results: EvaluationResults, metric: Metric) -> WinMatrix | None:
     """Every system against every other, by segments where the metric is about them, else by documents.
 
     Where the tests resample documents, the segments of one go together here as well.
     """
-    counted = {name: one for name, one in results.counted[metric.name].items() if isinstance(one, Counted)}
+    counted = {
+        name: one for name, one in results.counted[metric.name].items() if isinstance(one, MetricCounts)
+    }
     if len(counted) < 2:
         return None
     scores = {name: _scores(results.corpus, name, one) for name, one in counted.items()}
@@ -122,21 +126,23 @@ def win_matrix(results: Results, metric: Metric) -> Matrix | None:
         (one, other): _wins(scores[one], scores[other], higher=metric.higher_is_better, by_document=together)
         for one, other in combinations(scores, 2)
     }
-    intervals = "Wilson, the paragraphs of a document taken together" if together else independent(unit)
-    return Matrix(unit, both_ways(wins), intervals)
+    intervals = (
+        "Wilson, the paragraphs of a document taken together" if together else independence_label(unit)
+    )
+    return WinMatrix(unit, add_mirrored_wins(wins), intervals)
 
 
-def independent(unit: str) -> str:
+def independence_label(unit: str) -> str:
     """The intervals of Wins that know none."""
     return f"Wilson, {unit}s taken as independent"
 
 
-Place: TypeAlias = int | tuple[int, int]
+ScorePlace: TypeAlias = int | tuple[int, int]
 """The number of a document, or that and the segment's there."""
-Scores: TypeAlias = Mapping[Place, float | None]
+ScoresByPlace: TypeAlias = Mapping[ScorePlace, float | None]
 
 
-def _scores(corpus: Corpus, system: str, counted: Counted) -> Scores:
+def _scores(corpus: Corpus, system: str, counted: MetricCounts) -> ScoresByPlace:
     by_segment = segment_scores(corpus, system, counted)
     if by_segment:
         return dict(by_segment)
@@ -145,7 +151,7 @@ def _scores(corpus: Corpus, system: str, counted: Counted) -> Scores:
     }
 
 
-def _wins(ours: Scores, theirs: Scores, *, higher: bool, by_document: bool) -> Wins:
+def _wins(ours: ScoresByPlace, theirs: ScoresByPlace, *, higher: bool, by_document: bool) -> SystemWins:
     sign = 1 if higher else -1
     both = {place: (one, theirs.get(place)) for place, one in ours.items()}
     apart = {
@@ -156,11 +162,11 @@ def _wins(ours: Scores, theirs: Scores, *, higher: bool, by_document: bool) -> W
     won = {place: one > 0 for place, one in apart.items() if abs(one) > _CLOSE}
     better = sum(won.values())
     known = _by_document(won) if by_document else None
-    return Wins(better, len(won) - better, len(apart) - len(won), known)
+    return SystemWins(better, len(won) - better, len(apart) - len(won), known)
 
 
-def _by_document(won: Mapping[Place, bool]) -> tuple[float, float] | None:
+def _by_document(won: Mapping[ScorePlace, bool]) -> tuple[float, float] | None:
     """The interval; None where no document has two of them, and all are independent."""
     documents = [place[0] if isinstance(place, tuple) else place for place in won]
-    found = in_units(documents, list(map(float, won.values())))
+    found = clustered_proportion_by_unit(documents, list(map(float, won.values())))
     return (found.bounds.low, found.bounds.high) if found else None

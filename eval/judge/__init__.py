@@ -4,34 +4,34 @@ They are known to be biased, so both orders are asked, what they fail to answer 
 human votes stands beside what they say.
 """
 
-from eval.judge.agreement import Agreement, NoVotes, agreement, by_passage
-from eval.judge.asking import Asking
-from eval.judge.cost import Cost
-from eval.judge.judged import Judged, PositionBias, Tally
-from eval.judge.judgement import REASONS, Judgement, Unscored, Verdict
-from eval.judge.pair import Pair
-from eval.judge.pairs import judge_pairs, pairs_in, pairs_of
-from eval.judge.spans import judge_spans
-from eval.judge.spans_judged import SpansJudged
+from eval.judge.agreement import JudgeAgreement, NoHumanVotes, judge_agreement, votes_by_passage
+from eval.judge.cost import JudgeCost
+from eval.judge.judgement import UNSCORED_REASONS, Judgement, Unscored, Verdict
+from eval.judge.pair import JudgePair
+from eval.judge.pair_judge import judge_pairs, pairs_from_corpus, pairs_from_trial
+from eval.judge.pair_results import JudgeTally, PairJudgements, PositionBias
+from eval.judge.requests import JudgeOptions
+from eval.judge.span_judge import judge_spans
+from eval.judge.span_results import SpanJudgements
 
 __all__ = [
-    "REASONS",
-    "Agreement",
-    "Asking",
-    "Cost",
-    "Judged",
+    "UNSCORED_REASONS",
+    "JudgeAgreement",
+    "JudgeCost",
+    "JudgeOptions",
+    "JudgePair",
+    "JudgeTally",
     "Judgement",
-    "NoVotes",
-    "Pair",
+    "NoHumanVotes",
+    "PairJudgements",
     "PositionBias",
-    "SpansJudged",
-    "Tally",
+    "SpanJudgements",
     "Unscored",
     "Verdict",
-    "agreement",
-    "by_passage",
+    "judge_agreement",
     "judge_pairs",
     "judge_spans",
-    "pairs_in",
-    "pairs_of",
+    "pairs_from_corpus",
+    "pairs_from_trial",
+    "votes_by_passage",
 ]

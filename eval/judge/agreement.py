@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from eval.human.analysis.vote_selection import select_pair_votes
+from eval.human.vote import Vote
 from eval.judge.judgement import Unscored
 from eval.judge.pair import winner_of
-from eval.metric import Unmeasured
-from eval.preference.bootstrap import SAMPLES, bootstrapped
-from eval.preference.coefficients import cohen, crossed
-from eval.preference.counted import counted
-from eval.preference.proportion import Proportion, proportion
-from eval.preference.vote import Vote
-from eval.significance import Interval
+from eval.metrics.metric import Unmeasured
+from eval.statistics.agreement_coefficients import cohen_kappa, contingency_rows
+from eval.statistics.paired_tests import ConfidenceInterval
+from eval.statistics.proportion import Proportion, proportion
+from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, bootstrap_interval
 
 if TYPE_CHECKING:
-    from eval.ab.trial import Trial
-    from eval.judge.judged import Judged
+    from eval.human.trial import Trial
+    from eval.judge.pair_results import PairJudgements
 
-ELSEWHERE = "none of the human votes is on a pair that was judged"
+NO_COMMON_PAIRS = "none of the human votes is on a pair that was judged"
 _TIE = "a tie"
 _Couple: TypeAlias = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class NoVotes:
+class NoHumanVotes:
     """There is nothing that the judge could be held against, and why."""
 
     why: str = "there are no human votes to compare with"
@@ -43,11 +43,11 @@ class NoVotes:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class JudgeAgreement:
     """Over pairs that both the judge and the majority of their raters decided."""
 
     share: Proportion
-    kappa: Interval | Unmeasured
+    kappa: ConfidenceInterval | Unmeasured
     """Cohen's, by which system was preferred."""
     unscored: int
     """Pairs with votes that the judge gave no verdict on: neither for nor against it."""
@@ -81,23 +81,23 @@ class Agreement:
         }
 
 
-def _told(kappa: Interval) -> str:
+def _told(kappa: ConfidenceInterval) -> str:
     return f"{kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
 
 
-def _kappa_dict(kappa: Interval | Unmeasured) -> dict[str, Any]:
+def _kappa_dict(kappa: ConfidenceInterval | Unmeasured) -> dict[str, Any]:
     if isinstance(kappa, Unmeasured):
         return {"kappa": None, "kappa_not_applicable": kappa.why}
     return {"kappa": kappa.value, "kappa_interval": [kappa.low, kappa.high]}
 
 
-def agreement(judged: Judged, votes: Iterable[Vote]) -> Agreement | NoVotes:
+def judge_agreement(judged: PairJudgements, votes: Iterable[Vote]) -> JudgeAgreement | NoHumanVotes:
     """With the majority of the votes on each pair; a vote is on a pair of its item, or id, and of the same systems."""
     pairs = {_couple(pair.item or pair.id, pair.systems): pair for pair in judged.pairs}
-    given = counted(votes)
+    given = select_pair_votes(votes)
     found = [vote for vote in given if _couple(vote.item, vote.pair) in pairs]
     if not found:
-        return NoVotes(ELSEWHERE) if given else NoVotes()
+        return NoHumanVotes(NO_COMMON_PAIRS) if given else NoHumanVotes()
     people = _majorities(found)
     ours = {couple: winner_of(pairs[couple], judged.verdicts[pairs[couple].id]) for couple in people}
     unscored = [couple for couple, one in ours.items() if isinstance(one, Unscored)]
@@ -105,8 +105,8 @@ def agreement(judged: Judged, votes: Iterable[Vote]) -> Agreement | NoVotes:
     theirs = {couple: str(people[couple]) for couple in decided}
     share = proportion(sum(theirs[couple] == one for couple, one in decided.items()), len(decided))
     if isinstance(share, Unmeasured):
-        return NoVotes("there is no pair that both the judge and the people decided")
-    return Agreement(
+        return NoHumanVotes("there is no pair that both the judge and the people decided")
+    return JudgeAgreement(
         share,
         _kappa(decided, theirs),
         unscored=len(unscored),
@@ -116,7 +116,7 @@ def agreement(judged: Judged, votes: Iterable[Vote]) -> Agreement | NoVotes:
     )
 
 
-def by_passage(votes: Iterable[Vote], trial: Trial) -> list[Vote]:
+def votes_by_passage(votes: Iterable[Vote], trial: Trial) -> list[Vote]:
     """The votes of a blind test, named by the passage and no longer by the item: "ch1:12", as in a corpus."""
     passages = {item.id: item.passage for item in trial.items}
     return [replace(vote, item=passages[vote.item]) for vote in votes]
@@ -140,9 +140,11 @@ def _most(found: Counter[str]) -> str | None:
     return first if clear and first != _TIE else None
 
 
-def _kappa(ours: Mapping[_Couple, str], theirs: Mapping[_Couple, str]) -> Interval | Unmeasured:
+def _kappa(ours: Mapping[_Couple, str], theirs: Mapping[_Couple, str]) -> ConfidenceInterval | Unmeasured:
     """The two sides of a pair are told apart by their names' order, as among raters."""
     first, second = (
         np.array([int(said[couple] != min(couple[1])) for couple in ours]) for said in (ours, theirs)
     )
-    return bootstrapped(crossed(first, second, 2), cohen(2), samples=SAMPLES, seed=1)
+    return bootstrap_interval(
+        contingency_rows(first, second, 2), cohen_kappa(2), samples=BOOTSTRAP_SAMPLES, seed=1
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ape.books.plan import FREE, Price
-from ape.verdict import Usage
+from ape.jobs.estimate import FREE_PRICE, TokenPrice
+from ape.passage.result import Usage
 
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class JudgeCost:
     """Of this run; what was kept from earlier ones is told beside it."""
 
     requests: int = 0
@@ -20,7 +20,7 @@ class Cost:
     kept: int = 0
     """So many answers were there already."""
     kept_usage: Usage = field(default_factory=Usage)
-    price: Price | None = None
+    price: TokenPrice | None = None
 
     @property
     def money(self) -> float | None:
@@ -58,7 +58,7 @@ class Cost:
             told += ", the server does not tell how many tokens"
         elif self.requests:
             told += f", {self.usage.prompt_tokens:,} tokens read and {self.usage.completion_tokens:,} written"
-        if self.money is not None and self.price != FREE:
+        if self.money is not None and self.price != FREE_PRICE:
             told += f", cost {self.money:,.4f}"
         were = "answer was" if self.kept == 1 else "answers were"
         return told + (f"; {self.kept:,} {were} kept from before" if self.kept else "")

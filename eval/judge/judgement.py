@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from eval.preference.vote import Choice
+from eval.human.vote import Choice
 
-Why: TypeAlias = Literal[
+UnscoredReason: TypeAlias = Literal[
     "no_verdict",
     "cut_off",
     "off_menu",
@@ -20,7 +20,7 @@ Why: TypeAlias = Literal[
     "blank",
 ]
 
-REASONS: Mapping[Why, str] = {
+UNSCORED_REASONS: Mapping[UnscoredReason, str] = {
     "no_verdict": "the answer has no verdict",
     "cut_off": "the answer was cut off before its verdict",
     "off_menu": "the verdict is none of those that were asked for",
@@ -45,7 +45,7 @@ class Verdict:
 class Unscored:
     """Why there is no verdict, and what the judge wrote instead."""
 
-    why: Why
+    why: UnscoredReason
     answers: tuple[str, ...] = ()
 
 

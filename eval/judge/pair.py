@@ -8,7 +8,7 @@ from eval.judge.judgement import Judgement, Unscored
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class JudgePair:
     """The texts and whose they are, which the judge does not know. Languages are codes, "und" where not known."""
 
     id: str
@@ -29,7 +29,7 @@ class Pair:
         return self.first_system, self.second_system
 
 
-def winner_of(pair: Pair, judgement: Judgement) -> str | Unscored | None:
+def winner_of(pair: JudgePair, judgement: Judgement) -> str | Unscored | None:
     """The system that was preferred, None for a tie."""
     if isinstance(judgement, Unscored):
         return judgement

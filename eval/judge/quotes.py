@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import regex
 
-Span: TypeAlias = tuple[int, int]
+CharacterSpan: TypeAlias = tuple[int, int]
 
 # A model writes these alike.
 _ALIKE = ("'’‘ʼ`", '"“”„«»', "-‐‑–—")
@@ -16,7 +16,7 @@ _SPACE = regex.compile(r"\s+")
 _PIECE = regex.compile(r"\s+|…|\.\.\.|.", regex.DOTALL)
 
 
-def find_quote(quote: str, text: str) -> list[Span]:
+def find_quote(quote: str, text: str) -> list[CharacterSpan]:
     """All places, in order. A word is not found inside of another, except where words are not parted by spaces."""
     quote = quote.strip()
     if not quote:

@@ -12,21 +12,21 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from ape.languages import name_of
-from ape.report.standalone import asset, templates, write_whole
-from eval.report.sections import Section, section
-from eval.scoring import TESTS, Results
+from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.text.languages import language_name
+from eval.metrics.scoring import SIGNIFICANCE_TESTS, EvaluationResults
+from eval.report.sections import MetricSection, metric_section
 
 # A p-value below this is called significant, after correction.
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
-def write_report(results: Results, path: Path, *, title: str = "") -> None:
+def write_report(results: EvaluationResults, path: Path, *, title: str = "") -> None:
     """Write the report to `path`, replacing what was there only once the page is whole."""
     corpus = results.corpus
-    sections = [section(results, metric) for metric in results.metrics]
+    sections = [metric_section(results, metric) for metric in results.metrics]
     page = _templates().get_template("report.html")
-    write_whole(
+    write_text_atomic(
         path,
         page.generate(
             title=title or corpus.name or "Scores",
@@ -38,27 +38,27 @@ def write_report(results: Results, path: Path, *, title: str = "") -> None:
             tested=bool(results.resampling.baseline),
             drawn_by=results.resampling.by,
             kinds=_kinds(sections),
-            level=LEVEL,
-            style=asset("eval.report", "style.css"),
+            level=SIGNIFICANCE_LEVEL,
+            style=page_asset("eval.report", "style.css"),
         ),
     )
 
 
-def _facts(results: Results) -> Mapping[str, str]:
+def _facts(results: EvaluationResults) -> Mapping[str, str]:
     corpus, how = results.corpus, results.resampling
     facts = {
         "Texts": f"{len(corpus):,} segments in {len(corpus.documents):,} documents",
-        "Languages": f"{name_of(corpus.source_language)} to {name_of(corpus.target_language)}",
+        "Languages": f"{language_name(corpus.source_language)} to {language_name(corpus.target_language)}",
         "Systems": f"{len(corpus.systems)}",
         "Intervals": f"95%, bootstrap over {how.by}s, {how.samples:,} resamples, seed {how.seed}",
     }
     if how.baseline:
-        facts["Baseline"] = f"{how.baseline}; {TESTS[how.test]}, Holm’s correction over systems"
+        facts["Baseline"] = f"{how.baseline}; {SIGNIFICANCE_TESTS[how.test]}, Holm’s correction over systems"
         facts["Tests"] = how.signature
     return facts
 
 
-def _kinds(sections: list[Section]) -> list[str]:
+def _kinds(sections: list[MetricSection]) -> list[str]:
     """What words are marked for, of all passages and names."""
     kinds = {
         piece.kind
@@ -74,21 +74,23 @@ def _kinds(sections: list[Section]) -> list[str]:
     return sorted(kinds)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Two digits of what goes to 100, four of what goes to 1."""
     return f"{value:.4f}" if 0 < abs(value) < 1 else f"{value:,.2f}"
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """With its sign, the minus as printers set it."""
-    return ("+" if value >= 0 else "−") + number(abs(value))
+    return ("+" if value >= 0 else "−") + format_number(abs(value))
 
 
-def p_value(value: float) -> str:
+def format_p_value(value: float) -> str:
     """As papers write it."""
     return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
 
 
 @lru_cache
 def _templates() -> Environment:
-    return templates("eval.report", filters={"number": number, "p_value": p_value, "signed": signed})
+    return page_templates(
+        "eval.report", filters={"number": format_number, "p_value": format_p_value, "signed": format_signed}
+    )

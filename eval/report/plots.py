@@ -14,7 +14,7 @@ _RIM = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ScoreInterval:
     """A score with the ends of its interval, which are the score itself where there is none."""
 
     value: float
@@ -23,28 +23,30 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScoreLine:
     """A system's point and bar; none of either where nothing was measured."""
 
     system: str
-    span: Span | None
+    span: ScoreInterval | None
     x: float = 0
     start: float = 0
     end: float = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class ScorePlot:
     """Systems on one scale, from `low` at the left to `high` at the right; `mark` is where the baseline is."""
 
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[ScoreLine, ...]
     low: float
     high: float
     mark: float | None
 
 
-def plot(name: str, spans: Mapping[str, Span | None], *, baseline: str = "") -> Plot | None:
+def score_plot(
+    name: str, spans: Mapping[str, ScoreInterval | None], *, baseline: str = ""
+) -> ScorePlot | None:
     """The plot, or None where no system has a score."""
     known = [span for span in spans.values() if span]
     if not known:
@@ -56,8 +58,8 @@ def plot(name: str, spans: Mapping[str, Span | None], *, baseline: str = "") -> 
         return round(WIDTH * (_RIM + (1 - 2 * _RIM) * share), 2)
 
     lines = tuple(
-        Line(system, span, x(span.value), x(span.low), x(span.high)) if span else Line(system, None)
+        ScoreLine(system, span, x(span.value), x(span.low), x(span.high)) if span else ScoreLine(system, None)
         for system, span in spans.items()
     )
     ground = spans.get(baseline)
-    return Plot(name, lines, low, high, x(ground.value) if ground else None)
+    return ScorePlot(name, lines, low, high, x(ground.value) if ground else None)

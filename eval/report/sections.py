@@ -7,41 +7,43 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal, TypeAlias
 
-from eval.corpus import Document
-from eval.metric import Counted, Mark, Metric, Unmeasured
-from eval.report.lost import Lost, lost
-from eval.report.marked import Piece, differences, marks_of, pieces
-from eval.report.moved import Moved, moved_most
-from eval.report.names import Names, names
-from eval.report.plots import Plot, Span, plot
-from eval.scoring import Results
-from eval.significance import Comparison, Interval, SignedRanks, Standing, part_intervals
-from eval.zero_pronouns import seen_by
+from eval.corpus.corpus import Document
+from eval.metrics.metric import Mark, Metric, MetricCounts, Unmeasured
+from eval.metrics.scoring import EvaluationResults
+from eval.metrics.zero_pronouns import corpus_for_metric
+from eval.report.inconsistent_names import SystemInconsistentNames, inconsistent_names_by_system
+from eval.report.lost_connectives import LostConnectives, lost_connectives
+from eval.report.plots import ScoreInterval, ScorePlot, score_plot
+from eval.report.score_influence import RowInfluence, most_influential_rows
+from eval.report.text_marks import ReportPiece, difference_marks, metric_marks, split_at_marks
+from eval.statistics.multiple_comparisons import SystemSignificance
+from eval.statistics.paired_tests import ConfidenceInterval, PairedComparison, part_intervals
+from eval.statistics.rank_tests import WilcoxonResult
 
-Side: TypeAlias = Literal["source", "reference", "output", "baseline"]
+TextSide: TypeAlias = Literal["source", "reference", "output", "baseline"]
 
 # Passages shown of each system that raised its score most, and as many that lowered it.
-MOST = 3
+MOST_PASSAGES = 3
 # Of a whole document, the segments with most marks.
 _SEGMENTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoreCell:
     """A system's score, or why it has none."""
 
     system: str
     value: float | None
     why: str = ""
-    interval: Interval | None = None
-    comparison: Comparison | None = None
+    interval: ConfidenceInterval | None = None
+    comparison: PairedComparison | None = None
     corrected: float | None = None
-    ranks: SignedRanks | None = None
+    ranks: WilcoxonResult | None = None
     ranks_corrected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class MissingReason:
     """What a metric has not, why, and for which systems; none are named where it is all of them."""
 
     what: str
@@ -50,67 +52,67 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ReportText:
     """One of the texts of a passage, cut at its marks."""
 
-    side: Side
+    side: TextSide
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ReportPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class InfluentialPassage:
     """A passage that moved a score: where it is, by how much, and its texts."""
 
     place: str
     by: float
-    texts: tuple[Text, ...]
+    texts: tuple[ReportText, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class SystemInfluences:
     """What moved one system's score, up and down."""
 
     system: str
-    up: tuple[Passage, ...]
-    down: tuple[Passage, ...]
+    up: tuple[InfluentialPassage, ...]
+    down: tuple[InfluentialPassage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MetricSection:
     """One metric."""
 
     name: str
     higher_is_better: bool
     signature: str
-    cells: tuple[Cell, ...]
-    plot: Plot | None
-    categories: tuple[Plot, ...]
-    moves: tuple[Moves, ...]
-    names: tuple[Names, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    cells: tuple[ScoreCell, ...]
+    plot: ScorePlot | None
+    categories: tuple[ScorePlot, ...]
+    moves: tuple[SystemInfluences, ...]
+    names: tuple[SystemInconsistentNames, ...] = ()
+    reasons: tuple[MissingReason, ...] = ()
+    lost: tuple[LostConnectives, ...] = ()
 
 
-def section(results: Results, metric: Metric) -> Section:
+def metric_section(results: EvaluationResults, metric: Metric) -> MetricSection:
     """All of one metric."""
-    cells = tuple(cell_of(results, metric.name, system) for system in results.corpus.systems)
+    cells = tuple(score_cell(results, metric.name, system) for system in results.corpus.systems)
     baseline = results.resampling.baseline
-    return Section(
+    return MetricSection(
         metric.name,
         metric.higher_is_better,
         results.signatures().get(metric.name, ""),
         cells,
-        plot(metric.name, {cell.system: _span(cell) for cell in cells}, baseline=baseline),
+        score_plot(metric.name, {cell.system: _span(cell) for cell in cells}, baseline=baseline),
         tuple(_categories(results, metric.name)),
         tuple(_moves(results, metric, system) for system in results.corpus.systems if system != baseline),
-        tuple(names(results, metric)),
+        tuple(inconsistent_names_by_system(results, metric)),
         tuple(_reasons(results, metric.name)),
-        tuple(lost(results, metric)),
+        tuple(lost_connectives(results, metric)),
     )
 
 
-def _reasons(results: Results, metric: str) -> Iterator[Reason]:
+def _reasons(results: EvaluationResults, metric: str) -> Iterator[MissingReason]:
     """Each reason once, with all whom it holds for."""
     told: dict[tuple[str, str], list[str]] = {}
     for system in results.corpus.systems:
@@ -121,68 +123,73 @@ def _reasons(results: Results, metric: str) -> Iterator[Reason]:
         elif standing and isinstance(standing.interval, Unmeasured):
             told.setdefault(("has no interval and no test", standing.interval.why), []).append(system)
     for (what, why), systems in told.items():
-        yield Reason(what, why, () if len(systems) == len(results.corpus.systems) else tuple(systems))
+        yield MissingReason(what, why, () if len(systems) == len(results.corpus.systems) else tuple(systems))
 
 
-def cell_of(results: Results, metric: str, system: str) -> Cell:
+def score_cell(results: EvaluationResults, metric: str, system: str) -> ScoreCell:
     """What the table says of a system by a metric."""
     score = results.score(metric, system)
     if isinstance(score, Unmeasured):
-        return Cell(system, None, score.why)
-    standing = results.standings[metric].get(system) or Standing(Unmeasured(""))
-    return Cell(
+        return ScoreCell(system, None, score.why)
+    standing = results.standings[metric].get(system) or SystemSignificance(Unmeasured(""))
+    return ScoreCell(
         system,
         score.value,
-        interval=standing.interval if isinstance(standing.interval, Interval) else None,
-        comparison=standing.comparison if isinstance(standing.comparison, Comparison) else None,
+        interval=standing.interval if isinstance(standing.interval, ConfidenceInterval) else None,
+        comparison=standing.comparison if isinstance(standing.comparison, PairedComparison) else None,
         corrected=standing.corrected,
-        ranks=standing.ranks if isinstance(standing.ranks, SignedRanks) else None,
+        ranks=standing.ranks if isinstance(standing.ranks, WilcoxonResult) else None,
         ranks_corrected=standing.ranks_corrected,
     )
 
 
-def _span(cell: Cell) -> Span | None:
+def _span(cell: ScoreCell) -> ScoreInterval | None:
     if cell.value is None:
         return None
     ends = (cell.interval.low, cell.interval.high) if cell.interval else (cell.value, cell.value)
-    return Span(cell.value, *ends)
+    return ScoreInterval(cell.value, *ends)
 
 
-def _categories(results: Results, metric: str) -> Iterator[Plot]:
+def _categories(results: EvaluationResults, metric: str) -> Iterator[ScorePlot]:
     how = results.resampling
-    spans: dict[str, dict[str, Span | None]] = {}
+    spans: dict[str, dict[str, ScoreInterval | None]] = {}
     for system, one in results.counted[metric].items():
-        if not isinstance(one, Counted) or not one.parts:
+        if not isinstance(one, MetricCounts) or not one.parts:
             continue
         found = part_intervals(one, by=how.by, samples=how.samples, seed=how.seed)
         for name, fold in one.parts.items():
             value = float(fold(one.rows.sum(axis=0)))
             spans.setdefault(name, {})[system] = _part(value, found[name])
     for name, systems in spans.items():
-        if drawn := plot(name, systems, baseline=how.baseline):
+        if drawn := score_plot(name, systems, baseline=how.baseline):
             yield drawn
 
 
-def _part(value: float, found: Interval | Unmeasured) -> Span | None:
+def _part(value: float, found: ConfidenceInterval | Unmeasured) -> ScoreInterval | None:
     if isnan(value):
         return None
-    return Span(value, found.low, found.high) if isinstance(found, Interval) else Span(value, value, value)
+    return (
+        ScoreInterval(value, found.low, found.high)
+        if isinstance(found, ConfidenceInterval)
+        else ScoreInterval(value, value, value)
+    )
 
 
 # --- passages ------------------------------------------------------------------------------------------------------
 
 
-def _moves(results: Results, metric: Metric, system: str) -> Moves:
+def _moves(results: EvaluationResults, metric: Metric, system: str) -> SystemInfluences:
     counted = results.counted[metric.name][system]
     if isinstance(counted, Unmeasured):
-        return Moves(system, (), ())
+        return SystemInfluences(system, (), ())
     ground = results.counted[metric.name].get(results.resampling.baseline)
-    baseline = ground if isinstance(ground, Counted) else None
+    baseline = ground if isinstance(ground, MetricCounts) else None
     raised, lowered = (
-        moved_most(results.corpus, counted, baseline, most=MOST, up=up) for up in (True, False)
+        most_influential_rows(results.corpus, counted, baseline, most=MOST_PASSAGES, up=up)
+        for up in (True, False)
     )
     shown = _Shown(results, metric, system) if raised or lowered else None
-    return Moves(
+    return SystemInfluences(
         system,
         tuple(shown.passage(one) for one in raised if shown),
         tuple(shown.passage(one) for one in lowered if shown),
@@ -192,21 +199,21 @@ def _moves(results: Results, metric: Metric, system: str) -> Moves:
 class _Shown:
     """The passages of one system with what a metric marks in them, and in the baseline's text beside."""
 
-    def __init__(self, results: Results, metric: Metric, system: str) -> None:
-        self._corpus = seen_by(metric, results.corpus)
+    def __init__(self, results: EvaluationResults, metric: Metric, system: str) -> None:
+        self._corpus = corpus_for_metric(metric, results.corpus)
         self._system, self._baseline = system, results.resampling.baseline
         self._marks = {
-            name: marks_of(metric, self._corpus, name) for name in (system, self._baseline) if name
+            name: metric_marks(metric, self._corpus, name) for name in (system, self._baseline) if name
         }
 
-    def passage(self, moved: Moved) -> Passage:
+    def passage(self, moved: RowInfluence) -> InfluentialPassage:
         document = self._corpus.documents[moved.document]
         if moved.segment is not None:
             texts = tuple(self._texts(document, moved.segment))
-            return Passage(f"{document.id}, segment {moved.segment + 1:,}", moved.by, texts)
+            return InfluentialPassage(f"{document.id}, segment {moved.segment + 1:,}", moved.by, texts)
         found = self._most_marked(document.id)
         texts = tuple(text for segment in found for text in self._texts(document, segment))
-        return Passage(document.id, moved.by, texts)
+        return InfluentialPassage(document.id, moved.by, texts)
 
     def _most_marked(self, document: str) -> list[int]:
         counts: dict[int, int] = {}
@@ -215,7 +222,7 @@ class _Shown:
                 counts[segment] = counts.get(segment, 0) + len(found)
         return sorted(sorted(counts, key=lambda segment: -counts[segment])[:_SEGMENTS])
 
-    def _texts(self, document: Document, segment: int) -> Iterator[Text]:
+    def _texts(self, document: Document, segment: int) -> Iterator[ReportText]:
         references = document.references_of(segment)
         shown = [name for name in (self._baseline, self._system) if name]
         if len({document.outputs[name][segment] for name in shown}) == 1:
@@ -223,24 +230,26 @@ class _Shown:
         marks = {name: self._marked(name, document, segment) for name in shown}
         if document.sources:
             there = marks[self._system]["source"]
-            yield Text("source", "source", tuple(pieces(document.sources[segment], there)))
+            yield ReportText("source", "source", tuple(split_at_marks(document.sources[segment], there)))
         for place, reference in enumerate(references):
             name = f"reference {place + 1}" if len(references) > 1 else "reference"
             # Where this system lost nothing, what the baseline lost.
             lost = next(
                 (marks[name]["reference"] for name in reversed(shown) if marks[name]["reference"]), ()
             )
-            yield Text("reference", name, tuple(pieces(reference, () if place else lost)))
+            yield ReportText("reference", name, tuple(split_at_marks(reference, () if place else lost)))
         for name in shown:
-            side: Side = "output" if name == self._system else "baseline"
-            yield Text(side, name, tuple(pieces(document.outputs[name][segment], marks[name]["output"])))
+            side: TextSide = "output" if name == self._system else "baseline"
+            yield ReportText(
+                side, name, tuple(split_at_marks(document.outputs[name][segment], marks[name]["output"]))
+            )
 
     def _marked(self, system: str, document: Document, segment: int) -> dict[str, Sequence[Mark]]:
         """The marks by side; of a metric that makes none, where output and reference differ."""
         marks, references = self._marks[system], document.references_of(segment)
         if marks is None and references:
             output = document.outputs[system][segment]
-            ours, theirs = differences(output, references[0], self._corpus.target_language)
+            ours, theirs = difference_marks(output, references[0], self._corpus.target_language)
             return {"source": (), "reference": theirs, "output": ours}
         sides = ("source", "reference", "output")
         return {side: (marks or {}).get((document.id, segment, side), ()) for side in sides}

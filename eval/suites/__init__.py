@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from eval.suites.bwb.suite import BwbSuite
-from eval.suites.cai_xiong.suite import CaiXiong
+from eval.suites.cai_xiong.suite import CaiXiongSuite
 from eval.suites.dip.suite import DipSuite
 from eval.suites.ltcr import LtcrSuite
 from eval.suites.suite import Suite
@@ -13,7 +13,7 @@ from eval.suites.suite import Suite
 __all__ = ["SUITES"]
 
 SUITES: Mapping[str, Callable[[], Suite]] = {
-    "cai-xiong": CaiXiong,
+    "cai-xiong": CaiXiongSuite,
     "ltcr": LtcrSuite,
     "bwb": BwbSuite,
     "dip": DipSuite,

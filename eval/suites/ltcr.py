@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eval.annotate.protocol import Annotator
-from eval.corpus import Corpus
-from eval.ltcr.chains import read_annotated
-from eval.ltcr.check import read_test_set
-from eval.ltcr.metric import Ltcr
-from eval.metric import Metric
-from eval.standard.sacre import Bleu
-from eval.suites.outputs import REFERENCES, rows_of, with_outputs
-from eval.suites.suite import Outcome, Table, published
-from eval.word_alignment.aligner import WordAligner
+from benchmarks.studies.ltcr_validity import read_test_set
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators.protocol import Annotator
+from eval.linguistics.word_alignment.protocol import WordAligner
+from eval.metrics.ltcr.chains import read_annotated_chains
+from eval.metrics.ltcr.metric import Ltcr
+from eval.metrics.metric import Metric
+from eval.metrics.sacrebleu import Bleu
+from eval.suites.outputs import REFERENCES_LABEL, add_outputs, score_rows
+from eval.suites.suite import SuiteResult, SuiteTable, published_rows
 
 COLUMNS = ("BLEU", "L-All", "L-Anno")
 # Table 6 of the paper.
@@ -41,27 +41,29 @@ class LtcrSuite:
         "each with word, translation and positions, pairs of a sentence and a token, counted from 0."
     )
 
-    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+    def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: a line for each sentence, article after article."""
-        corpus, annotated = _named(read_test_set(data)), read_annotated(data)
-        corpus = with_outputs(corpus, systems)
+        corpus, annotated = _named(read_test_set(data)), read_annotated_chains(data)
+        corpus = add_outputs(corpus, systems)
         chains = Ltcr(aligner=self.aligner, annotator=self.annotator)
         metrics: dict[str, Metric] = {
             "BLEU": Bleu(lowercase=True),
             "L-All": chains,
             "L-Anno": replace(chains, annotated=annotated),
         }
-        rows, signatures = rows_of(corpus, metrics, [*systems, REFERENCES])
-        table = Table(
+        rows, signatures = score_rows(corpus, metrics, [*systems, REFERENCES_LABEL])
+        table = SuiteTable(
             "BLEU, L-All and L-Anno (as in Table 6)",
             COLUMNS,
-            (*rows, *published(_PUBLISHED, COLUMNS)),
+            (*rows, *published_rows(_PUBLISHED, COLUMNS)),
             "By construction L-Anno of the references is 100: what they lack is the word aligner's error.",
         )
-        return Outcome(self.name, (table,), signatures, self.paper)
+        return SuiteResult(self.name, (table,), signatures, self.paper)
 
 
 def _named(corpus: Corpus) -> Corpus:
     """With the references as a system under the name of their row."""
-    documents = (replace(one, outputs={REFERENCES: one.outputs["reference"]}) for one in corpus.documents)
+    documents = (
+        replace(one, outputs={REFERENCES_LABEL: one.outputs["reference"]}) for one in corpus.documents
+    )
     return replace(corpus, documents=tuple(documents))

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ape.errors import InputError
-from ape.languages import name_of
-from eval.corpus import Corpus
-from eval.metric import Counted, Metric, Score, Unmeasured
-from eval.reading.checks import other_language
-from eval.reading.given import Lines, joined
-from eval.reading.read import cut_lines
-from eval.suites.suite import Row
+from ape.text.languages import language_name
+from eval.corpus.corpus import Corpus
+from eval.corpus.raw_document import TextLines, join_lines
+from eval.corpus.reader import read_output_lines
+from eval.corpus.validation import detect_other_language
+from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.suites.suite import SuiteRow
 
-REFERENCES = "the references"
+REFERENCES_LABEL = "the references"
 """The name of the row in which a suite scores its own references."""
 
 
-def with_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
+def add_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
     """The same with the outputs in these files."""
     lengths = [len(document) for document in corpus.documents]
     for name, path in systems.items():
@@ -26,13 +26,13 @@ def with_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
             raise InputError(
                 f"A system can't be called {name!r}: that row is the suite's own.", field="system"
             )
-        parts = cut_lines(path, lengths, whole="the suite")
+        parts = read_output_lines(path, lengths, whole="the suite")
         check_outputs(parts, corpus.target_language)
         corpus = corpus.with_system(name, [[text or "" for text in part.texts] for part in parts])
     return corpus
 
 
-def check_outputs(parts: Sequence[Lines], language: str) -> None:
+def check_outputs(parts: Sequence[TextLines], language: str) -> None:
     """No line is empty, and the whole is not in another language."""
     for part in parts:
         for place, text in enumerate(part.texts):
@@ -40,30 +40,30 @@ def check_outputs(parts: Sequence[Lines], language: str) -> None:
                 raise InputError(
                     f"{part.place(place)} is empty. Each segment needs its output.", field="system"
                 )
-    whole = joined(parts)
-    if found := other_language(whole, language):
+    whole = join_lines(parts)
+    if found := detect_other_language(whole, language):
         raise InputError(
-            f"{whole.place(0)}: the output seems to be {name_of(found)} from there on, and the suite is for "
-            f"{name_of(language)}.",
+            f"{whole.place(0)}: the output seems to be {language_name(found)} from there on, and the suite is for "
+            f"{language_name(language)}.",
             field="system",
         )
 
 
-def scored(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasured:
+def score_system(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasured:
     """A system's score of the whole corpus."""
     counted = metric.count(corpus, system)
-    return counted.scored() if isinstance(counted, Counted) else counted
+    return counted.scored() if isinstance(counted, MetricCounts) else counted
 
 
-def rows_of(
+def score_rows(
     corpus: Corpus, metrics: Mapping[str, Metric], systems: Iterable[str]
-) -> tuple[list[Row], dict[str, str]]:
+) -> tuple[list[SuiteRow], dict[str, str]]:
     """A row of each system with its score by each metric, in its own column; and the signatures."""
     cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}
     signatures = {}
     for column, metric in metrics.items():
         for name, row in cells.items():
-            found = scored(corpus, metric, name)
+            found = score_system(corpus, metric, name)
             row[column] = found.value if isinstance(found, Score) else None
             signatures[column] = found.signature
-    return [Row(name, found) for name, found in cells.items()], signatures
+    return [SuiteRow(name, found) for name, found in cells.items()], signatures

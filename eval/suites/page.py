@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 
 from jinja2 import Environment
 
-from ape.report.standalone import asset, templates, write_whole
-from eval.suites.suite import Outcome, Picture
+from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from eval.suites.suite import SuiteFigure, SuiteResult
 
 
-def write_page(outcome: Outcome, path: Path) -> None:
+def write_page(outcome: SuiteResult, path: Path) -> None:
     """Write it to `path`, replacing what was there only once the page is whole."""
     text = (
         _templates()
@@ -21,13 +21,13 @@ def write_page(outcome: Outcome, path: Path) -> None:
         .render(
             outcome=outcome,
             pictures=[(one, _drawn(one)) for one in outcome.pictures],
-            style=asset("eval.report", "style.css") + asset("eval.suites", "suite.css"),
+            style=page_asset("eval.report", "style.css") + page_asset("eval.suites", "suite.css"),
         )
     )
-    write_whole(path, [text])
+    write_text_atomic(path, [text])
 
 
-def _drawn(picture: Picture) -> str:
+def _drawn(picture: SuiteFigure) -> str:
     """As a page holds it within itself."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "picture.png"
@@ -35,7 +35,7 @@ def _drawn(picture: Picture) -> str:
         return base64.b64encode(file.read_bytes()).decode()
 
 
-def number(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Counts as they are, all else with two digits."""
     if value is None:
         return "n/a"
@@ -44,4 +44,4 @@ def number(value: float | None) -> str:
 
 @lru_cache
 def _templates() -> Environment:
-    return templates("eval.suites", filters={"number": number})
+    return page_templates("eval.suites", filters={"number": format_number})

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SuiteRow:
     """A line of a table: a system's numbers by column, None where there is nothing to measure."""
 
     name: str
@@ -21,12 +21,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SuiteTable:
     """What a paper shows, with what we measured first."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SuiteRow, ...]
     note: str = ""
     of: str = "system"
     """What a row is of."""
@@ -38,7 +38,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class SuiteFigure:
     """A figure for the page, drawn when it is asked for."""
 
     title: str
@@ -48,17 +48,17 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SuiteResult:
     """All tables of a suite, how the numbers were got, and every verdict for who wants to look."""
 
     suite: str
-    tables: tuple[Table, ...]
+    tables: tuple[SuiteTable, ...]
     signatures: Mapping[str, str]
     paper: str
     cases: tuple[Mapping[str, Any], ...] = ()
     slips: tuple[str, ...] = ()
     """Of the annotators whose work the data is: file, line, column, and what is wrong there."""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[SuiteFigure, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; without the cases."""
@@ -102,17 +102,18 @@ class Suite(Protocol):
     def where(self) -> str:
         """How to get the data, as a sentence."""
 
-    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+    def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs in these files; the references are scored too, as a check of the suite itself."""
 
 
-def share(right: int, decided: int) -> float | None:
+def accuracy_percent(right: int, decided: int) -> float | None:
     """A percentage, or None of nothing."""
     return 100 * right / decided if decided else None
 
 
-def published(rows: Mapping[str, Sequence[float | None]], columns: Sequence[str]) -> list[Row]:
+def published_rows(rows: Mapping[str, Sequence[float | None]], columns: Sequence[str]) -> list[SuiteRow]:
     """Rows of a paper, by system."""
     return [
-        Row(name, dict(zip(columns, values, strict=True)), published=True) for name, values in rows.items()
+        SuiteRow(name, dict(zip(columns, values, strict=True)), published=True)
+        for name, values in rows.items()
     ]

@@ -13,57 +13,57 @@ from typing import TypeVar
 
 from ape.errors import InputError
 from finetune.data import filters
-from finetune.data.choose import held_out_examples, select, train_examples
-from finetune.data.duplicates import unlike, without_near_repeats, without_repeats
-from finetune.data.funnel import Funnel
-from finetune.data.paragraph import Paragraph
-from finetune.data.recipe import FilterName, Recipe
+from finetune.data.duplicates import drop_duplicates, drop_near_duplicates, drop_overlapping
+from finetune.data.example import SPLITS, Example
+from finetune.data.funnel import FilterFunnel
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.recipe import DataRecipe, FilterName
+from finetune.data.selection import choose_held_out_examples, choose_train_examples, select_paragraphs
 from finetune.data.split import split_by_book
-from finetune.data.stutter import stuttering
-from finetune.data.tokens import TokenCounter
-from finetune.example import SPLITS, Example
+from finetune.data.stutter import make_stutter_examples
+from finetune.data.token_counter import TokenCounter
 
 T = TypeVar("T")
 # Goes through items one by one, and shows how far it is.
-Watch = Callable[[str, Sequence[T]], Iterable[T]]
+ProgressWrapper = Callable[[str, Sequence[T]], Iterable[T]]
 
 
-def unwatched(_what: str, items: Sequence[T]) -> Iterable[T]:
+def without_progress(_what: str, items: Sequence[T]) -> Iterable[T]:
     """Without any show."""
     return items
 
 
 @dataclass(slots=True)
-class Built:
+class TrainingSet:
     """A training set, with how it came about and what the user should know."""
 
     splits: dict[str, list[Example]] = field(default_factory=dict)
-    funnel: Funnel = field(default_factory=Funnel)
+    funnel: FilterFunnel = field(default_factory=FilterFunnel)
     remarks: list[str] = field(default_factory=list)
     read: int = 0
 
 
-def build(
-    paragraphs: Sequence[Paragraph],
-    recipe: Recipe,
+def build_training_set(
+    paragraphs: Sequence[TrainingParagraph],
+    recipe: DataRecipe,
     *,
     counter: TokenCounter,
-    watch: Watch[Paragraph] = unwatched,
-) -> Built:
+    watch: ProgressWrapper[TrainingParagraph] = without_progress,
+) -> TrainingSet:
     """Make the examples. The same paragraphs, recipe and counter give the same examples in the same order."""
-    built = Built(read=len(paragraphs))
-    clean = _clean(paragraphs, recipe, built.funnel, watch)
+    built = TrainingSet(read=len(paragraphs))
+    clean = _filter_all_splits(paragraphs, recipe, built.funnel, watch)
     if not clean:
         raise InputError(f"No paragraph is left of {len(paragraphs):,}: {built.funnel.losses()}.")
     clean, built.remarks = split_by_book(clean, shares=recipe.shares, seed=recipe.seed)
-    sides = _apart(
+    sides = _remove_overlap(
         {side: [one for one in clean if one.split == side] for side in SPLITS}, recipe, built.funnel
     )
-    fit = _fit(sides["train"], recipe, counter, built.funnel)
-    chosen = select(fit, recipe, built.funnel)
-    built.splits["train"], remarks = train_examples(fit, chosen, recipe, built.funnel)
+    fit = _filter_train_split(sides["train"], recipe, counter, built.funnel)
+    chosen = select_paragraphs(fit, recipe, built.funnel)
+    built.splits["train"], remarks = choose_train_examples(fit, chosen, recipe, built.funnel)
     built.remarks += remarks
-    stutters, remarks = stuttering(
+    stutters, remarks = make_stutter_examples(
         built.splits["train"],
         recipe.stutter_share,
         tokens=recipe.tokens,
@@ -75,15 +75,20 @@ def build(
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
         held = sides[side]
         if recipe.select_held_out:
-            held = select(_fit(held, recipe, counter, Funnel()), recipe, Funnel())
-        built.splits[side] = held_out_examples(held, take, side=side, seed=recipe.seed)
+            held = select_paragraphs(
+                _filter_train_split(held, recipe, counter, FilterFunnel()), recipe, FilterFunnel()
+            )
+        built.splits[side] = choose_held_out_examples(held, take, side=side, seed=recipe.seed)
     _refuse_too_few(built, paragraphs, recipe)
     return built
 
 
-def _clean(
-    paragraphs: Sequence[Paragraph], recipe: Recipe, funnel: Funnel, watch: Watch[Paragraph]
-) -> list[Paragraph]:
+def _filter_all_splits(
+    paragraphs: Sequence[TrainingParagraph],
+    recipe: DataRecipe,
+    funnel: FilterFunnel,
+    watch: ProgressWrapper[TrainingParagraph],
+) -> list[TrainingParagraph]:
     """What concerns every side alike: untranslated, broken, foreign, misaligned."""
     left = [one for one in paragraphs if one.humans]
     if len(left) < len(paragraphs):
@@ -93,19 +98,19 @@ def _clean(
             kept = [good for one in watch(name, left) if (good := keep(one, recipe))]
             funnel.record(name, left, kept)
             left = kept
-    return [filters.best_reference(one) for one in watch("best reference", left)]
+    return [filters.put_best_reference_first(one) for one in watch("best reference", left)]
 
 
-def _fit(
-    paragraphs: Sequence[Paragraph], recipe: Recipe, counter: TokenCounter, funnel: Funnel
-) -> list[Paragraph]:
+def _filter_train_split(
+    paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe, counter: TokenCounter, funnel: FilterFunnel
+) -> list[TrainingParagraph]:
     """Those that can be trained on and are not there already. What is measured on stays whole: long, and repeated."""
-    steps: dict[FilterName, Callable[[list[Paragraph]], list[Paragraph]]] = {
+    steps: dict[FilterName, Callable[[list[TrainingParagraph]], list[TrainingParagraph]]] = {
         "tokens": lambda found: [
             one for one, count in zip(found, counter(found), strict=True) if count <= recipe.tokens
         ],
-        "duplicate": without_repeats,
-        "near duplicate": lambda found: without_near_repeats(found, likeness=recipe.near),
+        "duplicate": drop_duplicates,
+        "near duplicate": lambda found: drop_near_duplicates(found, likeness=recipe.near),
     }
     left = list(paragraphs)
     for name, work in steps.items():
@@ -116,18 +121,20 @@ def _fit(
     return left
 
 
-def _apart(sides: dict[str, list[Paragraph]], recipe: Recipe, funnel: Funnel) -> dict[str, list[Paragraph]]:
+def _remove_overlap(
+    sides: dict[str, list[TrainingParagraph]], recipe: DataRecipe, funnel: FilterFunnel
+) -> dict[str, list[TrainingParagraph]]:
     """The sides, with nothing on one that is nearly on another: test keeps its own, then dev, then train."""
     if not recipe.uses("on both sides"):
         return sides
-    dev = unlike(sides["dev"], sides["test"], likeness=recipe.near)
-    train = unlike(sides["train"], [*dev, *sides["test"]], likeness=recipe.near)
+    dev = drop_overlapping(sides["dev"], sides["test"], likeness=recipe.near)
+    train = drop_overlapping(sides["train"], [*dev, *sides["test"]], likeness=recipe.near)
     kept = {"train": train, "dev": dev, "test": sides["test"]}
     funnel.record("on both sides", [*chain(*sides.values())], [*chain(*kept.values())])
     return kept
 
 
-def _refuse_too_few(built: Built, paragraphs: Sequence[Paragraph], recipe: Recipe) -> None:
+def _refuse_too_few(built: TrainingSet, paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe) -> None:
     count = len(built.splits["train"])
     if count < recipe.fewest:
         raise InputError(

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from ape.errors import InputError
-from finetune.example import SPLITS, Example, Kind
+from finetune.data.example import SPLITS, Example, ExampleKind
 
-MANIFEST = "manifest.json"
+MANIFEST_FILE = "manifest.json"
 COLUMNS = tuple(field.name for field in fields(Example))
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class ExampleDataset:
     """The examples of a directory by split, read from disk as they are asked for."""
 
     directory: Path
@@ -61,7 +61,7 @@ class _Rows(Sequence[Example]):
         return (Example(**row) for row in self.table)
 
 
-def write_examples(
+def write_dataset(
     directory: Path, splits: Mapping[str, Sequence[Example]], manifest: Mapping[str, Any]
 ) -> None:
     """Write them, the manifest last: a directory with a manifest is whole."""
@@ -75,20 +75,20 @@ def write_examples(
     }
     DatasetDict(tables).save_to_disk(str(directory))
     text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True)
-    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (directory / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def read_examples(directory: Path) -> Examples:
+def read_dataset(directory: Path) -> ExampleDataset:
     """The examples that `ape finetune build` wrote there."""
     from datasets import load_from_disk
 
     try:
-        content = (directory / MANIFEST).read_bytes()
+        content = (directory / MANIFEST_FILE).read_bytes()
         manifest = json.loads(content)
         splits = load_from_disk(str(directory))
     except FileNotFoundError as error:
         raise InputError(
-            f"{directory} holds no examples: `ape finetune build` makes such a directory, with its {MANIFEST}."
+            f"{directory} holds no examples: `ape finetune build` makes such a directory, with its {MANIFEST_FILE}."
         ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"The examples in {directory} can't be read: {error}") from error
@@ -98,7 +98,7 @@ def read_examples(directory: Path) -> Examples:
             f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again."
         )
     digest = hashlib.sha256(content).hexdigest()[:16]
-    return Examples(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
+    return ExampleDataset(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
 
 
-__all__ = ["COLUMNS", "MANIFEST", "Examples", "Kind", "read_examples", "write_examples"]
+__all__ = ["COLUMNS", "MANIFEST_FILE", "ExampleDataset", "ExampleKind", "read_dataset", "write_dataset"]

@@ -14,17 +14,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from finetune.data.paragraph import Paragraph
+from finetune.data.paragraph import TrainingParagraph
 
 SHINGLE = 5
 # Sixteen bands of four: two texts that are 0.8 alike miss each other once in 5,000 times, 0.7 alike once in 80.
 BANDS, ROWS = 16, 4
 # "He nodded." stands in every novel, and gives nothing away.
-FEWEST_LETTERS = 40
+MIN_LETTERS = 40
 
 # What characters are worth in letters, from each of these on. A Chinese novel of 18,965 was 3.4 times as long in
 # English; kana and Hangul are syllables. Thai, Lao, Khmer and Burmese have no spaces, but they have letters.
-_WORTH = {
+_LETTERS_BY_CODE_POINT = {
     0x0: 1,
     0x3041: 2, 0x3100: 1,  # Hiragana and Katakana
     0x3400: 3, 0xA000: 1,  # Han
@@ -32,27 +32,29 @@ _WORTH = {
     0xF900: 3, 0xFB00: 1,  # Han, for compatibility
     0x20000: 3, 0x40000: 1,  # Han, the rarer ones
 }  # fmt: skip
-_FROM, _LETTERS = np.array([*_WORTH]), np.array([*_WORTH.values()])
+_FROM, _LETTERS = np.array([*_LETTERS_BY_CODE_POINT]), np.array([*_LETTERS_BY_CODE_POINT.values()])
 
 _Hashes = NDArray[np.uint64]
 _SPACE = re.compile(r"\W+")
 
 
-def without_repeats(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+def drop_duplicates(paragraphs: Sequence[TrainingParagraph]) -> list[TrainingParagraph]:
     """Each source with its MT once; the first stays."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for one in paragraphs:
-        key = _as_asked(one)
+        key = _source_and_mt(one)
         if key not in seen:
             seen.add(key)
             kept.append(one)
     return kept
 
 
-def without_near_repeats(paragraphs: Sequence[Paragraph], *, likeness: float) -> list[Paragraph]:
+def drop_near_duplicates(
+    paragraphs: Sequence[TrainingParagraph], *, likeness: float
+) -> list[TrainingParagraph]:
     """Each source once, up to small differences; the first stays."""
-    index = Index(likeness)
+    index = NearDuplicateIndex(likeness)
     kept = []
     for one in paragraphs:
         if one.source not in index:
@@ -61,30 +63,30 @@ def without_near_repeats(paragraphs: Sequence[Paragraph], *, likeness: float) ->
     return kept
 
 
-def unlike(
-    paragraphs: Sequence[Paragraph], others: Iterable[Paragraph], *, likeness: float
-) -> list[Paragraph]:
+def drop_overlapping(
+    paragraphs: Sequence[TrainingParagraph], others: Iterable[TrainingParagraph], *, likeness: float
+) -> list[TrainingParagraph]:
     """The paragraphs that have neither source nor human version in common with any of the others, or nearly.
 
     A commonplace is common to all books; it counts where the MT is the same as well.
     """
-    sources, humans = Index(likeness), Index(likeness)
+    sources, humans = NearDuplicateIndex(likeness), NearDuplicateIndex(likeness)
     asked: set[tuple[str, str]] = set()
     for other in others:
-        asked.add(_as_asked(other))
+        asked.add(_source_and_mt(other))
         sources.add(other.source)
         for _, text in other.humans:
             humans.add(text)
     return [
         one
         for one in paragraphs
-        if _as_asked(one) not in asked
+        if _source_and_mt(one) not in asked
         and one.source not in sources
         and not any(text in humans for _, text in one.humans)
     ]
 
 
-class Index:
+class NearDuplicateIndex:
     """Texts, and whether one that is nearly the same is among them."""
 
     def __init__(self, likeness: float) -> None:
@@ -108,7 +110,7 @@ class Index:
         return any(jaccard(found, self._shingles[place]) >= self.likeness for place in near)
 
 
-def _as_asked(paragraph: Paragraph) -> tuple[str, str]:
+def _source_and_mt(paragraph: TrainingParagraph) -> tuple[str, str]:
     """What a model is shown of it."""
     return _plain(paragraph.source), _plain(paragraph.mt)
 
@@ -120,7 +122,7 @@ def _plain(text: str) -> str:
 def shingles(text: str) -> _Hashes:
     """Hashes of the runs of letters in a text, each once, in order; none of a short text."""
     codes = _letters(_plain(text))
-    if codes.size < FEWEST_LETTERS:
+    if codes.size < MIN_LETTERS:
         return np.empty(0, np.uint64)
     last = codes.size - SHINGLE + 1
     runs = np.zeros(last, np.uint64)

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import regex
 
-from ape.edits import edit_rate
-from ape.languages import detect
-from ape.words import words
-from finetune.data.paragraph import Paragraph
-from finetune.data.recipe import FilterName, Recipe
-from finetune.data.scores import bleu_of
+from ape.edits.diff import edit_rate
+from ape.text.languages import detect_language
+from ape.text.tokens import words
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.recipe import DataRecipe, FilterName
+from finetune.data.sentence_bleu import paragraph_bleu
 
-Filter = Callable[[Paragraph, Recipe], Paragraph | None]
+ParagraphFilter = Callable[[TrainingParagraph, DataRecipe], TrainingParagraph | None]
 
 _CHAPTER = regex.compile(r"\bchapter\b", regex.IGNORECASE)
 _NUMERAL = r"(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
@@ -31,7 +31,7 @@ _UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 _SAME_LANGUAGE = 0.4
 
 
-def _with(paragraph: Paragraph, keep: Callable[[str], bool]) -> Paragraph | None:
+def _keep_humans(paragraph: TrainingParagraph, keep: Callable[[str], bool]) -> TrainingParagraph | None:
     """The paragraph with the human versions that pass."""
     humans = tuple(one for one in paragraph.humans if keep(one[1]))
     if not humans:
@@ -39,14 +39,14 @@ def _with(paragraph: Paragraph, keep: Callable[[str], bool]) -> Paragraph | None
     return paragraph if len(humans) == len(paragraph.humans) else replace(paragraph, humans=humans)
 
 
-def empty(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
+def drop_empty(paragraph: TrainingParagraph, _recipe: DataRecipe) -> TrainingParagraph | None:
     """A side without a letter or a digit."""
     if not words(paragraph.source) or not words(paragraph.mt):
         return None
-    return _with(paragraph, lambda human: bool(words(human)))
+    return _keep_humans(paragraph, lambda human: bool(words(human)))
 
 
-def short(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+def drop_short_headings(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
     """A heading: a translated side is short, and one has "chapter" or a Roman numeral in it."""
     sides = [paragraph.mt, *(text for _, text in paragraph.humans)]
     if not any(_is_short(side, recipe) for side in sides):
@@ -54,26 +54,26 @@ def short(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
     return None if any(_CHAPTER.search(side) or _NUMBERED.search(side) for side in sides) else paragraph
 
 
-def _is_short(text: str, recipe: Recipe) -> bool:
+def _is_short(text: str, recipe: DataRecipe) -> bool:
     return len(text) < recipe.short_characters or len(text.split()) < recipe.short_tokens
 
 
-def language(paragraph: Paragraph, _recipe: Recipe) -> Paragraph | None:
+def drop_wrong_language(paragraph: TrainingParagraph, _recipe: DataRecipe) -> TrainingParagraph | None:
     """An MT or a human version that is not in the target language, where the text is long enough to tell."""
     target = paragraph.target_language
-    if detect(paragraph.mt, default=target) != target:
+    if detect_language(paragraph.mt, default=target) != target:
         return None
     known = set(words(paragraph.mt))
 
     def fits(human: str) -> bool:
         own = words(human)
         shared = sum(map(known.__contains__, own))
-        return shared >= _SAME_LANGUAGE * len(own) or detect(human, default=target) == target
+        return shared >= _SAME_LANGUAGE * len(own) or detect_language(human, default=target) == target
 
-    return _with(paragraph, fits)
+    return _keep_humans(paragraph, fits)
 
 
-def ratio(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+def drop_by_length_ratio(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
     """One side with too many words for those of another: something is left out, or aligned wrongly."""
     sides = [len(words(paragraph.mt))]
     if paragraph.source_language not in _UNSPACED:
@@ -85,23 +85,23 @@ def ratio(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
         counts = [*sides, len(words(human))]
         return max(counts) <= recipe.ratio * min(counts)
 
-    return _with(paragraph, fits)
+    return _keep_humans(paragraph, fits)
 
 
-def bleu(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+def drop_by_bleu(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
     """A human version that has next to nothing in common with the MT: most likely of another place."""
-    return _with(paragraph, lambda human: bleu_of(paragraph, human) >= recipe.bleu)
+    return _keep_humans(paragraph, lambda human: paragraph_bleu(paragraph, human) >= recipe.bleu)
 
 
-def best_reference(paragraph: Paragraph) -> Paragraph:
+def put_best_reference_first(paragraph: TrainingParagraph) -> TrainingParagraph:
     """With the human version that is nearest to the MT first; of equals, the earlier."""
     if len(paragraph.humans) == 1:
         return paragraph
-    ranked = sorted(paragraph.humans, key=lambda one: -bleu_of(paragraph, one[1]))
+    ranked = sorted(paragraph.humans, key=lambda one: -paragraph_bleu(paragraph, one[1]))
     return replace(paragraph, humans=tuple(ranked))
 
 
-def rate(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
+def drop_by_edit_rate(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
     """A rewrite rather than a repair: more edits than the cap, for each word of the MT."""
     if recipe.edit_rate is None or edit_rate(paragraph.mt, paragraph.human) <= recipe.edit_rate:
         return paragraph
@@ -109,10 +109,10 @@ def rate(paragraph: Paragraph, recipe: Recipe) -> Paragraph | None:
 
 
 # Those that look at one paragraph at a time and apply on every side of the split, in their order.
-FILTERS: dict[FilterName, Filter] = {
-    "empty": empty,
-    "short": short,
-    "language": language,
-    "ratio": ratio,
-    "bleu": bleu,
+FILTERS: dict[FilterName, ParagraphFilter] = {
+    "empty": drop_empty,
+    "short": drop_short_headings,
+    "language": drop_wrong_language,
+    "ratio": drop_by_length_ratio,
+    "bleu": drop_by_bleu,
 }

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from finetune.data.paragraph import Paragraph
+from finetune.data.paragraph import TrainingParagraph
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FilterStep:
     """A filter's work: how many came, of all sides or of "train", and how many it dropped, by language pair."""
 
     name: str
@@ -30,19 +30,24 @@ class Step:
 
 
 @dataclass(slots=True)
-class Funnel:
+class FilterFunnel:
     """The steps in their order."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[FilterStep] = field(default_factory=list)
 
     def record(
-        self, name: str, before: Sequence[Paragraph], after: Sequence[Paragraph], *, side: str = "all"
+        self,
+        name: str,
+        before: Sequence[TrainingParagraph],
+        after: Sequence[TrainingParagraph],
+        *,
+        side: str = "all",
     ) -> None:
         """Note a step from what came and what is left."""
         dropped = Counter(one.pair for one in before)
         dropped.subtract(one.pair for one in after)
         counts = {pair: count for pair, count in sorted(dropped.items()) if count}
-        self.steps.append(Step(name, side, len(before), counts))
+        self.steps.append(FilterStep(name, side, len(before), counts))
 
     def losses(self, pair: str | None = None) -> str:
         """Which filter took how many, the greediest first, as a clause of a sentence."""

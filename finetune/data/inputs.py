@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 from ape.errors import InputError
 from finetune.data.par3 import read_par3
-from finetune.data.paragraph import Paragraph
+from finetune.data.paragraph import TrainingParagraph
 from finetune.data.raw_books import read_raw_book
 from finetune.data.recipe import RawBook
-from finetune.data.rows import Languages, read_rows
-from finetune.data.soundness import refuse_half_characters, refuse_slips
+from finetune.data.row_reader import DefaultLanguages, read_training_rows
+from finetune.data.sanity_checks import refuse_lone_surrogates, refuse_wrong_sides
 
 if TYPE_CHECKING:
-    from finetune.data.align import Encoder, Progress
+    from finetune.data.alignment import AlignmentProgress, SentenceEncoder
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class BuildInputs:
     """Files by kind. `sides` are files whose paragraphs belong to one side of the split, by its name."""
 
     par3: tuple[Path, ...] = ()
     rows: tuple[Path, ...] = ()
     sides: dict[str, tuple[Path, ...]] = field(default_factory=dict)
     books: tuple[RawBook, ...] = ()
-    languages: Languages = field(default_factory=Languages)
+    languages: DefaultLanguages = field(default_factory=DefaultLanguages)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -39,13 +39,13 @@ class Inputs:
 
 
 def read_inputs(
-    inputs: Inputs,
+    inputs: BuildInputs,
     *,
     rows_as_book: int | None = None,
     check_languages: bool = True,
-    encoder: Encoder | None = None,
-    progress: Progress | None = None,
-) -> list[Paragraph]:
+    encoder: SentenceEncoder | None = None,
+    progress: AlignmentProgress | None = None,
+) -> list[TrainingParagraph]:
     """The paragraphs of all files. The encoder is that of raw books, and the progress is theirs."""
     if not inputs.files:
         raise InputError(
@@ -57,15 +57,18 @@ def read_inputs(
             "not both."
         )
     paragraphs = list(_read(inputs, rows_as_book, encoder, progress))
-    refuse_same_ids(paragraphs)
-    refuse_half_characters(paragraphs)
-    refuse_slips(paragraphs, check_languages=check_languages)
+    refuse_duplicate_ids(paragraphs)
+    refuse_lone_surrogates(paragraphs)
+    refuse_wrong_sides(paragraphs, check_languages=check_languages)
     return paragraphs
 
 
 def _read(
-    inputs: Inputs, rows_as_book: int | None, encoder: Encoder | None, progress: Progress | None
-) -> Iterator[Paragraph]:
+    inputs: BuildInputs,
+    rows_as_book: int | None,
+    encoder: SentenceEncoder | None,
+    progress: AlignmentProgress | None,
+) -> Iterator[TrainingParagraph]:
     for path in inputs.par3:
         yield from read_par3(path, languages=inputs.languages)
     for book in inputs.books:
@@ -77,13 +80,13 @@ def _read(
             progress=progress,
         )
     for path in inputs.rows:
-        yield from read_rows(path, languages=inputs.languages, rows_as_book=rows_as_book)
+        yield from read_training_rows(path, languages=inputs.languages, rows_as_book=rows_as_book)
     for side, paths in inputs.sides.items():
         for path in paths:
-            yield from read_rows(path, languages=inputs.languages, split=side)
+            yield from read_training_rows(path, languages=inputs.languages, split=side)
 
 
-def refuse_same_ids(paragraphs: Sequence[Paragraph]) -> None:
+def refuse_duplicate_ids(paragraphs: Sequence[TrainingParagraph]) -> None:
     """Two paragraphs of one id are nearly always one paragraph twice."""
     seen: set[str] = set()
     for one in paragraphs:
@@ -95,7 +98,7 @@ def refuse_same_ids(paragraphs: Sequence[Paragraph]) -> None:
         seen.add(one.id)
 
 
-def file_hash(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """The sha256 of a file."""
     try:
         with path.open("rb") as file:

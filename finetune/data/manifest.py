@@ -11,12 +11,12 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from finetune.data.build import Built
-from finetune.data.inputs import Inputs, file_hash
-from finetune.data.recipe import Recipe
-from finetune.data.scores import bleu_signature
-from finetune.data.tokens import TokenCounter
-from finetune.example import Example
+from finetune.data.build import TrainingSet
+from finetune.data.example import Example
+from finetune.data.inputs import BuildInputs, hash_file
+from finetune.data.recipe import DataRecipe
+from finetune.data.sentence_bleu import bleu_signature
+from finetune.data.token_counter import TokenCounter
 
 _LIBRARIES = (
     "ape-books",
@@ -29,11 +29,11 @@ _LIBRARIES = (
 )
 
 
-def manifest_of(
-    built: Built,
+def make_manifest(
+    built: TrainingSet,
     *,
-    inputs: Inputs,
-    recipe: Recipe,
+    inputs: BuildInputs,
+    recipe: DataRecipe,
     counter: TokenCounter,
     licences: Sequence[str],
     alignment: Mapping[str, Any] | None = None,
@@ -45,7 +45,7 @@ def manifest_of(
     targets = [one.target_language for examples in built.splits.values() for one in examples]
     return {
         "version": 1,
-        "inputs": [{"file": path.name, "sha256": file_hash(path)} for path in inputs.files],
+        "inputs": [{"file": path.name, "sha256": hash_file(path)} for path in inputs.files],
         "licences": list(licences),
         "settings": json.loads(recipe.model_dump_json(exclude={"books"})),
         "books": [_book(book.model_dump(mode="json", exclude_none=True)) for book in inputs.books],
@@ -90,11 +90,11 @@ def _split(examples: Sequence[Example]) -> dict[str, Any]:
         "kinds": dict(sorted(Counter(one.kind for one in examples).items())),
         "languages": dict(sorted(pairs.items())),
         "books": sorted({one.book for one in examples}),
-        "sha256": content_hash(examples),
+        "sha256": hash_examples(examples),
     }
 
 
-def content_hash(examples: Sequence[Example]) -> str:
+def hash_examples(examples: Sequence[Example]) -> str:
     """Of what the examples say, however they are stored."""
     digest = hashlib.sha256()
     for one in examples:

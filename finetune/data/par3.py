@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ape.errors import InputError
-from ape.languages import code_of
-from finetune.data.paragraph import Paragraph
-from finetune.data.rows import Languages
+from ape.text.languages import language_code
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.row_reader import DefaultLanguages
 
 
 class _Translation(BaseModel):
@@ -52,15 +52,15 @@ class _PlainUnpickler(pickle.Unpickler):
         raise _ClassFound(f"a reference to something outside, {str(pid)[:60]!r}")
 
 
-def read_par3(path: Path, *, languages: Languages) -> list[Paragraph]:
+def read_par3(path: Path, *, languages: DefaultLanguages) -> list[TrainingParagraph]:
     """The paragraphs of all books of a pickle. A book is named with its source language at the end, as "candide_fr".
 
     The source language that was given is that of books whose name does not say it.
     """
-    found: list[Paragraph] = []
+    found: list[TrainingParagraph] = []
     for name, book in _load(path).items():
         source = _language(name, languages.source, path.name)
-        found += _paragraphs(name, book, path.name, (source, code_of(languages.target or "en")))
+        found += _paragraphs(name, book, path.name, (source, language_code(languages.target or "en")))
     if not found:
         raise InputError(f"{path.name} has no paragraphs.")
     return found
@@ -93,16 +93,16 @@ def _load(path: Path) -> dict[str, _Book]:
 def _language(name: str, given: str | None, file: str) -> str:
     _, mark, ending = name.rpartition("_")
     if mark and len(ending) in (2, 3) and ending.isalpha():
-        return code_of(ending)
+        return language_code(ending)
     if given is None:
         raise InputError(
             f"The name of the book {name!r} of {file} does not end in its language, as candide_fr does. Give "
             "--source-language."
         )
-    return code_of(given)
+    return language_code(given)
 
 
-def _paragraphs(name: str, book: _Book, file: str, languages: tuple[str, str]) -> Iterator[Paragraph]:
+def _paragraphs(name: str, book: _Book, file: str, languages: tuple[str, str]) -> Iterator[TrainingParagraph]:
     sides = {"gt_paras": book.gt_paras}
     sides |= {who: one.translator_paras for who, one in book.translator_data.items()}
     for side, texts in sides.items():
@@ -117,4 +117,4 @@ def _paragraphs(name: str, book: _Book, file: str, languages: tuple[str, str]) -
         humans = tuple(
             (who, one.translator_paras[place].strip()) for who, one in book.translator_data.items()
         )
-        yield Paragraph(f"{name}:{place}", name, source.strip(), mt.strip(), humans, *languages)
+        yield TrainingParagraph(f"{name}:{place}", name, source.strip(), mt.strip(), humans, *languages)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from finetune.example import Example
+from finetune.data.example import Example
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class TrainingParagraph:
     """One place of a book. Of the `humans`, (translator, text) each, the first is the one to learn from.
 
     `split` is set where the user said by the file on which side the paragraph belongs.

@@ -7,33 +7,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ape.errors import InputError
-from ape.languages import code_of
-from finetune.data.paragraph import Paragraph
+from ape.text.languages import language_code
+from finetune.data.paragraph import TrainingParagraph
 from finetune.data.recipe import RawBook
-from finetune.data.rows import Languages
+from finetune.data.row_reader import DefaultLanguages
 
 if TYPE_CHECKING:
-    from finetune.data.align import Aligned, Encoder, Progress
+    from finetune.data.alignment import AlignedParagraph, AlignmentProgress, SentenceEncoder
 
 
 def read_raw_book(
     book: RawBook,
     *,
-    languages: Languages,
+    languages: DefaultLanguages,
     paragraphs_as_book: int | None = None,
-    encoder: Encoder | None = None,
-    progress: Progress | None = None,
-) -> list[Paragraph]:
+    encoder: SentenceEncoder | None = None,
+    progress: AlignmentProgress | None = None,
+) -> list[TrainingParagraph]:
     """Read its files and align them; the first paragraph is number 0.
 
     Languages that nobody gave are told from the text. A paragraph has the translators who have something there, which
     may be none of them. `paragraphs_as_book` cuts it into books of so many paragraphs, as `read_rows` does.
     """
-    from finetune.data.align import align_book
-    from finetune.data.raw import read_raw
+    from finetune.data.alignment import align_book
+    from finetune.data.raw_text import read_raw_paragraphs
 
-    source, mt = read_raw(book.source), read_raw(book.mt)
-    texts = {name: read_raw(path) for name, path in book.humans.items()}
+    source, mt = read_raw_paragraphs(book.source), read_raw_paragraphs(book.mt)
+    texts = {name: read_raw_paragraphs(path) for name, path in book.humans.items()}
     source_language = _language("source", book.source_language or languages.source, source, book)
     target_language = _language("target", book.target_language or languages.target, mt, book)
     try:
@@ -47,7 +47,7 @@ def read_raw_book(
     except InputError as error:
         raise InputError(f"The raw book {book.name!r} can't be aligned. {error}") from error
     return [
-        Paragraph(
+        TrainingParagraph(
             f"{book.name}:{one.index}",
             f"{book.name}#{one.index // paragraphs_as_book + 1}" if paragraphs_as_book else book.name,
             one.source.strip(),
@@ -62,22 +62,22 @@ def read_raw_book(
 
 def _language(side: str, given: str | None, text: Sequence[str], book: RawBook) -> str:
     """What was given, or what the text reads as."""
-    from finetune.data.align import language_of
+    from finetune.data.alignment import detect_book_language
 
-    if found := code_of(given) if given else language_of(text):
+    if found := language_code(given) if given else detect_book_language(text):
         return found
     raise InputError(
         f"The {side} language of the raw book {book.name!r} can't be told from its text. Give --{side}-language."
     )
 
 
-def _versions(aligned: Aligned) -> tuple[tuple[str, str], ...]:
+def _versions(aligned: AlignedParagraph) -> tuple[tuple[str, str], ...]:
     texts = ((name, text.strip()) for name, text in aligned.human.items())
     return tuple((name, text) for name, text in texts if text)
 
 
-def alignment_of(
-    paragraphs: Iterable[Paragraph], books: Sequence[RawBook], *, encoder: Encoder
+def summarise_alignment(
+    paragraphs: Iterable[TrainingParagraph], books: Sequence[RawBook], *, encoder: SentenceEncoder
 ) -> dict[str, Any]:
     """For the manifest: what told the likeness, and how many paragraphs each translator has nothing for."""
     counts: Counter[str] = Counter()
@@ -98,7 +98,7 @@ def alignment_of(
     }
 
 
-def remarks_on(alignment: Mapping[str, Any]) -> list[str]:
+def alignment_remarks(alignment: Mapping[str, Any]) -> list[str]:
     """A sentence for each translator who left paragraphs out."""
     return [
         f"{name} has nothing for {count:,} of the {told['paragraphs']:,} paragraphs of {book}."

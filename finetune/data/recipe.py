@@ -51,7 +51,7 @@ class RawBook(BaseModel):
         return self.model_copy(update=paths)
 
 
-class Recipe(BaseModel):
+class DataRecipe(BaseModel):
     """What is kept, how much of it, and on which side of the split."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -104,10 +104,10 @@ class Recipe(BaseModel):
         return name not in self.off
 
 
-def make_recipe(flags: Mapping[str, Any], config: Path | None = None) -> Recipe:
+def make_data_recipe(flags: Mapping[str, Any], config: Path | None = None) -> DataRecipe:
     """The settings of a file with those of the flags over them."""
     try:
-        return Recipe.model_validate({**(_read(config) if config else {}), **flags})
+        return DataRecipe.model_validate({**(_read(config) if config else {}), **flags})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ape.errors import InputError
-from finetune.data.paragraph import Paragraph
-from finetune.example import SPLITS
+from finetune.data.example import SPLITS
+from finetune.data.paragraph import TrainingParagraph
 
 
 def split_by_book(
-    paragraphs: Sequence[Paragraph], *, shares: Sequence[float], seed: int
-) -> tuple[list[Paragraph], list[str]]:
+    paragraphs: Sequence[TrainingParagraph], *, shares: Sequence[float], seed: int
+) -> tuple[list[TrainingParagraph], list[str]]:
     """The paragraphs with their sides, and what the user should know about it. Sides that were given stay."""
     remarks: list[str] = []
-    sides = _given(paragraphs)
+    sides = _preassigned_splits(paragraphs)
     if not sides:
         counts = Counter(one.book for one in paragraphs)
-        sides = assign(counts, shares=shares, seed=seed)
+        sides = assign_splits(counts, shares=shares, seed=seed)
         remarks = _remarks(counts, sides, shares)
     return [replace(one, split=sides[one.book]) for one in paragraphs], remarks
 
 
-def _given(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
+def _preassigned_splits(paragraphs: Sequence[TrainingParagraph]) -> dict[str, str]:
     """The sides of the books, where the user gave them; a book on two of them is refused."""
     sides: dict[str, str] = {}
     for one in paragraphs:
@@ -37,7 +37,7 @@ def _given(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
     return sides
 
 
-def assign(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> dict[str, str]:
+def assign_splits(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> dict[str, str]:
     """A side for each book, so that their paragraphs come near the shares; by chance, which the seed decides.
 
     Two books are train and dev; one is train.
@@ -53,11 +53,11 @@ def assign(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> 
         sides[book] = side
         room[side] -= counts[book]
     for side in wanted:
-        _fill(side, sides, counts)
+        _fill_empty_split(side, sides, counts)
     return sides
 
 
-def _fill(side: str, sides: dict[str, str], counts: Mapping[str, int]) -> None:
+def _fill_empty_split(side: str, sides: dict[str, str], counts: Mapping[str, int]) -> None:
     """Give an empty side the smallest book of the side that has most of them, if that leaves it some."""
     held = Counter(sides.values())
     if held[side] or not held:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from ape.loops import find_loops
-from finetune.data.paragraph import Paragraph
-from finetune.data.tokens import TokenCounter
-from finetune.example import Example
+from ape.text.repetition import find_loops
+from finetune.data.example import Example
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.token_counter import TokenCounter
 
-MADE = "=stutter"
+STUTTER_SUFFIX = "=stutter"
 # Most words, or characters where there are no spaces, that come again at once.
 _LONGEST = 8
 # Of a loop that was cut off in the middle of its phrase, as most are.
@@ -25,7 +25,7 @@ _CUT_OFF = 0.3
 _PIECE = re.compile(r"\S+\s*")
 
 
-def stuttering(
+def make_stutter_examples(
     examples: Sequence[Example], share: float, *, tokens: int, counter: TokenCounter, seed: int
 ) -> tuple[list[Example], list[str]]:
     """So many of the examples again, with a stutter, that these are the given share of all; and a remark if fewer.
@@ -39,7 +39,7 @@ def stuttering(
     waiting = [examples[at] for at in order]
     while waiting and len(made) < wanted:
         batch, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
-        made += _that_fit(batch, tokens, counter, seed)
+        made += _examples_within_limit(batch, tokens, counter, seed)
     remarks = [] if len(made) == wanted else [_too_few(len(examples), len(made), wanted, share)]
     return made, remarks
 
@@ -51,37 +51,45 @@ def _too_few(others: int, made: int, wanted: int, share: float) -> str:
     )
 
 
-def _that_fit(examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int) -> list[Example]:
+def _examples_within_limit(
+    examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int
+) -> list[Example]:
     found: dict[str, Example] = {}
     for most in (40, 10, 3):
         left = [
             made
             for one in examples
-            if one.id not in found and (made := _stuttered(one, most, f"{seed}:{one.id}"))
+            if one.id not in found and (made := _stutter_example(one, most, f"{seed}:{one.id}"))
         ]
         counts = counter([_paragraph(one) for one in left]) if left else []
         found |= {
-            one.id.removesuffix(MADE): one for one, count in zip(left, counts, strict=True) if count <= tokens
+            one.id.removesuffix(STUTTER_SUFFIX): one
+            for one, count in zip(left, counts, strict=True)
+            if count <= tokens
         }
     return [found[one.id] for one in examples if one.id in found]
 
 
-def _paragraph(one: Example) -> Paragraph:
-    return Paragraph(
+def _paragraph(one: Example) -> TrainingParagraph:
+    return TrainingParagraph(
         one.id, one.book, one.source, one.mt, (("", one.human),), one.source_language, one.target_language
     )
 
 
-def _stuttered(example: Example, most: int, seed: str) -> Example | None:
+def _stutter_example(example: Example, most: int, seed: str) -> Example | None:
     random = Random(seed)
     text = random.choice([example.mt, example.human]).strip()
     if find_loops(text):
         return None
-    mt = stutter(text, random, most=most)
-    return replace(example, id=f"{example.id}{MADE}", mt=mt, human=text, kind="stutter") if mt else None
+    mt = insert_stutter(text, random, most=most)
+    return (
+        replace(example, id=f"{example.id}{STUTTER_SUFFIX}", mt=mt, human=text, kind="stutter")
+        if mt
+        else None
+    )
 
 
-def stutter(text: str, random: Random, *, most: int) -> str | None:
+def insert_stutter(text: str, random: Random, *, most: int) -> str | None:
     """The text with a few words of it in a loop of up to `most` rounds; None where there are no words to choose."""
     pieces = _PIECE.findall(text)
     if len(pieces) < 3 and len(text) > 2 * _LONGEST:  # a script without spaces
@@ -93,13 +101,13 @@ def stutter(text: str, random: Random, *, most: int) -> str | None:
         return None
     # Most have two to five, and some go on and on.
     rounds = min(most, 1 + round(random.paretovariate(0.8)))
-    again = _followed(phrase if start else [phrase[0][0].lower() + phrase[0][1:], *phrase[1:]])
+    again = _with_trailing_space(phrase if start else [phrase[0][0].lower() + phrase[0][1:], *phrase[1:]])
     cut = again[: random.randrange(length)] if random.random() < _CUT_OFF else []
-    looped = [*_followed(phrase), *again * (rounds - 1), *cut]
+    looped = [*_with_trailing_space(phrase), *again * (rounds - 1), *cut]
     return "".join([*pieces[:start], *looped, *pieces[start + length :]]).strip()
 
 
-def _followed(phrase: list[str]) -> list[str]:
+def _with_trailing_space(phrase: list[str]) -> list[str]:
     """The phrase with a space behind it where its words have spaces between them."""
     spaced = any(piece != piece.rstrip() for piece in phrase) or len(phrase[-1]) > 1
     return [*phrase[:-1], phrase[-1] if not spaced else f"{phrase[-1].rstrip()} "]

@@ -21,21 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ape.adapters import read_adapter, read_base
-from ape.adapters.directory import CONFIG, WEIGHTS
-from ape.adapters.gguf import GGUF, NORMS, norms_hash
-from ape.adapters.tensors import read_tensors
+from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
+from ape.adapters.gguf import GGUF_FILE, NORMS_KEY, norms_hash
+from ape.adapters.safetensors_header import read_safetensors_header
 from ape.errors import AdapterRefused
-from finetune.base import FoundBase
-from finetune.export.aside import written_aside
+from ape.files.atomic import atomic_output
+from finetune.base_model import BaseLocation
 
-Array = NDArray[np.float32]
-Precision = Literal["float16", "float32"]
+FloatArray = NDArray[np.float32]
+LoraPrecision = Literal["float16", "float32"]
 _PREFIX = "base_model.model."
 _LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class GgufFamily:
     """How a model type of transformers goes in GGUF. `turned` are the modules with rows in another order there."""
 
     architecture: str
@@ -43,47 +43,50 @@ class Family:
 
 
 _ROTARY = ("q_proj", "k_proj")
-FAMILIES: Mapping[str, Family] = {
-    "llama": Family("llama", turned=_ROTARY),
-    "mistral": Family("llama", turned=_ROTARY),
-    "qwen2": Family("qwen2"),
-    "qwen3": Family("qwen3"),
+FAMILIES: Mapping[str, GgufFamily] = {
+    "llama": GgufFamily("llama", turned=_ROTARY),
+    "mistral": GgufFamily("llama", turned=_ROTARY),
+    "qwen2": GgufFamily("qwen2"),
+    "qwen3": GgufFamily("qwen3"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LoraFactors:
     """The two factors of a change: `down` is lora_A, `up` is lora_B."""
 
-    down: Array
-    up: Array
+    down: FloatArray
+    up: FloatArray
 
 
-def write_gguf_lora(adapter: Path, base: FoundBase, into: Path, *, precision: Precision = "float16") -> Path:
+def write_gguf_lora(
+    adapter: Path, base: BaseLocation, into: Path, *, precision: LoraPrecision = "float16"
+) -> Path:
     """Write the file, which has to be new; AdapterRefused with the reason where GGUF can't express the adapter."""
     seen = read_base(base.place)
     read_adapter("adapter", adapter, base=seen)
-    config = json.loads((adapter / CONFIG).read_text(encoding="utf-8"))
+    config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
     model = _model_config(base)
     family = _family(model)
     names = _Names(family, int(model["num_hidden_layers"]))
     pairs = {
-        names.of(module): _turned(pair, module, model, family) for module, pair in _scaled(adapter, config)
+        names.of(module): _permuted(pair, module, model, family)
+        for module, pair in _scaled_factors(adapter, config)
     }
     _refuse_overflow(pairs, precision)
-    with written_aside(into) as draft:
+    with atomic_output(into) as draft:
         _write(draft, pairs, family, alpha=_alpha(config), norms=_norms(base, names), precision=precision)
     return into
 
 
-def _model_config(base: FoundBase) -> dict[str, Any]:
+def _model_config(base: BaseLocation) -> dict[str, Any]:
     from transformers import AutoConfig
 
     config: dict[str, Any] = AutoConfig.from_pretrained(base.place).to_dict()
     return config
 
 
-def _family(model: Mapping[str, Any]) -> Family:
+def _family(model: Mapping[str, Any]) -> GgufFamily:
     kind = model.get("model_type")
     if kind not in FAMILIES:
         raise AdapterRefused(
@@ -96,7 +99,7 @@ def _family(model: Mapping[str, Any]) -> Family:
 class _Names:
     """GGUF's name for a module or tensor, from the map that the `gguf` package keeps for each architecture."""
 
-    def __init__(self, family: Family, layers: int) -> None:
+    def __init__(self, family: GgufFamily, layers: int) -> None:
         import gguf
 
         kinds = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}
@@ -109,10 +112,10 @@ class _Names:
         return f"{name}.weight"
 
 
-def _scaled(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str, Pair]]:
+def _scaled_factors(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str, LoraFactors]]:
     """The pairs by module, with what PEFT scales them by as far as alpha over the rank does not say it."""
-    sides: dict[str, dict[str, Array]] = {}
-    for name, tensor in read_tensors(adapter / WEIGHTS).items():
+    sides: dict[str, dict[str, FloatArray]] = {}
+    for name, tensor in read_safetensors_header(adapter / WEIGHTS_FILE).items():
         module, _, side = name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".")
         sides.setdefault(module, {})[side] = tensor.read().reshape(tensor.shape)
     found = []
@@ -120,7 +123,7 @@ def _scaled(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str, Pair]]:
         rank = both["lora_A"].shape[0]
         factor = _scaling(config, module, rank) * rank / _alpha(config)
         up = both["lora_B"] if factor == 1 else both["lora_B"] * np.float32(factor)
-        found.append((module, Pair(both["lora_A"], up)))
+        found.append((module, LoraFactors(both["lora_A"], up)))
     return found
 
 
@@ -137,23 +140,23 @@ def _scaling(config: Mapping[str, Any], module: str, rank: int) -> float:
     return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
 
 
-def _turned(pair: Pair, module: str, model: Mapping[str, Any], family: Family) -> Pair:
+def _permuted(pair: LoraFactors, module: str, model: Mapping[str, Any], family: GgufFamily) -> LoraFactors:
     last = module.rpartition(".")[2]
     if last not in family.turned:
         return pair
     heads = int(model["num_attention_heads"])
     if last == "k_proj":
         heads = int(model.get("num_key_value_heads") or heads)
-    return Pair(pair.down, turn_rows(pair.up, heads))
+    return LoraFactors(pair.down, permute_rotary_rows(pair.up, heads))
 
 
-def turn_rows(rows: Array, heads: int) -> Array:
+def permute_rotary_rows(rows: FloatArray, heads: int) -> FloatArray:
     """Rows half a head apart become neighbours, head by head."""
     halves = rows.reshape(heads, 2, len(rows) // heads // 2, -1)
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows.shape))
 
 
-def _refuse_overflow(pairs: Mapping[str, Pair], precision: Precision) -> None:
+def _refuse_overflow(pairs: Mapping[str, LoraFactors], precision: LoraPrecision) -> None:
     for name, pair in pairs.items():
         largest = max(float(np.abs(side).max(initial=0)) for side in (pair.down, pair.up))
         if precision == "float16" and largest > _LARGEST_HALF:
@@ -162,16 +165,16 @@ def _refuse_overflow(pairs: Mapping[str, Pair], precision: Precision) -> None:
             )
 
 
-def _norms(base: FoundBase, names: _Names) -> str | None:
+def _norms(base: BaseLocation, names: _Names) -> str | None:
     """Of the base's own files, where it is a directory or has been pulled."""
     directory = Path(base.place)
     if not directory.is_dir():
         from huggingface_hub import snapshot_download
 
         directory = Path(snapshot_download(base.place, local_files_only=True))
-    norms: dict[str, Array] = {}
+    norms: dict[str, FloatArray] = {}
     for path in sorted(directory.glob("*.safetensors")):
-        for name, tensor in read_tensors(path).items():
+        for name, tensor in read_safetensors_header(path).items():
             if name.endswith("norm.weight") and tensor.is_float:
                 norms[names.of(name.removesuffix(".weight"))] = tensor.read()
     return norms_hash(norms) if norms else None
@@ -179,12 +182,12 @@ def _norms(base: FoundBase, names: _Names) -> str | None:
 
 def _write(
     path: Path,
-    pairs: Mapping[str, Pair],
-    family: Family,
+    pairs: Mapping[str, LoraFactors],
+    family: GgufFamily,
     *,
     alpha: float,
     norms: str | None,
-    precision: Precision,
+    precision: LoraPrecision,
 ) -> None:
     import gguf
 
@@ -193,7 +196,7 @@ def _write(
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
     writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, alpha)
     if norms:
-        writer.add_string(NORMS, norms)
+        writer.add_string(NORMS_KEY, norms)
     for name, pair in pairs.items():
         writer.add_tensor(f"{name}.lora_a", pair.down.astype(precision))
         writer.add_tensor(f"{name}.lora_b", pair.up.astype(precision))
@@ -203,4 +206,12 @@ def _write(
     writer.close()
 
 
-__all__ = ["FAMILIES", "GGUF", "Family", "Pair", "Precision", "turn_rows", "write_gguf_lora"]
+__all__ = [
+    "FAMILIES",
+    "GGUF_FILE",
+    "GgufFamily",
+    "LoraFactors",
+    "LoraPrecision",
+    "permute_rotary_rows",
+    "write_gguf_lora",
+]

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ape.adapters import CARD, Card, read_card
+from ape.adapters import CARD_FILE, AdapterCard, read_card
 from ape.errors import InputError
 from ape.models import CATALOGUE
 from prompts.sep import SEPARATOR, STOP
 
-RESULTS = "results.json"
-_LIMITS = (
+RESULTS_FILE = "results.json"
+_LIMITATIONS = (
     "It was taught on single passages: it sees no context, glossary or instructions, whatever a request has of these.",
     "Other language pairs, kinds of text and MT systems than those above were not measured.",
     "It is meant to run behind the guards and the gate of `ape`, which keep the MT where an edit is doubtful.",
@@ -21,7 +21,7 @@ _LIMITS = (
 )
 
 
-def model_card(
+def render_model_card(
     adapter: Path,
     *,
     manifest: Mapping[str, Any] | None = None,
@@ -34,7 +34,7 @@ def model_card(
     """
     card = read_card(adapter)
     name = name or adapter.resolve().name
-    results = _results(adapter / RESULTS, card)
+    results = _results(adapter / RESULTS_FILE, card)
     sections = (
         _front_matter(card, merged=merged),
         [f"# {name}", "", *_about(card, merged=merged)],
@@ -44,7 +44,7 @@ def model_card(
         _section("Gate", _gate(card)),
         _section("Results", _table(results) if results else []),
         _section("Served as trained", _settings(card.parity or {})),
-        _section("Limits", [f"- {limit}" for limit in _LIMITS]),
+        _section("Limits", [f"- {limit}" for limit in _LIMITATIONS]),
     )
     return "\n".join(line for section in sections for line in section).rstrip() + "\n"
 
@@ -54,19 +54,19 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return ["", f"## {title}", "", *said] if said else []
 
 
-def how_to_ask(card: Card) -> str:
+def serving_instructions(card: AdapterCard) -> str:
     """What whoever serves the merged model has to know: a server by itself would ask it as it asks a chat model."""
     if card.format == "chat":
         return "It is asked in chat, as other models are."
     separator, stop = json.dumps(SEPARATOR), json.dumps(STOP)
     return (
         f"It has to be asked in the format {card.format}, as text and never in chat. The engines of ape read that from "
-        f"the {CARD} beside it. To another server, send to /v1/completions: the source, {separator}, the MT, "
+        f"the {CARD_FILE} beside it. To another server, send to /v1/completions: the source, {separator}, the MT, "
         f"{separator}; with {stop} as stop."
     )
 
 
-def _front_matter(card: Card, *, merged: bool) -> list[str]:
+def _front_matter(card: AdapterCard, *, merged: bool) -> list[str]:
     """What the hub reads."""
     languages = sorted({code for pair in card.languages for code in pair.split("-")})
     told: dict[str, object] = {
@@ -81,7 +81,7 @@ def _front_matter(card: Card, *, merged: bool) -> list[str]:
     return ["---", *(f"{key}: {json.dumps(value)}" for key, value in told.items()), "---", ""]
 
 
-def _about(card: Card, *, merged: bool) -> Iterator[str]:
+def _about(card: AdapterCard, *, merged: bool) -> Iterator[str]:
     what = "model, its base and a LoRA adapter merged," if merged else "LoRA adapter"
     yield f"A {what} that repairs machine translations: given a passage and its MT, it writes the post-edit."
     yield ""
@@ -92,22 +92,22 @@ def _about(card: Card, *, merged: bool) -> Iterator[str]:
     yield f"- prompt format: {card.prompt}; separators {json.dumps(card.separators, ensure_ascii=False)}"
 
 
-def _use_merged(card: Card) -> list[str]:
-    return ["```", "ape serve --engine vllm --model DIRECTORY", "```", "", how_to_ask(card)]
+def _use_merged(card: AdapterCard) -> list[str]:
+    return ["```", "ape serve --engine vllm --model DIRECTORY", "```", "", serving_instructions(card)]
 
 
-def _use(card: Card, name: str) -> list[str]:
+def _use(card: AdapterCard, name: str) -> list[str]:
     return [
         "```",
         f"ape edit --adapter {name}=DIRECTORY --model {name} --source source.txt --mt mt.txt",
         f"ape serve --adapter {name}=DIRECTORY",
         "```",
         "",
-        f"Merged into its base, by `ape finetune export --to merged`, it is a model for any server. {how_to_ask(card)}",
+        f"Merged into its base, by `ape finetune export --to merged`, it is a model for any server. {serving_instructions(card)}",
     ]
 
 
-def _data(card: Card, manifest: Mapping[str, Any] | None) -> Iterator[str]:
+def _data(card: AdapterCard, manifest: Mapping[str, Any] | None) -> Iterator[str]:
     if card.data:
         yield f"- manifest: {card.data}"
     if not manifest:
@@ -135,7 +135,7 @@ def _settings(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {key.replace('_', ' ')}: {shown}"
 
 
-def _gate(card: Card) -> Iterator[str]:
+def _gate(card: AdapterCard) -> Iterator[str]:
     if card.gate is None:
         return
     of = f"; fitted on {card.gate.fitted_on}" if card.gate.fitted_on else ""
@@ -151,7 +151,7 @@ def _gate(card: Card) -> Iterator[str]:
     yield from _grid(("feature", "mean", "scale", "weight"), rows)
 
 
-def _results(path: Path, card: Card) -> dict[str, Any] | None:
+def _results(path: Path, card: AdapterCard) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:

@@ -12,9 +12,9 @@ from typing import Literal
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from ape.engines.client import NONSENSE
+from ape.engines.client import MALFORMED_REPLY_ERRORS
 from ape.errors import ApeError, EngineError, EngineRefused
-from finetune.hosted.provider import Provider
+from finetune.hosted.provider import HostedProvider
 
 CARD = "card.json"
 
@@ -45,7 +45,7 @@ class HostedCard(BaseModel):
         return shlex.join(["ape", "edit", "--engine", "url", "--url", self.url, "--model", self.model])
 
 
-def refuse_failure(job: FineTuningJob) -> None:
+def raise_for_failed_job(job: FineTuningJob) -> None:
     """Raise what the provider says, where the job came to nothing."""
     if job.status == "cancelled":
         raise EngineRefused(f"Job {job.id} was cancelled: there is no model. --again begins another.")
@@ -58,12 +58,12 @@ def refuse_failure(job: FineTuningJob) -> None:
         raise EngineRefused(f"Job {job.id} {job.status}, but names no model.")
 
 
-async def results_of(provider: Provider, job: FineTuningJob) -> list[bytes]:
+async def fetch_results(provider: HostedProvider, job: FineTuningJob) -> list[bytes]:
     """The tables of how training went, as CSV, where the provider offers any."""
     return [await provider.result(file) for file in job.result_files or ()]
 
 
-def card_of(job: FineTuningJob, *, url: str) -> HostedCard:
+def make_card(job: FineTuningJob, *, url: str) -> HostedCard:
     """The card of a job that succeeded: the job itself carries what we told of it."""
     try:
         told = job.metadata or {}
@@ -78,13 +78,13 @@ def card_of(job: FineTuningJob, *, url: str) -> HostedCard:
             training=_settings(job),
             trained_tokens=job.trained_tokens,
         )
-    except NONSENSE as error:
+    except MALFORMED_REPLY_ERRORS as error:
         raise EngineError(
             f"Job {job.id} made the model {job.fine_tuned_model}, but the rest of what is told of it makes no sense."
         ) from error
 
 
-def write_card(card: HostedCard, directory: Path, *, results: Sequence[bytes]) -> HostedCard:
+def write_hosted_card(card: HostedCard, directory: Path, *, results: Sequence[bytes]) -> HostedCard:
     """Put the card and the results into the directory; gives the card with the results in it."""
     named = {f"results-{number}.csv": content for number, content in enumerate(results, start=1)}
     last: dict[str, str] = {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from finetune.example import Example
-from prompts import Message, Prompt, neutralise, render
+from finetune.data.example import Example
+from prompts import Message, Prompt, escape_delimiters, render
 
-Row = dict[str, list[dict[str, Any]]]
+ChatRowDict = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
+class ChatExample:
     """What a model is asked about an example, and what it is to answer."""
 
     turns: tuple[Message, ...]
@@ -21,28 +21,28 @@ class Chat:
     """The answer as serving will read it."""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> ChatRowDict:
         """As the API wants it. A worked example in the prompt is read by the model, and not trained on."""
         asked = [_turn(message, weight=0) for message in self.turns]
         return {"messages": [*asked, _turn(Message("assistant", self.answer), weight=1)]}
 
 
-def chat_of(example: Example) -> Chat:
+def make_chat_example(example: Example) -> ChatExample:
     """The example in the `chat` format."""
     question = example.question
     # As `post_edit` does: what surrounds a passage is put back after editing, and never shown to a model.
     prompt = render("chat", replace(question, source=question.source.strip(), mt=question.mt.strip()))
     assert not isinstance(prompt.body, str)
-    answer = answer_to(prompt, example.human)
-    return Chat(prompt.body, answer, prompt.read(answer))
+    answer = chat_answer(prompt, example.human)
+    return ChatExample(prompt.body, answer, prompt.read(answer))
 
 
-def answer_to(prompt: Prompt, human: str) -> str:
+def chat_answer(prompt: Prompt, human: str) -> str:
     """The translation between the delimiters of the prompt, with the MT's own signs as the prompt shows them."""
     text = human.strip()
     for look_alike, original in sorted(prompt.mt.replaced, key=lambda pair: -len(pair[1])):
         text = text.replace(original, look_alike)
-    return "\n".join((prompt.opening, neutralise(text).text, *prompt.stop))
+    return "\n".join((prompt.opening, escape_delimiters(text).text, *prompt.stop))
 
 
 def _turn(message: Message, *, weight: int) -> dict[str, Any]:

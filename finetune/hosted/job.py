@@ -12,16 +12,16 @@ from pathlib import Path
 from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
 from ape.errors import Conflict, UnknownJob
-from finetune.hosted.order import Ledger, Order
-from finetune.hosted.provider import Provider
+from finetune.hosted.job_record import HostedJobOrder, HostedJobRecord
+from finetune.hosted.provider import HostedProvider
 
-ENDED = ("succeeded", "failed", "cancelled")
-IN_VAIN = ("failed", "cancelled")
+FINAL_STATUSES = ("succeeded", "failed", "cancelled")
+FAILED_STATUSES = ("failed", "cancelled")
 _STEP = re.compile(r"Step (\d+)(?:/(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class HostedJobEvent:
     """Something that the provider told. `step` is None where it is no measurement."""
 
     message: str
@@ -32,10 +32,12 @@ class News:
     loss: float | None = None
 
 
-Watch = Callable[[News], None]
+HostedJobListener = Callable[[HostedJobEvent], None]
 
 
-async def earlier_job(provider: Provider, ledger: Ledger, order: Order) -> FineTuningJob | None:
+async def find_earlier_job(
+    provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder
+) -> FineTuningJob | None:
     """The job of an earlier run of this command; None: there is none, and one may be begun.
 
     A job that failed is none of another order's business. One that lives, or has ended well, is somebody's money.
@@ -52,36 +54,36 @@ async def earlier_job(provider: Provider, ledger: Ledger, order: Order) -> FineT
     ledger.note(job=job.id)
     if state.order == order:
         return job
-    if job.status in IN_VAIN:
+    if job.status in FAILED_STATUSES:
         return None
     raise Conflict(
         f"{ledger.path.parent} has the job {job.id} ({job.status}), which was ordered with "
-        f"{_unlike(state.order, order)}. Take another --out, or begin another job here with --again.",
+        f"{_order_differences(state.order, order)}. Take another --out, or begin another job here with --again.",
         field="out",
     )
 
 
-def _unlike(then: Order, now: Order) -> str:
+def _order_differences(then: HostedJobOrder, now: HostedJobOrder) -> str:
     before, after = then.model_dump(), now.model_dump()
     names = {"training": "training examples", "validation": "dev examples"}
     changed = [names.get(name, name).replace("_", " ") for name in before if before[name] != after[name]]
     return f"other {', '.join(changed)}"
 
 
-async def begin(
-    provider: Provider, ledger: Ledger, order: Order, *, paths: Mapping[str, Path]
+async def start_job(
+    provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder, *, paths: Mapping[str, Path]
 ) -> FineTuningJob:
     """Send the files that are not there yet, then the order. Whatever is done is noted before the next step."""
     files: dict[str, str] = {}
     for sha256 in filter(None, (order.training, order.validation)):
-        files[sha256] = await _sent(provider, ledger, sha256, paths[sha256])
+        files[sha256] = await _upload_once(provider, ledger, sha256, paths[sha256])
     ticket = ledger.note_order(order)
     job = await provider.create(order, files=files, ticket=ticket)
     ledger.note(job=job.id)
     return job
 
 
-async def _sent(provider: Provider, ledger: Ledger, sha256: str, path: Path) -> str:
+async def _upload_once(provider: HostedProvider, ledger: HostedJobRecord, sha256: str, path: Path) -> str:
     known = ledger.state.files.get(sha256)
     if known and await provider.has_file(known):
         return known
@@ -90,7 +92,9 @@ async def _sent(provider: Provider, ledger: Ledger, sha256: str, path: Path) -> 
     return sent
 
 
-async def follow(provider: Provider, id: str, *, every_seconds: float, watch: Watch) -> FineTuningJob:
+async def follow_job(
+    provider: HostedProvider, id: str, *, every_seconds: float, watch: HostedJobListener
+) -> FineTuningJob:
     """Tell what happens, until the job is over."""
     seen: set[str] = set()
     while True:
@@ -98,29 +102,29 @@ async def follow(provider: Provider, id: str, *, every_seconds: float, watch: Wa
         job = await provider.job(id)
         for event in await provider.events(id, seen=seen):
             seen.add(event.id)
-            watch(_news(event, job.status))
-        if job.status in ENDED:
+            watch(_job_event(event, job.status))
+        if job.status in FINAL_STATUSES:
             return job
-        watch(News("", job.status))
+        watch(HostedJobEvent("", job.status))
         await asyncio.sleep(every_seconds)
 
 
-def _news(event: FineTuningJobEvent, status: str) -> News:
+def _job_event(event: FineTuningJobEvent, status: str) -> HostedJobEvent:
     data = event.data if isinstance(event.data, dict) else {}
     in_words = _STEP.match(str(event.message))
     step, steps = in_words.groups() if in_words else (None, None)
     loss = data.get("train_loss")
-    return News(
+    return HostedJobEvent(
         message=str(event.message),
         status=status,
         level=str(event.level or "info"),
-        step=_whole(data.get("step", step)) if in_words or event.type == "metrics" else None,
-        steps=_whole(data.get("total_steps", steps)),
+        step=_integer_or_none(data.get("step", step)) if in_words or event.type == "metrics" else None,
+        steps=_integer_or_none(data.get("total_steps", steps)),
         loss=float(loss) if isinstance(loss, int | float) else None,
     )
 
 
-def _whole(number: object) -> int | None:
+def _integer_or_none(number: object) -> int | None:
     if isinstance(number, str) and number.isdigit():
         return int(number)
     return int(number) if isinstance(number, int | float) and math.isfinite(number) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ape.books.tokens import Range
+from ape.text.token_estimate import TokenRange
 
 # Dollars for a million tokens trained on, by the beginning of the model's name: OpenAI's list of mid-2025. The longest
 # name that fits is meant. Prices change, and --price has the last word.
-LISTED: Mapping[str, float] = {
+DOLLARS_PER_MILLION_TOKENS: Mapping[str, float] = {
     "gpt-3.5-turbo": 8.0,
     "gpt-4o": 25.0,
     "gpt-4o-mini": 3.0,
@@ -20,15 +20,15 @@ LISTED: Mapping[str, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """Tokens of all epochs together, and what a million of them costs, where anybody knows."""
 
-    tokens: Range
+    tokens: TokenRange
     price: float | None
     origin: str
 
     @property
-    def dollars(self) -> Range | None:
+    def dollars(self) -> TokenRange | None:
         """What is to be paid."""
         return None if self.price is None else self.tokens.times(self.price / 1e6)
 
@@ -42,16 +42,22 @@ class Estimate:
         return f"{tokens}: ${low:,.2f} to ${high:,.2f} at ${self.price:,.2f} a million ({self.origin})."
 
 
-def estimate_cost(tokens: Range, *, epochs: int, base: str, by_openai: bool, price: float | None) -> Estimate:
+def estimate_cost(
+    tokens: TokenRange, *, epochs: int, base: str, by_openai: bool, price: float | None
+) -> CostEstimate:
     """By the price that is given, or by the one that is listed."""
     trained = tokens.times(epochs)
     if price is not None:
-        return Estimate(trained, price, "--price")
+        return CostEstimate(trained, price, "--price")
     name = base.removeprefix("ft:")
-    fitting = [listed for listed in LISTED if name.startswith(listed)]
+    fitting = [listed for listed in DOLLARS_PER_MILLION_TOKENS if name.startswith(listed)]
     if not (by_openai and fitting):
-        return Estimate(trained, None, "")
-    return Estimate(trained, LISTED[max(fitting, key=len)], "listed in mid-2025; --price tells another")
+        return CostEstimate(trained, None, "")
+    return CostEstimate(
+        trained,
+        DOLLARS_PER_MILLION_TOKENS[max(fitting, key=len)],
+        "listed in mid-2025; --price tells another",
+    )
 
 
 def _round(tokens: float) -> int:

@@ -15,21 +15,21 @@ from typing import Any, Self, TypeVar
 import openai
 from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
-from ape.engines.client import NONSENSE
-from ape.engines.retry import RetryPolicy, retrying, translate
+from ape.engines.client import MALFORMED_REPLY_ERRORS
+from ape.engines.retry import RetryPolicy, retry_loop, translate_error
 from ape.errors import EngineError, EngineRefused, InputError, KeyRefused, UnknownJob
-from ape.events import Listener
-from ape.network import host_of, is_loopback
+from ape.network import is_loopback, url_host
+from ape.passage.events import Listener
 from ape.settings import OPENAI_HOST
-from finetune.hosted.order import Order
+from finetune.hosted.job_record import HostedJobOrder
 
-TICKET = "ape_ticket"
+TICKET_KEY = "ape_ticket"
 T = TypeVar("T")
-_MOST_JOBS = 500
-_HIDDEN = "********"
+_MAX_JOBS_LISTED = 500
+_REDACTED = "********"
 
 
-class Provider:
+class HostedProvider:
     """OpenAI, or a server that speaks as it does."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Provider:
         timeout_seconds: float = 300.0,
     ) -> None:
         self.url = url
-        self.host = host_of(url)
+        self.host = url_host(url)
         self._key = key or ""
         self._listen = listen
         self._retry = retry or RetryPolicy()
@@ -83,7 +83,7 @@ class Provider:
 
         return await self._ask(once)
 
-    async def create(self, order: Order, *, files: dict[str, str], ticket: str) -> FineTuningJob:
+    async def create(self, order: HostedJobOrder, *, files: dict[str, str], ticket: str) -> FineTuningJob:
         """Start the job, once."""
         tries = 0
 
@@ -101,12 +101,12 @@ class Provider:
 
     async def _find(self, ticket: str) -> FineTuningJob | None:
         looked_at = 0
-        async for job in self._client.fine_tuning.jobs.list(limit=100, metadata={TICKET: ticket}):
+        async for job in self._client.fine_tuning.jobs.list(limit=100, metadata={TICKET_KEY: ticket}):
             # Servers that know no such filter list all jobs, the newest first.
-            if (job.metadata or {}).get(TICKET) == ticket:
+            if (job.metadata or {}).get(TICKET_KEY) == ticket:
                 return _job(job)
             looked_at += 1
-            if looked_at >= _MOST_JOBS:
+            if looked_at >= _MAX_JOBS_LISTED:
                 break
         return None
 
@@ -155,13 +155,13 @@ class Provider:
             return content
 
     async def _ask(self, once: Callable[[], Awaitable[T]]) -> T:
-        async for attempt in retrying(self._retry, self._listen):
+        async for attempt in retry_loop(self._retry, self._listen):
             with attempt:
                 try:
                     return await once()
                 except openai.OpenAIError as error:
                     raise self._ours(error) from error
-                except NONSENSE as error:
+                except MALFORMED_REPLY_ERRORS as error:
                     raise EngineError(
                         f"{self.host} answered something that makes no sense. Is the address right?"
                     ) from error
@@ -169,8 +169,8 @@ class Provider:
 
     def _ours(self, error: openai.OpenAIError) -> Exception:
         """Our own error, with the remedy, and without the key, which servers like to repeat."""
-        ours = translate(error)
-        said = str(ours).replace(self._key, _HIDDEN) if self._key else str(ours)
+        ours = translate_error(error)
+        said = str(ours).replace(self._key, _REDACTED) if self._key else str(ours)
         if isinstance(error, openai.APIStatusError) and error.code == "insufficient_quota":
             return EngineRefused(f"{self.host} says that nothing is left to spend on this account. {said}")
         if isinstance(ours, KeyRefused):
@@ -182,7 +182,7 @@ class Provider:
         return EngineRefused(said)
 
 
-def _body(order: Order, files: dict[str, str], ticket: str) -> dict[str, Any]:
+def _body(order: HostedJobOrder, files: dict[str, str], ticket: str) -> dict[str, Any]:
     chosen = {
         "n_epochs": order.epochs,
         "batch_size": order.batch_size,
@@ -198,7 +198,7 @@ def _body(order: Order, files: dict[str, str], ticket: str) -> dict[str, Any]:
         "suffix": order.suffix,
         # The card is made from these, on whichever machine the end of the job is seen.
         "metadata": {
-            TICKET: ticket,
+            TICKET_KEY: ticket,
             "prompt": order.prompt,
             "data": order.data,
             "languages": " ".join(order.languages)[:512],

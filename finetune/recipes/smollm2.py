@@ -21,13 +21,13 @@ BASE = "smollm2-135m"
 CONFIG = Path(__file__).with_name("smollm2-135m.toml")
 PAIRS = ("et-en", "ro-en", "ne-en", "si-en")
 # Fewer of ne-en and si-en: their sources are many tokens, and nothing that this model can read.
-TRAINED = {"et-en": 900, "ro-en": 900, "ne-en": 700, "si-en": 300}
+TRAIN_ROWS_BY_PAIR = {"et-en": 900, "ro-en": 900, "ne-en": 700, "si-en": 300}
 HELD_OUT = 600
-HALF = 500
+TEST_START = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class RecipeSize:
     """How much of everything."""
 
     trained: dict[str, int]
@@ -40,10 +40,16 @@ class Size:
     checked: tuple[int, ...] = (0,)
 
 
-WHOLE = Size(
-    TRAINED, dev=300, gated=200, test=500, untuned=100, prompts=50, training=("--config", str(CONFIG))
+FULL_SIZE = RecipeSize(
+    TRAIN_ROWS_BY_PAIR,
+    dev=300,
+    gated=200,
+    test=500,
+    untuned=100,
+    prompts=50,
+    training=("--config", str(CONFIG)),
 )
-SMALL = Size(
+SMALL_SIZE = RecipeSize(
     {"et-en": 24, "ro-en": 24},
     dev=6,
     gated=10,
@@ -67,10 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(
             f"{given.corpus} has no {lacking[0]}: it is to be the folder of MLQE-PE's files as JSON lines"
         )
-    walk(given.corpus, given.out, SMALL if given.small else WHOLE)
+    run_recipe(given.corpus, given.out, SMALL_SIZE if given.small else FULL_SIZE)
 
 
-def walk(corpus: Path, out: Path, size: Size) -> None:
+def run_recipe(corpus: Path, out: Path, size: RecipeSize) -> None:
     """Build, train, export, check, gate, score, and write the model card."""
     out.mkdir(parents=True, exist_ok=True)
     begun = out / "size.txt"
@@ -100,7 +106,7 @@ def _rows(out: Path, side: str) -> list[object]:
     return [flag for pair in PAIRS for flag in ("--rows", out / "rows" / f"{pair}.{side}.jsonl")]
 
 
-def _sources(corpus: Path, rows: Path, size: Size) -> list[object]:
+def _sources(corpus: Path, rows: Path, size: RecipeSize) -> list[object]:
     """The files cut into sides, and how to choose from them."""
     rows.mkdir(exist_ok=True)
     flags: list[object] = []
@@ -110,7 +116,7 @@ def _sources(corpus: Path, rows: Path, size: Size) -> list[object]:
         sides = {"train": whole[:cut], "dev": whole[cut : cut + size.dev]}
         with (corpus / f"{pair}.dev.jsonl").open(encoding="utf-8") as file:
             known = file.readlines()
-        sides |= {"gate": known[: size.gated], "test": known[HALF : HALF + size.test]}
+        sides |= {"gate": known[: size.gated], "test": known[TEST_START : TEST_START + size.test]}
         for side, lines in sides.items():
             if side == "train" and pair not in size.trained:
                 continue

@@ -6,9 +6,9 @@ from dataclasses import fields
 import pytest
 
 from ape.errors import InputError
-from ape.languages import scripts_of
-from ape.sample import SAMPLES, Paragraph, Sample, load_sample
-from ape.words import words
+from ape.sample import SAMPLES, Sample, SampleParagraph, load_sample
+from ape.text.languages import language_scripts
+from ape.text.tokens import words
 
 
 @pytest.fixture(params=SAMPLES)
@@ -27,7 +27,7 @@ def test_a_chapter_has_fourteen_paragraphs_with_ids_of_their_own(sample: Sample)
 
 def test_every_paragraph_is_complete(sample: Sample) -> None:
     for paragraph in sample.paragraphs:
-        for field in fields(Paragraph):
+        for field in fields(SampleParagraph):
             text = getattr(paragraph, field.name)
             assert text
             assert text == text.strip()
@@ -43,7 +43,7 @@ def test_paragraphs_are_of_reading_length_and_one_is_very_short(sample: Sample) 
 def test_the_source_is_in_the_script_of_its_language_and_the_target_is_not(sample: Sample) -> None:
     for paragraph in sample.paragraphs:
         has_han = re.search(r"[\u4e00-\u9fff]", paragraph.source) is not None
-        assert has_han == ("Han" in scripts_of(sample.source_language))
+        assert has_han == ("Han" in language_scripts(sample.source_language))
         assert not re.search(r"[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef«»]", paragraph.mt + paragraph.good)
 
 

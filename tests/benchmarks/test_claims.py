@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from benchmarks.claims import Claim, in_turn, ratios
+from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_sides_take_turns_at_going_first() -> None:
         order.append(name)
         return seconds
 
-    measured = in_turn(lambda: side("A", 1.0), lambda: side("B", 2.0), rounds=3)
+    measured = measure_alternately(lambda: side("A", 1.0), lambda: side("B", 2.0), rounds=3)
     assert "".join(order) == "ABBAAB"
-    assert ratios(measured) == (0.5, 0.5, 0.5)
+    assert ratios_by_round(measured) == (0.5, 0.5, 0.5)

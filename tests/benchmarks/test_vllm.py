@@ -9,36 +9,37 @@ from itertools import count
 
 import pytest
 
-from benchmarks.service import Passage
-from benchmarks.vllm import race
-from benchmarks.vllm_ways import Answer, Ask, Computed, Side, Texts
-from prompts import Format
+from benchmarks.service import BenchmarkPassage
+from benchmarks.vllm import compare_sides
+from benchmarks.vllm_clients import AskForTokens, DraftTokens, NumberedSentences, ProcessorTime, VllmSide
+from prompts import FormatName
 
 
 @asynccontextmanager
-async def told(order: list[str], name: str) -> AsyncIterator[Ask]:
+async def told(order: list[str], name: str) -> AsyncIterator[AskForTokens]:
     """Tells who was asked, and for which numbers."""
     order.append(name)
 
-    async def ask(passage: Passage) -> Answer:
+    async def ask(passage: BenchmarkPassage) -> DraftTokens:
         order.append(passage.segment.mt[:4])
-        return Answer(2, (1, len(passage.prompt.text)))
+        return DraftTokens(2, (1, len(passage.prompt.text)))
 
     yield ask
 
 
-def sides() -> tuple[list[str], tuple[Side, Side]]:
+def sides() -> tuple[list[str], tuple[VllmSide, VllmSide]]:
     order: list[str] = []
     ticks = count(step=3)  # seconds that pass from one look to the next
     one, other = (
-        Side(partial(told, order, name), lambda: Computed(0.5 * (now := next(ticks)), now)) for name in "AB"
+        VllmSide(partial(told, order, name), lambda: ProcessorTime(0.5 * (now := next(ticks)), now))
+        for name in "AB"
     )
     return order, (one, other)
 
 
 @pytest.mark.parametrize("form", ["sep", "chat"])
-async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: Format) -> None:
-    texts, seen = Texts(), set[str]()
+async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: FormatName) -> None:
+    texts, seen = NumberedSentences(), set[str]()
     for _ in range(3):
         first, second = await texts.draw_twice(20, form, shared=False)
         assert [len(one.prompt.text) for one in first] == [len(one.prompt.text) for one in second]
@@ -49,7 +50,7 @@ async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: F
 
 async def test_sides_take_turns_and_there_is_a_claim_for_every_load() -> None:
     order, pair = sides()
-    claims = await race("A / B", pair, Texts(), {1: (2, 2), 8: (3, 4)}, bound=0.95)
+    claims = await compare_sides("A / B", pair, NumberedSentences(), {1: (2, 2), 8: (3, 4)}, bound=0.95)
     assert "".join(name for name in order if name in "AB") == "ABBA" + "ABBAABBA"
     assert [claim.text for claim in claims] == ["A / B, 1 in flight", "A / B, 8 in flight"]
     assert [len(claim.ratios) for claim in claims] == [2, 4]
@@ -63,19 +64,19 @@ async def test_sides_take_turns_and_there_is_a_claim_for_every_load() -> None:
 
 async def test_sides_on_the_same_model_swap_their_prompts_in_the_second_round() -> None:
     order, pair = sides()
-    await race("A / B", pair, Texts(), {1: (2, 2)})
+    await compare_sides("A / B", pair, NumberedSentences(), {1: (2, 2)})
     assert " ".join(order) == "A 1000 1001 B 1002 1003 B 1000 1001 A 1002 1003"
 
 
 async def test_sides_on_different_models_get_the_same_prompts_and_new_ones_in_each_round() -> None:
     order, pair = sides()
-    await race("A / B", pair, Texts(), {1: (2, 2)}, shared=True)
+    await compare_sides("A / B", pair, NumberedSentences(), {1: (2, 2)}, shared=True)
     assert " ".join(order) == "A 1000 1001 B 1000 1001 B 1002 1003 A 1002 1003"
 
 
 async def test_drafts_are_compared_token_for_token() -> None:
     _, pair = sides()
-    (same,) = await race("A / B", pair, Texts(), {2: (5, 2)}, shared=True)
+    (same,) = await compare_sides("A / B", pair, NumberedSentences(), {2: (5, 2)}, shared=True)
     assert "10 of 10 drafts the same, token for token" in same.note
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from finetune.config import TrainConfig
-    from finetune.train import Trained
-    from finetune.trainer import Event
+    from finetune.training.config import TrainConfig
+    from finetune.training.train import TrainingResult
+    from finetune.training.trainer import TrainingEvent
 
-Fit = Callable[..., "Trained"]
+Fit = Callable[..., "TrainingResult"]
 
 
 @pytest.fixture(scope="session")
@@ -34,14 +34,14 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
-    from tests.finetune.tiny import make_tokenizer
+    from tests.finetune.toy_model import make_tokenizer
 
     return make_tokenizer()
 
 
 @pytest.fixture(scope="session")
 def base(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.finetune.tiny import write_base
+    from tests.finetune.toy_model import write_base
 
     place = tmp_path_factory.mktemp("base")
     write_base(place)
@@ -50,7 +50,7 @@ def base(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def data(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.finetune.tiny import write_data
+    from tests.finetune.toy_model import write_data
 
     place = tmp_path_factory.mktemp("data") / "examples"
     write_data(place)
@@ -60,18 +60,18 @@ def data(one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def fit(base: Path, data: Path) -> Fit:
     """Train the tiny base on the small dataset."""
-    from finetune.train import train
-    from tests.finetune.tiny import CONFIG
+    from finetune.training.train import train_adapter
+    from tests.finetune.toy_model import CONFIG
 
     def run(
-        out: Path, config: TrainConfig = CONFIG, listen: Callable[[Event], None] = lambda _: None
-    ) -> Trained:
-        return train(str(base), data, out, config=config, listen=listen)
+        out: Path, config: TrainConfig = CONFIG, listen: Callable[[TrainingEvent], None] = lambda _: None
+    ) -> TrainingResult:
+        return train_adapter(str(base), data, out, config=config, listen=listen)
 
     return run
 
 
 @pytest.fixture(scope="session")
-def undisturbed(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def undisturbed(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     """A whole training, that others are compared with."""
     return fit(tmp_path_factory.mktemp("undisturbed") / "adapter")

@@ -11,7 +11,7 @@ import jinja2
 import pytest
 
 from prompts import Message, Prompt, Question, render_chat
-from prompts.template import load
+from prompts.template import load_template
 
 QUESTION = Question(
     source="Il pleut des cordes.", mt="It rains ropes.", source_language="French", target_language="English"
@@ -65,7 +65,7 @@ def test_the_fingerprint_is_the_hash_of_the_file() -> None:
 
 
 def test_a_missing_variable_is_an_error() -> None:
-    system = load("chat").turns[0]
+    system = load_template("chat").turns[0]
     with pytest.raises(jinja2.UndefinedError):
         system.template.render({"source_language": "French"})
 

@@ -14,16 +14,16 @@ import httpx2
 from fastapi import FastAPI, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from ape.engines import Health
+from ape.engines import EngineHealth
 from ape.errors import Busy, EngineTimeout
-from ape.trace import request_id
-from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
-from serve.exchange import surround
-from serve.log import RequestLog, note, note_problem, note_result
-from serve.metrics import Metrics
-from serve.problems import install
-from serve.queue import Queue
-from serve.work import ClientGone, while_somebody_waits
+from ape.passage.request_id import request_id
+from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
+from serve.middleware.admission import AdmissionLimit
+from serve.middleware.http_exchange import wrap_app
+from serve.middleware.metrics import ServiceMetrics
+from serve.middleware.problems import install_problem_handlers
+from serve.middleware.request_log import RequestLog, log_fields, log_problem, log_result
+from serve.routes.passages import ClientGone, cancel_on_disconnect
 from tests.scripted import running
 
 KEY = "a-key-of-ours"
@@ -63,9 +63,9 @@ class Small:
     """The application while it runs: what it wrote and counted, and what its handlers saw."""
 
     client: httpx2.Client
-    metrics: Metrics
-    queue: Queue
-    engine: list[Health]
+    metrics: ServiceMetrics
+    queue: AdmissionLimit
+    engine: list[EngineHealth]
     lines: list[str]
     ids: list[str]
 
@@ -85,20 +85,20 @@ def small(*, debug: bool = False) -> Iterator[Small]:
     """The application on a real socket, surrounded by the log and the metrics."""
     lines: list[str] = []
     ids: list[str] = []
-    engine = [Health("starting")]
-    queue = Queue(8)
-    metrics = Metrics(queue=queue, engine=lambda: engine[-1], adapters=lambda: 3)
+    engine = [EngineHealth("starting")]
+    queue = AdmissionLimit(8)
+    metrics = ServiceMetrics(queue=queue, engine=lambda: engine[-1], adapters=lambda: 3)
     app = FastAPI()
-    install(app)
+    install_problem_handlers(app)
     _add_plain_routes(app, metrics)
     _add_failing_routes(app)
     _add_work_routes(app, metrics, queue, ids)
-    surround(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.counted)
+    wrap_app(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.counted)
     with running(app) as address, httpx2.Client(base_url=address, timeout=30) as client:
         yield Small(client, metrics, queue, engine, lines, ids)
 
 
-def _add_plain_routes(app: FastAPI, metrics: Metrics) -> None:
+def _add_plain_routes(app: FastAPI, metrics: ServiceMetrics) -> None:
     @app.get("/healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
@@ -127,34 +127,34 @@ def _add_failing_routes(app: FastAPI) -> None:
         async def fail() -> None:
             raise RuntimeError(TEXT)
 
-        return Pieces(Queue(1), then=fail)
+        return Pieces(AdmissionLimit(1), then=fail)
 
 
-def _add_work_routes(app: FastAPI, metrics: Metrics, queue: Queue, ids: list[str]) -> None:
+def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimit, ids: list[str]) -> None:
     async def work(outcome: PostEdit | Exception) -> None:
         await asyncio.sleep(0)
         ids.append(request_id.get())
         if isinstance(outcome, Exception):
-            note_problem(outcome)
+            log_problem(outcome)
             metrics.failed(outcome)
         else:
-            note_result(outcome)
+            log_result(outcome)
             metrics.passage(outcome, 0.3, drafts=outcome.attempt)
 
     @app.post("/v1/post-edit")
     async def post_edit(request: Request) -> list[str]:
         await request.json()
         outcomes: list[PostEdit | Exception] = [EDITED, KEPT, EDITED, EngineTimeout(TEXT), ValueError(TEXT)]
-        note(passages=len(outcomes))
+        log_fields(passages=len(outcomes))
         with queue.admit(len(outcomes)):
-            await while_somebody_waits(request, asyncio.gather(*(work(one) for one in outcomes)))
+            await cancel_on_disconnect(request, asyncio.gather(*(work(one) for one in outcomes)))
         return [TEXT]
 
     @app.get("/forever")
     async def forever(request: Request) -> Response:
         try:
             with queue.admit(1):
-                await while_somebody_waits(request, asyncio.Event().wait())
+                await cancel_on_disconnect(request, asyncio.Event().wait())
         except ClientGone:
             return Response(status_code=499)
         raise AssertionError("unreachable")
@@ -180,7 +180,7 @@ async def _nothing() -> None:
 class Pieces(Response):
     """A stream like our stream of events: in the queue while it lasts, and cancelled when nobody listens."""
 
-    queue: Queue
+    queue: AdmissionLimit
     passages: int = 1
     then: Callable[[], Awaitable[Any]] = _nothing
     status_code: int = 200
@@ -188,7 +188,7 @@ class Pieces(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self.queue.admit(self.passages), suppress(ClientGone):
-            await while_somebody_waits(Request(scope, receive), self._send(send))
+            await cancel_on_disconnect(Request(scope, receive), self._send(send))
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": []})

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from ape.engines.embedded import EmbeddedEngine, embedded
+from ape.engines.embedded import EmbeddedEngine, embedded_engine
 from ape.settings import Settings
 from serve.app import create_app
-from serve.queue import Queue
+from serve.middleware.admission import AdmissionLimit
 from tests.scripted import running
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class House:
     """The service in this process, and a way to look inside."""
 
     address: str = ""
-    queue: Queue = field(default_factory=lambda: Queue(0))
+    queue: AdmissionLimit = field(default_factory=lambda: AdmissionLimit(0))
     engine: EmbeddedEngine | None = None
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -115,7 +115,7 @@ def house(model: Path, cache: Path) -> Iterator[House]:
 
     @asynccontextmanager
     async def engine() -> AsyncIterator[EmbeddedEngine]:
-        async with embedded(model, name="smollm2", slots=SLOTS, window=1024) as engine:
+        async with embedded_engine(model, name="smollm2", slots=SLOTS, window=1024) as engine:
             opened.engine, opened.loop = engine, asyncio.get_running_loop()
             yield engine
 
@@ -203,7 +203,7 @@ async def _ask_by_stream(client: httpx2.AsyncClient, passage: dict[str, Any]) ->
 
 def main() -> None:
     """Play with numbers for a human."""
-    from ape.models import DEFAULT_MODEL, resolve
+    from ape.models import DEFAULT_MODEL, resolve_model
     from ape.settings import load_settings
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4, help="the requests come in so many parts")
     given = parser.parse_args()
     settings = load_settings()
-    path = resolve(settings.model or DEFAULT_MODEL, cache=settings.cache)
+    path = resolve_model(settings.model or DEFAULT_MODEL, cache=settings.cache)
     with house(path, settings.cache) as opened:
         asyncio.run(play(opened.address, plans(IN_FLIGHT, seed=0)))
         print("warmed up", opened.settle())

@@ -16,11 +16,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from ape.gate import Gate
+from ape.edits.filter import EditFilter
+from ape.engines.vllm.factory import open_registry
 from ape.settings import Settings
 from prompts import fingerprint
 from serve.app import create_app
-from serve.open import open_roster
 from tests.ape.adapters.making import lora, make_adapter, make_base, write_tensors
 from tests.scripted import running
 from tests.serve.fake_vllm import Fake
@@ -85,7 +85,7 @@ def make_house(tmp_path: Path) -> Iterator[Open]:
             )
             said: list[str] = []
             log: list[str] = []
-            app = create_app(settings, open_roster(settings, tell=said.append), log=log.append)
+            app = create_app(settings, open_registry(settings, tell=said.append), log=log.append)
             address = stack.enter_context(running(app))
             client = stack.enter_context(httpx2.Client(base_url=address, timeout=60))
             return House(fake, base, root, said, log, client, address)
@@ -127,7 +127,7 @@ def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(house: Hou
 
 def test_its_gate_undoes_what_vllm_was_not_sure_of(house: House) -> None:
     """Both edits are at a token that is told; behind the second one comes the end, and that is not of the draft."""
-    gate = Gate(features={"lead": (-1.0, 1.0, 5.0), "back": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
+    gate = EditFilter(features={"lead": (-1.0, 1.0, 5.0), "back": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
     make_adapter(house.root / "gated", house.base, seed=7, gate=gate)
     for name in ("gated", "first"):
         assert house.load(name).status_code == 201
@@ -597,7 +597,7 @@ def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(house: House,
     )
     said: list[str] = []
     with (
-        running(create_app(settings, open_roster(settings, tell=said.append))) as address,
+        running(create_app(settings, open_registry(settings, tell=said.append))) as address,
         httpx2.Client(base_url=address, timeout=60) as client,
     ):
         listed = {model["name"] for model in client.get("/v1/models").json()["models"]}

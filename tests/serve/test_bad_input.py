@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ape.engines.client import OpenAIEngine
-from ape.engines.open import open_engine
+from ape.engines.factory import open_engine
 from ape.settings import Settings
 from serve.app import create_app
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, Stall, echo, running, scripted_server

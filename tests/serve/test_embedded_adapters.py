@@ -11,18 +11,18 @@ from typing import Any
 import httpx2
 import pytest
 
-from ape.gate import Gate
+from ape.edits.filter import EditFilter
+from ape.engines.vllm.factory import open_registry
 from ape.settings import Settings
 from prompts import fingerprint
 from serve.app import create_app
-from serve.open import open_roster
 from tests.ape.adapters.making import make_gguf_adapter
 from tests.scripted import running
+from tests.serve.book_library import begin, wait_for
 from tests.serve.conftest import Serve
-from tests.serve.library import begin, wait_for
 
 PASSAGE = {"source": "Ana veio.", "mt": "Ana come.", "max_attempts": 1, "target_language": "en"}
-GATE = Gate(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
+GATE = EditFilter(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def base_settings(tmp_path: Path, smollm2: Path) -> Settings:
 def opened(settings: Settings, place: Path) -> Iterator[httpx2.Client]:
     """A service with that adapter as its default."""
     changed = settings.model_copy(update={"adapters": {"mine": place}, "aliases": {"default": "mine"}})
-    app = create_app(changed, open_roster(changed, tell=lambda _: None))
+    app = create_app(changed, open_registry(changed, tell=lambda _: None))
     with running(app) as address, httpx2.Client(base_url=address, timeout=120) as client:
         yield client
 

@@ -16,8 +16,8 @@ import httpx2
 import pytest
 
 from tests.scripted import Hang, Say, ScriptedServer, translation_in
+from tests.serve.book_library import LANGUAGES, files
 from tests.serve.conftest import Serve, command
-from tests.serve.library import LANGUAGES, files
 
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
 GOOD = "Claire put down her bag."

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 from ape.engines import Sampling
-from ape.engines.embedded import embedded
-from ape.events import Event, Retry
-from ape.verdict import Decision
+from ape.engines.embedded import embedded_engine
+from ape.passage.events import Event, RetryEvent
+from ape.passage.result import Decision
 from prompts import Message, Prompt
-from prompts.neutral import neutralise
+from prompts.escaping import escape_delimiters
 from tests.serve.soak import IN_FLIGHT, house, plans, play
 
 HALF = 100
@@ -49,11 +49,13 @@ def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_be
 
 async def test_no_request_meets_a_connection_that_the_engine_has_closed(smollm2: Path) -> None:
     """On kept connections 1 in 50 did when the next request came at once, and had to be asked again."""
-    prompt = Prompt((Message("user", "Hi."),), "test", neutralise("Hi."), opening="<a>", stop=("</a>",))
+    prompt = Prompt(
+        (Message("user", "Hi."),), "test", escape_delimiters("Hi."), opening="<a>", stop=("</a>",)
+    )
     sampling = Sampling(temperature=0, top_p=1, seed=1, max_tokens=2, max_characters=100)
     events: list[Event] = []
-    async with embedded(smollm2, name="smollm2", slots=1, window=512) as engine:
+    async with embedded_engine(smollm2, name="smollm2", slots=1, window=512) as engine:
         model = (await engine.models())[0]
         for _ in range(150):
             await engine.ask(prompt, sampling, model=model, listen=events.append)
-    assert not [event for event in events if isinstance(event, Retry)]
+    assert not [event for event in events if isinstance(event, RetryEvent)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vllm.served import Served, served, write_cards
+from tests.vllm.served_drafts import Served, served, write_cards
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.vllm.served import Served, is_alive, served, wait_for
-from tests.vllm.walk import PASSAGE
+from tests.vllm.served_drafts import Served, is_alive, served, wait_for
+from tests.vllm.walkthrough import PASSAGE
 
 REQUESTS = 16
 

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from ape.sample import SAMPLES, load_sample
-from ape.sentences import split
+from ape.text.sentences import split_sentences
 from prompts import Question, render_sep
-from tests.vllm.served import Served
+from tests.vllm.served_drafts import Served
 
 PROMPTS = 50
 TOKENS = 48
@@ -100,7 +100,9 @@ def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
         Question(source.strip(), mt.strip(), segment.source_language, segment.target_language)
         for name in SAMPLES
         for segment in load_sample(name).segments()
-        for source, mt in list(zip(split(segment.source), split(segment.mt), strict=False))[:2]
+        for source, mt in list(
+            zip(split_sentences(segment.source), split_sentences(segment.mt), strict=False)
+        )[:2]
     ]
     prompts = [ask(question) for question in questions[:PROMPTS]]
     assert len({asked.prompt for asked in prompts}) == PROMPTS

@@ -12,8 +12,8 @@ import httpx2
 import pytest
 
 from prompts import fingerprint
-from tests.vllm.served import Served, served, wait_for
-from tests.vllm.walk import PASSAGE, walk
+from tests.vllm.served_drafts import Served, served, wait_for
+from tests.vllm.walkthrough import PASSAGE, walk
 
 
 def test_models_are_listed_with_what_their_cards_say(service: Served) -> None:

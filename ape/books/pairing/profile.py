@@ -18,9 +18,9 @@ import numpy.typing as npt
 import regex
 
 from ape.books.book import Paragraph
-from ape.books.marks import without_marks
-from ape.guards.length import size
-from ape.guards.numerals import Numbers
+from ape.guards.length import text_size
+from ape.text.inline_marks import strip_marks
+from ape.text.numerals import TextNumbers
 
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ _MOST_TERMS = 400
 
 
 @dataclass(slots=True)
-class Profile:
+class BookProfile:
     """A book, or a part of one, by the numbers. `chapters` has the first paragraph of each, and the end."""
 
     sizes: Floats
@@ -60,12 +60,12 @@ class Profile:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def part(self, start: int, end: int) -> Profile:
+    def part(self, start: int, end: int) -> BookProfile:
         """The paragraphs from one up to another."""
         first = int(self.ends[start - 1]) if start else 0
         last = int(self.ends[end - 1]) if end else 0
         within = slice(start, end)
-        return Profile(
+        return BookProfile(
             self.sizes[within], self.signs[within], self.shapes[within], self.texts[within],
             self.terms[first:last], self.ends[within] - first,
         )  # fmt: skip
@@ -76,28 +76,28 @@ class Profile:
         return np.repeat(np.arange(len(self)), counts)
 
 
-def profile(paragraphs: Iterable[Paragraph], *, language: str = "") -> Profile:
+def profile_paragraphs(paragraphs: Iterable[Paragraph], *, language: str = "") -> BookProfile:
     """Read a book once and keep its numbers. Numerals in words are read where we know the language's."""
     sizes, signs, shapes, texts, terms, ends = (array(code) for code in "dBIIIq")
     chapters: list[int] = []
     titles: list[str] = []
     chapter: int | None = None
     for paragraph in paragraphs:
-        text = without_marks(paragraph.text).strip()
+        text = strip_marks(paragraph.text).strip()
         if not text:
             continue
         if paragraph.chapter != chapter:
             chapter = paragraph.chapter
             chapters.append(len(sizes))
             titles.append(paragraph.title)
-        sizes.append(size(text))
+        sizes.append(text_size(text))
         signs.extend(_signs(text, paragraph.shape))
         shapes.append(zlib.crc32(paragraph.shape.encode()))
         texts.append(zlib.crc32(text.encode("utf-8", "replace")))
         terms.extend(_terms(text, language))
         ends.append(len(terms))
     chapters.append(len(sizes))
-    return Profile(
+    return BookProfile(
         np.array(sizes), np.array(signs).reshape(-1, len(KINDS)), np.array(shapes), np.array(texts), np.array(terms),
         np.array(ends), chapters, titles,
     )  # fmt: skip
@@ -132,7 +132,7 @@ def _end(sign: str) -> int:
 
 def _terms(text: str, language: str) -> set[int]:
     """Hashes of what may be known again in another language: numbers, names, stems, ideographs two by two."""
-    numbers = Numbers(text, language)
+    numbers = TextNumbers(text, language)
     found = {_hash(f"#{number.joined}") for number in numbers.digits}
     found |= {_hash(f"#{value}") for value in numbers.values}
     for run in _TERM.findall(text):

@@ -7,11 +7,11 @@ import typer
 from ape.cli.ab.analyse import analyse
 from ape.cli.ab.make import make
 from ape.cli.ab.serve import serve
-from ape.cli.ab.votes import export, take
+from ape.cli.ab.votes import export, import_votes
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(make)
 app.command()(serve)
-app.command("import")(take)
+app.command("import")(import_votes)
 app.command()(export)
 app.command()(analyse)

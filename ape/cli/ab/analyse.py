@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.ab.flags import StoreFlag, open_trials, writing
+from ape.cli.ab.flags import StoreFlag, open_trials, report_write_errors
 from ape.cli.corpus_flags import SamplesFlag
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError, UnknownTrial
 
 if TYPE_CHECKING:
-    from eval.ab.trial import Trial
-    from eval.preference.vote import Vote
+    from eval.human.trial import Trial
+    from eval.human.vote import Vote
 
 
 def analyse(
@@ -38,33 +38,33 @@ def analyse(
     json_output: JsonFlag = False,
 ) -> None:
     """Tell who is preferred and how sure that is, and whether the raters can be relied on."""
-    from ape.cli.talk import say
-    from eval.ab.file import read_trial
+    from ape.cli.terminal import print_line
+    from eval.human.trial_file import read_trial
 
-    with needs("eval"):
-        from eval.preference.analysis import analyse as analysed
-        from eval.preference.analysis import tell
+    with require_extra("eval"):
+        from eval.human.analysis.analysis import analyse_votes as analysed
+        from eval.human.analysis.analysis import format_analysis
 
     made = read_trial(trial) if trial else None
     found = _votes(made, votes or [], store)
     _refuse_unknown(human, made, found)
     analysis = analysed(found, seed=seed, samples=samples, human=human)
     if html:
-        from eval.ab.report import write_analysis
+        from eval.human.report import write_analysis_page
 
-        with writing(html):
-            write_analysis(analysis, html, title=made.name if made else "Votes")
-        say(f"The page is in {html}.")
+        with report_write_errors(html):
+            write_analysis_page(analysis, html, title=made.name if made else "Votes")
+        print_line(f"The page is in {html}.")
     if json_output:
         typer.echo(json.dumps(analysis.to_dict(), ensure_ascii=False, indent=1))
         return
-    typer.echo(tell(analysis))
+    typer.echo(format_analysis(analysis))
 
 
 def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
-    from eval.preference.counted import counted, systems_of
+    from eval.human.analysis.vote_selection import select_pair_votes, systems_in_votes
 
-    systems = trial.systems if trial else systems_of(counted(votes))
+    systems = trial.systems if trial else systems_in_votes(select_pair_votes(votes))
     if human and human not in systems:
         raise InputError(
             f"--human {human!r} is none of the systems: {', '.join(systems) or 'there are no votes'}.",
@@ -74,7 +74,7 @@ def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
 
 def _votes(trial: Trial | None, files: list[Path], store: str | None) -> list[Vote]:
     """Of the files, or else of the store; and of both where both are named."""
-    from eval.ab.exchange import read_votes
+    from eval.human.vote_reader import read_votes
 
     if trial is None and (store or not files):
         raise InputError("Name the trial whose votes are in the store, or --votes FILE.", field="trial")

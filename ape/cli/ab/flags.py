@@ -12,7 +12,7 @@ import typer
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from eval.ab.store import Trials
+    from eval.human.trial_store import TrialStore
 
 TrialArgument = Annotated[Path, typer.Argument(metavar="TRIAL", help="A file of `ape ab make`.")]
 StoreFlag = Annotated[
@@ -24,21 +24,21 @@ RatersFlag = Annotated[
 ]
 
 
-def names_of(raters: str | None) -> tuple[str, ...]:
+def parse_names(raters: str | None) -> tuple[str, ...]:
     """The names between the commas."""
     return tuple(name.strip() for name in raters.split(",") if name.strip()) if raters else ()
 
 
-def open_trials(store: str | None) -> Trials:
+def open_trials(store: str | None) -> TrialStore:
     """Where votes are kept."""
     from ape.settings import load_settings
-    from eval.ab.store import Trials
+    from eval.human.trial_store import TrialStore
 
-    return Trials(load_settings(jobs=store).jobs_url)
+    return TrialStore(load_settings(jobs=store).jobs_url)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def report_write_errors(path: Path) -> Iterator[None]:
     """What can't be written, as a sentence."""
     try:
         yield

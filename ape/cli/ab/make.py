@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.ab.flags import RatersFlag, names_of, writing
+from ape.cli.ab.flags import RatersFlag, parse_names, report_write_errors
 from ape.cli.corpus_flags import DocumentsFlag, EncodingFlag, JobsFlag, ReferencesFlag
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from eval.corpus import Corpus
-    from eval.reading import Rules
+    from eval.corpus.corpus import Corpus
+    from eval.corpus.validation import CorpusRules
 
 
-class Unit(StrEnum):
+class LengthUnit(StrEnum):
     """What a length is counted in."""
 
     WORDS = "words"
     CHARACTERS = "characters"
 
 
-class Strata(StrEnum):
+class StratifyBy(StrEnum):
     """What gives as many passages each."""
 
     NONE = "none"
@@ -34,14 +34,14 @@ class Strata(StrEnum):
     LANGUAGE = "language"
 
 
-class Condition(StrEnum):
+class RatingCondition(StrEnum):
     """What a rater sees at once."""
 
     PARAGRAPH = "paragraph"
     DOCUMENT = "document"
 
 
-class Shuffle(StrEnum):
+class SpamShuffle(StrEnum):
     """How spam is made."""
 
     WORDS = "words"
@@ -79,14 +79,14 @@ def make(
     ] = None,
     shortest: Annotated[int, typer.Option("--min", min=0, help="The shortest passage, by its source.")] = 0,
     longest: Annotated[int | None, typer.Option("--max", min=1, help="The longest passage.")] = None,
-    unit: Annotated[Unit, typer.Option(help="What these are counted in.")] = Unit.WORDS,
+    unit: Annotated[LengthUnit, typer.Option(help="What these are counted in.")] = LengthUnit.WORDS,
     by: Annotated[
-        Strata, typer.Option(help="Take as many passages from each book, or source language.")
-    ] = Strata.NONE,
+        StratifyBy, typer.Option(help="Take as many passages from each book, or source language.")
+    ] = StratifyBy.NONE,
     condition: Annotated[
-        Condition,
+        RatingCondition,
         typer.Option(help="Single paragraphs, or documents: paragraphs that follow each other, in order."),
-    ] = Condition.PARAGRAPH,
+    ] = RatingCondition.PARAGRAPH,
     paragraphs: Annotated[int, typer.Option(min=1, help="At once, in the document condition.")] = 5,
     passages: Annotated[int, typer.Option(min=1, help="Of a document at most, in that condition.")] = 4,
     monolingual: Annotated[bool, typer.Option("--monolingual", help="Show no source.")] = False,
@@ -102,7 +102,7 @@ def make(
         float, typer.Option(help="The share of items with a shuffled text, to test raters.")
     ] = 0.1,
     shuffle: Annotated[
-        Shuffle | None, typer.Option(help="Words for paragraphs and sentences for documents if left out.")
+        SpamShuffle | None, typer.Option(help="Words for paragraphs and sentences for documents if left out.")
     ] = None,
     no_ties: Annotated[bool, typer.Option("--no-ties", help="Raters have to choose.")] = False,
     no_marks: Annotated[bool, typer.Option("--no-marks", help="Differences can't be marked.")] = False,
@@ -139,21 +139,20 @@ def make(
 
     The same texts in both systems are left out, and counted.
     """
-    from ape.cli.ab.make_show import show, write_sheets
-    from ape.cli.talk import say
-    from eval.ab.design import Design
-    from eval.ab.design import make as make_trial
-    from eval.ab.file import write_trial
-    from eval.reading import Rules
+    from ape.cli.ab.make_output import print_trial, write_sheets
+    from ape.cli.terminal import print_line
+    from eval.corpus.validation import CorpusRules
+    from eval.human.design import TrialDesign, make_trial
+    from eval.human.trial_file import write_trial
 
-    people = names_of(raters)
+    people = parse_names(raters)
     folders = {"offline": offline, "label-studio": label_studio, "csv": csv, "jsonl": jsonl}
     if wanted := next((flag for flag, folder in folders.items() if folder and not people), None):
         raise InputError(
             f"--{wanted} writes for each rater: name them with --raters anna,ben.", field="raters"
         )
-    rules = Rules(source_language or "", target_language or "", allow_empty, say)
-    design = Design(
+    rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
+    design = TrialDesign(
         items=items,
         shortest=shortest,
         longest=longest,
@@ -186,14 +185,14 @@ def make(
         ties=not no_ties,
         marks=not no_marks,
     )
-    with writing(output):
+    with report_write_errors(output):
         write_trial(trial, output)
     write_sheets(trial, folders)
     if json_output:
         told = {"trial": trial.id, "systems": trial.systems, "design": dict(trial.design)}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    show(trial, output, folders)
+    print_trial(trial, output, folders)
 
 
 def _systems(given: list[str]) -> tuple[list[str], dict[str, Path]]:
@@ -211,12 +210,12 @@ def _systems(given: list[str]) -> tuple[list[str], dict[str, Path]]:
     return (chosen if len(files) < len(given) else []), files
 
 
-def _of_jobs(ids: list[str], references: list[Path], rules: Rules) -> Corpus:
-    from ape.jobs.store import Store
+def _of_jobs(ids: list[str], references: list[Path], rules: CorpusRules) -> Corpus:
+    from ape.jobs.store import JobStore
     from ape.settings import load_settings
-    from eval.reading.jobs import read_jobs
+    from eval.corpus.job_reader import read_jobs
 
-    with Store(load_settings().jobs_url) as store:
+    with JobStore(load_settings().jobs_url) as store:
         return read_jobs(store, ids, references=references, rules=rules)
 
 
@@ -226,12 +225,12 @@ def _of_files(
     references: list[Path],
     source: Path | None,
     documents: str,
-    rules: Rules,
+    rules: CorpusRules,
     encoding: str | None,
 ) -> list[Corpus]:
     """One set for each table, as each may have a source language of its own."""
-    from ape.cli.eval.score import parting
-    from eval.reading import read_corpus
+    from ape.cli.eval.score import parse_document_split
+    from eval.corpus.reader import read_corpus
 
     if len(tables) > 1 and (systems or references):
         raise InputError(
@@ -245,7 +244,7 @@ def _of_files(
             systems=systems,
             references=references,
             source=source,
-            documents=parting(documents),
+            documents=parse_document_split(documents),
             rules=rules,
             encoding=encoding,
         )

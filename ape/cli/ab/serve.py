@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.ab.flags import RatersFlag, StoreFlag, TrialArgument, names_of
+from ape.cli.ab.flags import RatersFlag, StoreFlag, TrialArgument, parse_names
 from ape.errors import InputError
 
 if TYPE_CHECKING:
     from ape.settings import Settings
-    from eval.ab.store import Trials
-    from eval.ab.trial import Trial
+    from eval.human.trial import Trial
+    from eval.human.trial_store import TrialStore
 
 
 def serve(
@@ -40,22 +40,22 @@ def serve(
 
     Votes are in the store as soon as they are made. A link is shown once: only its hash is kept.
     """
-    from ape.network import host_of, is_loopback
+    from ape.network import is_loopback, url_host
     from ape.settings import load_settings
-    from eval.ab.file import read_trial
-    from eval.ab.store import Trials
+    from eval.human.trial_file import read_trial
+    from eval.human.trial_store import TrialStore
 
     made = read_trial(trial)
     settings = load_settings(host=host, port=port, jobs=store)
     key = ""
     # A proxy may ask for everyone by this machine's own name, so behind one the results need a key too.
-    is_ours = is_loopback(settings.host) and (not address or is_loopback(host_of(address)))
+    is_ours = is_loopback(settings.host) and (not address or is_loopback(url_host(address)))
     if not is_ours and not settings.admin_keys:
         key = secrets.token_urlsafe(16)
         settings = settings.model_copy(update={"admin_keys": load_settings(admin_keys=key).admin_keys})
-    with Trials(settings.jobs_url) as trials:
+    with TrialStore(settings.jobs_url) as trials:
         trials.add(made)
-        people = names_of(raters) or made.raters or tuple(one.name for one in trials.raters(made.id))
+        people = parse_names(raters) or made.raters or tuple(one.name for one in trials.raters(made.id))
         if not people:
             raise InputError(
                 "Nobody is there to vote: name the raters with --raters anna,ben.", field="raters"
@@ -65,7 +65,7 @@ def serve(
 
 def _run(
     settings: Settings,
-    trials: Trials,
+    trials: TrialStore,
     trial: Trial,
     *,
     people: tuple[str, ...],
@@ -78,8 +78,8 @@ def _run(
 
     import uvicorn
 
-    from ape.cli.talk import say
-    from serve.ab import make_app
+    from ape.cli.terminal import print_line
+    from serve.pages import create_pages_app
     from serve.run import address_of, listen
 
     with listen(settings) as listener:
@@ -87,7 +87,7 @@ def _run(
         base = (address or bound).rstrip("/")
         _invite(trials, trial, people, base=base, new_links=new_links)
         typer.echo(f"results  {base}/ab/{trial.id}/results" + (f"  (key: {key})" if key else ""))
-        app = make_app(settings, trials)
+        app = create_pages_app(settings, trials)
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, proxy_headers=False
         )
@@ -95,11 +95,11 @@ def _run(
         # Once it has stopped, uvicorn raises the signal that stopped it again: but to stop when told to is success.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, server.handle_exit)
-        say(
+        print_line(
             f"Ready on {bound}. Ctrl-C stops. Votes are kept, and links work again once it is served there again."
         )
         asyncio.run(server.serve(sockets=[listener]))
-        say("Stopped.")
+        print_line("Stopped.")
 
 
 def _reached(address: str) -> str:
@@ -109,7 +109,7 @@ def _reached(address: str) -> str:
     )
 
 
-def _invite(trials: Trials, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:
+def _invite(trials: TrialStore, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:
     """Print a link for each; one who has a link keeps it."""
     there = {rater.name for rater in trials.raters(trial.id) if rater.invited}
     for name in people:

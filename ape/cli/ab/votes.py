@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from ape.cli.ab.flags import StoreFlag, TrialArgument, open_trials, writing
+from ape.cli.ab.flags import StoreFlag, TrialArgument, open_trials, report_write_errors
 from ape.cli.flags import JsonFlag
 
 
-class Format(StrEnum):
+class VoteFileFormat(StrEnum):
     """What votes can be written as."""
 
     JSONL = "jsonl"
@@ -21,7 +21,7 @@ class Format(StrEnum):
     LABEL_STUDIO = "label-studio"
 
 
-def take(
+def import_votes(
     trial: TrialArgument,
     files: Annotated[
         list[Path],
@@ -37,11 +37,11 @@ def take(
 
     The same file again changes nothing.
     """
-    from eval.ab.exchange import placed_votes
-    from eval.ab.file import read_trial
+    from eval.human.trial_file import read_trial
+    from eval.human.vote_reader import read_located_votes
 
     made = read_trial(trial)
-    placed = [one for path in files for one in placed_votes(path, made)]
+    placed = [one for path in files for one in read_located_votes(path, made)]
     places, votes = [place for place, _ in placed], [vote for _, vote in placed]
     with open_trials(store) as trials:
         trials.add(made)
@@ -62,28 +62,28 @@ def export(
     store: StoreFlag = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Else to the terminal.")] = None,
     format: Annotated[
-        Format, typer.Option(help="JSON lines, CSV, or tasks with their annotations.")
-    ] = Format.JSONL,
+        VoteFileFormat, typer.Option(help="JSON lines, CSV, or tasks with their annotations.")
+    ] = VoteFileFormat.JSONL,
 ) -> None:
     """Write the votes of the store, with the systems by name."""
-    from ape.cli.talk import say
-    from eval.ab.file import read_trial
-    from eval.ab.label_studio import export as as_tasks
-    from eval.ab.written import votes_as_csv, votes_as_jsonl
+    from ape.cli.terminal import print_line
+    from eval.human.label_studio import export_votes as as_tasks
+    from eval.human.trial_file import read_trial
+    from eval.human.vote_writer import votes_to_csv, votes_to_jsonl
 
     made = read_trial(trial)
     with open_trials(store) as trials:
         votes = trials.votes(made.id)
     match format:
-        case Format.JSONL:
-            text = votes_as_jsonl(votes, made.id)
-        case Format.CSV:
-            text = votes_as_csv(votes, made.id)
-        case Format.LABEL_STUDIO:
+        case VoteFileFormat.JSONL:
+            text = votes_to_jsonl(votes, made.id)
+        case VoteFileFormat.CSV:
+            text = votes_to_csv(votes, made.id)
+        case VoteFileFormat.LABEL_STUDIO:
             text = json.dumps(as_tasks(made, votes), ensure_ascii=False, indent=1) + "\n"
     if output is None:
         typer.echo(text, nl=False)
         return
-    with writing(output):
+    with report_write_errors(output):
         output.write_text(text, encoding="utf-8", errors="replace", newline="")
-    say(f"{len(votes):,} votes are in {output}.")
+    print_line(f"{len(votes):,} votes are in {output}.")

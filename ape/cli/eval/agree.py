@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eval.correlation import Agreement, Rated
-    from eval.metric import Metric, Unmeasured
+    from eval.metrics.human_correlation import HumanCorrelation, RatedSystem
+    from eval.metrics.metric import Metric, Unmeasured
 
 
 def agree(
@@ -38,16 +38,16 @@ def agree(
     json_output: JsonFlag = False,
 ) -> None:
     """Correlate metrics' scores of segments with people's: Kendall's τ-b and Pearson's r, with their intervals."""
-    with needs("eval"):
+    with require_extra("eval"):
         import sacrebleu  # noqa: F401
         import scipy  # type: ignore[import-untyped]  # noqa: F401
-    from eval.annotate import caching, default_folder
-    from eval.correlation import read_human_scores
-    from eval.metrics import METRICS, metrics_named
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.metrics.human_correlation import read_human_scores
+    from eval.metrics.registry import METRICS, create_metrics
 
-    chosen = metrics_named(metric or list(METRICS))
+    chosen = create_metrics(metric or list(METRICS))
     rated = read_human_scores(scores, source_language=source_language, target_language=target_language)
-    with caching(default_folder()):
+    with use_annotation_cache(default_annotation_folder()):
         found = dict(_found(chosen, rated, asked=asked, samples=samples, seed=seed))
     if json_output:
         typer.echo(
@@ -58,19 +58,19 @@ def agree(
 
 
 def _found(
-    metrics: list[Metric], rated: tuple[Rated, ...], *, asked: str, samples: int, seed: int
-) -> Iterator[tuple[str, Agreement | Unmeasured]]:
+    metrics: list[Metric], rated: tuple[RatedSystem, ...], *, asked: str, samples: int, seed: int
+) -> Iterator[tuple[str, HumanCorrelation | Unmeasured]]:
     """Metric by metric; one whose model is not here has no number, and the others have theirs."""
-    from ape.cli.talk import error_console, passages_progress
-    from eval.correlation import agreement
-    from eval.metric import Unmeasured
+    from ape.cli.terminal import error_console, passages_progress
+    from eval.metrics.human_correlation import correlate_with_humans
+    from eval.metrics.metric import Unmeasured
 
     with passages_progress(error_console()) as bar:
         task = bar.add_task("", total=len(metrics), so_far="")
         for one in metrics:
             bar.update(task, description=one.name)
             try:
-                yield one.name, agreement(one, rated, asked=asked, samples=samples, seed=seed)
+                yield one.name, correlate_with_humans(one, rated, asked=asked, samples=samples, seed=seed)
             except InputError as error:
                 if error.field == "asked":
                     raise
@@ -78,20 +78,20 @@ def _found(
             bar.advance(task)
 
 
-def _told(found: Agreement | Unmeasured) -> dict[str, object]:
+def _told(found: HumanCorrelation | Unmeasured) -> dict[str, object]:
     from dataclasses import asdict
 
-    from eval.metric import Unmeasured
+    from eval.metrics.metric import Unmeasured
 
     return {"not_applicable": found.why} if isinstance(found, Unmeasured) else asdict(found)
 
 
-def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) -> None:
+def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed: int) -> None:
     from rich.text import Text
 
-    from ape.cli.eval.score_show import table_console
-    from ape.cli.eval.wide_table import Line, print_wide
-    from eval.metric import Unmeasured
+    from ape.cli.eval.score_output import table_console
+    from ape.cli.eval.wide_table import TableLine, print_wide_table
+    from eval.metrics.metric import Unmeasured
 
     known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
     console = table_console()
@@ -99,8 +99,10 @@ def _show(found: dict[str, Agreement | Unmeasured], *, samples: int, seed: int) 
     for name, one in known.items():
         tau, r = _cell(one.kendall, one.kendall_interval), _cell(one.pearson, one.pearson_interval)
         cells = (tau, r, f"{one.segments:,}", f"{one.left_out:,}")
-        lines.append(Line(Text(name), [Text(cell) for cell in cells]))
-    print_wide(console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines)
+        lines.append(TableLine(Text(name), [Text(cell) for cell in cells]))
+    print_wide_table(
+        console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines
+    )
     for name, missing in found.items():
         if isinstance(missing, Unmeasured):
             console.print(f"{name} is not applicable: {missing.why}.", markup=False, soft_wrap=True)

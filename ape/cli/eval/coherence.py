@@ -11,20 +11,20 @@ import typer
 
 from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
 from ape.cli.eval.mine import named_systems
-from ape.cli.eval.outfile import check_out
-from ape.cli.extras import needs
+from ape.cli.eval.output_path import check_output_file
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from eval.dip.ranking import Ranker
+    from eval.metrics.dip.ranker import Ranker
 
 app = typer.Typer(no_args_is_help=True)
 _Files = list[Path] | None
 _FEATURES_SHOWN = 10
 
 
-class Against(StrEnum):
+class CoherenceContrast(StrEnum):
     """What the references are told from."""
 
     MT = "mt"
@@ -46,8 +46,9 @@ def train(
         ),
     ] = None,
     against: Annotated[
-        Against, typer.Option(help="Tell references from MT, or from their own sentences in another order.")
-    ] = Against.MT,
+        CoherenceContrast,
+        typer.Option(help="Tell references from MT, or from their own sentences in another order."),
+    ] = CoherenceContrast.MT,
     seed: Annotated[int, typer.Option(help="Of the other orders, and of what is held out.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
@@ -56,27 +57,28 @@ def train(
     json_output: JsonFlag = False,
 ) -> None:
     """Train a scorer of coherence on the processor, and say how right it is on documents it was not trained on."""
-    from ape.cli.talk import say
+    from ape.cli.terminal import print_line
 
-    with needs("eval"):
+    with require_extra("eval"):
         import simplemma  # noqa: F401
         import textblob  # noqa: F401
-    from eval.annotate import caching, default_folder
-    from eval.dip import train_scorer
-    from eval.reading import Rules, read_corpus
+    from eval.corpus.reader import read_corpus
+    from eval.corpus.validation import CorpusRules
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.metrics.dip import train_coherence_scorer
 
-    check_out(out, flag="--out")
+    check_output_file(out, flag="--out")
     if out.exists() and not replace:
         raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
     names, files = named_systems(system or ())
-    rules = Rules(source_language or "", target_language or "", allow_empty, say)
+    rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)
     if odd := [name for name in names if name not in corpus.systems]:
         raise InputError(
             f"There is no system {odd[0]!r} here; there are {', '.join(corpus.systems)}.", field="system"
         )
-    with caching(default_folder()):
-        scorer = train_scorer(corpus, against=against.value, systems=names, seed=seed)
+    with use_annotation_cache(default_annotation_folder()):
+        scorer = train_coherence_scorer(corpus, against=against.value, systems=names, seed=seed)
     scorer.save(out)
     _show(scorer, out, json_output=json_output)
 
@@ -87,11 +89,11 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Say what a scorer was trained on, how right it was, and what it goes by."""
-    with needs("eval"):
+    with require_extra("eval"):
         import textblob  # noqa: F401
-    from eval.dip import load_scorer
+    from eval.metrics.dip import load_coherence_scorer
 
-    _show(load_scorer(scorer), scorer, json_output=json_output)
+    _show(load_coherence_scorer(scorer), scorer, json_output=json_output)
 
 
 def _show(scorer: Ranker, path: Path, *, json_output: bool) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
-    from eval.coreference import Prf
+    from eval.linguistics.coreference import PrecisionRecall
 
 _NAMES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe", "blanc": "BLANC", "lea": "LEA"}
 
@@ -27,20 +27,22 @@ def coreference(
     json_output: JsonFlag = False,
 ) -> None:
     """Score coreference in % by MUC, B³, CEAFm, CEAFe, BLANC and LEA, and by the CoNLL F1 of three of them."""
-    with needs("eval"):
+    with require_extra("eval"):
         import scipy  # type: ignore[import-untyped]  # noqa: F401
-    from ape.cli.talk import say
-    from eval.coreference import SCORERS, conll_f1, repeated, score_documents
-    from eval.coreference.conll import paired
-    from eval.metric import signed
+    from ape.cli.terminal import print_line
+    from eval.linguistics.coreference import SCORERS, conll_f1, repeated_mentions, score_documents
+    from eval.linguistics.coreference.conll_reader import read_document_pairs
+    from eval.metrics.metric import metric_signature
 
-    pairs = paired(key, response)
+    pairs = read_document_pairs(key, response)
     for path, side in ((key, 0), (response, 1)):
-        if number := sum(1 for pair in pairs for _ in repeated(pair[side])):
-            say(f"{path.name} names {number:,} mentions again: each counts in the entity that has it first.")
+        if number := sum(1 for pair in pairs for _ in repeated_mentions(pair[side])):
+            print_line(
+                f"{path.name} names {number:,} mentions again: each counts in the entity that has it first."
+            )
     found = {name: score_documents(name, pairs) for name in SCORERS}
     average = 100 * conll_f1(pairs)
-    signature = signed("coreference", mentions="exact", repeated="first", documents=len(pairs))
+    signature = metric_signature("coreference", mentions="exact", repeated="first", documents=len(pairs))
     if json_output:
         told = {"scores": {name: _told(one) for name, one in found.items()}, "conll_f1": average}
         typer.echo(json.dumps(told | {"signature": signature}, indent=1))
@@ -48,22 +50,22 @@ def coreference(
         _show(found, average, signature)
 
 
-def _told(found: Prf) -> dict[str, float]:
+def _told(found: PrecisionRecall) -> dict[str, float]:
     return {"recall": 100 * found.recall, "precision": 100 * found.precision, "f1": 100 * found.f1}
 
 
-def _show(found: dict[str, Prf], average: float, signature: str) -> None:
+def _show(found: dict[str, PrecisionRecall], average: float, signature: str) -> None:
     from rich.text import Text
 
-    from ape.cli.eval.score_show import table_console
-    from ape.cli.eval.wide_table import Line, print_wide
+    from ape.cli.eval.score_output import table_console
+    from ape.cli.eval.wide_table import TableLine, print_wide_table
 
     console = table_console()
     lines = [
-        Line(Text(_NAMES[name]), [Text(f"{value:.2f}") for value in _told(one).values()])
+        TableLine(Text(_NAMES[name]), [Text(f"{value:.2f}") for value in _told(one).values()])
         for name, one in found.items()
     ]
-    lines.append(Line(Text("CoNLL F1"), [Text(""), Text(""), Text(f"{average:.2f}")]))
-    print_wide(console, "in %", ("recall", "precision", "F1"), lines)
+    lines.append(TableLine(Text("CoNLL F1"), [Text(""), Text(""), Text(f"{average:.2f}")]))
+    print_wide_table(console, "in %", ("recall", "precision", "F1"), lines)
     console.print("CoNLL F1 is the mean of the F1 of MUC, B³ and CEAFe.", markup=False)
     console.print(f"coreference: {signature}", markup=False, soft_wrap=True)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
-from ape.cli.eval.outfile import check_out
-from ape.cli.extras import needs
+from ape.cli.eval.output_path import check_output_file
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from eval.dip.mined import MinedSet, Phenomenon
+    from eval.suites.dip.mined_set import MinedPhenomenon, MinedSet
 
 _Files = list[Path] | None
 
@@ -47,17 +47,18 @@ def mine(
     json_output: JsonFlag = False,
 ) -> None:
     """Make a test set of what systems fail at: words that don't come again, lost connectives, wrong pronouns."""
-    from ape.cli.talk import say
+    from ape.cli.terminal import print_line
 
-    with needs("eval"):
+    with require_extra("eval"):
         import simplemma  # noqa: F401
         import textblob  # noqa: F401
-    from eval.annotate import caching, default_folder
-    from eval.dip.mined import write_mined
-    from eval.dip.mining import mine as mine_from
-    from eval.reading import Rules, read_corpus
+    from eval.corpus.reader import read_corpus
+    from eval.corpus.validation import CorpusRules
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.suites.dip.mined_set import write_mined_set
+    from eval.suites.dip.mining import mine_test_set as mine_from
 
-    check_out(out, flag="--out")
+    check_output_file(out, flag="--out")
     if out.exists() and not replace:
         raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
     names, files = named_systems(system or ())
@@ -66,14 +67,14 @@ def mine(
         systems=files,
         references=reference or (),
         source=source,
-        rules=Rules(
+        rules=CorpusRules(
             source_language=source_language or "",
             target_language=target_language or "",
             allow_empty=allow_empty,
-            note=say,
+            note=print_line,
         ),
     )
-    with caching(default_folder()):
+    with use_annotation_cache(default_annotation_folder()):
         mined = mine_from(
             corpus,
             phenomena=_phenomena(phenomenon or ()),
@@ -82,7 +83,7 @@ def mine(
             limit=limit,
             seed=seed,
         )
-    write_mined(out, mined)
+    write_mined_set(out, mined)
     _show(mined, out, json_output=json_output)
 
 
@@ -101,23 +102,24 @@ def named_systems(given: list[str] | tuple[()]) -> tuple[list[str], dict[str, Pa
     return names, files
 
 
-def _phenomena(given: list[str] | tuple[()]) -> tuple[Phenomenon, ...]:
-    from eval.dip.mined import PHENOMENA
+def _phenomena(given: list[str] | tuple[()]) -> tuple[MinedPhenomenon, ...]:
+    from eval.suites.dip.mined_set import MINED_PHENOMENA
 
     named = [name.strip() for names in given for name in names.split(",")]
-    if odd := [name for name in named if name not in PHENOMENA]:
+    if odd := [name for name in named if name not in MINED_PHENOMENA]:
         raise InputError(
-            f"--phenomenon {odd[0]!r} can't be mined; what can is {', '.join(PHENOMENA)}.", field="phenomenon"
+            f"--phenomenon {odd[0]!r} can't be mined; what can is {', '.join(MINED_PHENOMENA)}.",
+            field="phenomenon",
         )
-    return tuple(known for known in PHENOMENA if known in named) or PHENOMENA
+    return tuple(known for known in MINED_PHENOMENA if known in named) or MINED_PHENOMENA
 
 
 def _show(mined: MinedSet, out: Path, *, json_output: bool) -> None:
     import json
 
-    from eval.dip.mined import PHENOMENA
+    from eval.suites.dip.mined_set import MINED_PHENOMENA
 
-    counts = {name: len(mined.of(name)) for name in PHENOMENA if name in mined.manifest["found"]}
+    counts = {name: len(mined.of(name)) for name in MINED_PHENOMENA if name in mined.manifest["found"]}
     if json_output:
         typer.echo(json.dumps({"file": str(out), "items": counts, **mined.manifest}, ensure_ascii=False))
         return

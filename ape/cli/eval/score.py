@@ -18,28 +18,28 @@ from ape.cli.corpus_flags import (
     ResampleFlag,
     SamplesFlag,
 )
-from ape.cli.eval.outfile import check_out
-from ape.cli.extras import needs
+from ape.cli.eval.output_path import check_output_file
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from eval.corpus import Corpus
-    from eval.metric import Metric
-    from eval.reading import Rules
-    from eval.reading.parallel import Parting
-    from eval.scoring import Resampling, Results
-    from eval.significance.resampling import By
+    from eval.corpus.corpus import Corpus
+    from eval.corpus.parallel_reader import DocumentBoundaries
+    from eval.corpus.validation import CorpusRules
+    from eval.metrics.metric import Metric
+    from eval.metrics.scoring import EvaluationResults, ResamplingOptions
+    from eval.statistics.resampling import ResamplingUnit
 
 
-class Test(StrEnum):
+class SignificanceTest(StrEnum):
     """How a difference is told from chance."""
 
     BOOTSTRAP = "bootstrap"
     RANDOMISATION = "randomisation"
 
 
-class Unit(StrEnum):
+class ScoreUnit(StrEnum):
     """Of what a score is shown."""
 
     CORPUS = "corpus"
@@ -68,14 +68,14 @@ def score(
     ] = None,
     documents: DocumentsFlag = "auto",
     by: Annotated[
-        Unit, typer.Option(help="Show scores of the corpus, or of each document too.")
-    ] = Unit.CORPUS,
+        ScoreUnit, typer.Option(help="Show scores of the corpus, or of each document too.")
+    ] = ScoreUnit.CORPUS,
     baseline: Annotated[
         str | None, typer.Option(help="Test every system against this one, with Holm's correction.")
     ] = None,
     test: Annotated[
-        Test, typer.Option(help="By which test; the intervals are the bootstrap's either way.")
-    ] = Test.BOOTSTRAP,
+        SignificanceTest, typer.Option(help="By which test; the intervals are the bootstrap's either way.")
+    ] = SignificanceTest.BOOTSTRAP,
     resample: ResampleFlag = None,
     samples: SamplesFlag = 1000,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
@@ -116,66 +116,66 @@ def score(
     json_output: JsonFlag = False,
 ) -> None:
     """Score one system or many by one metric or many; the signature under the table says how each number was got."""
-    with needs("eval"):
+    with require_extra("eval"):
         import sacrebleu  # noqa: F401
-    from ape.cli.eval.score_annotated import with_annotation
-    from ape.cli.eval.score_notes import tell_notes, word_lists
-    from ape.cli.talk import say
-    from eval.metrics import METRICS, STANDARD
-    from eval.reading import Rules
-    from eval.scoring import FEW, Resampling
+    from ape.cli.eval.score_annotations import add_annotation
+    from ape.cli.eval.score_notes import print_notes, word_lists
+    from ape.cli.terminal import print_line
+    from eval.corpus.validation import CorpusRules
+    from eval.metrics.registry import DEFAULT_METRICS, METRICS
+    from eval.metrics.scoring import MIN_UNITS, ResamplingOptions
 
     if metric == ["list"]:
         typer.echo("\n".join(METRICS))
         return
-    if leave_one_out and (segments or html or baseline or by is Unit.DOCUMENT):
+    if leave_one_out and (segments or html or baseline or by is ScoreUnit.DOCUMENT):
         raise InputError(
             "--leave-one-out has a table of its own: leave --segments, --html, --baseline and --by out.",
             field="leave_one_out",
         )
-    check_out(segments, flag="--segments")
-    check_out(html, flag="--html")
-    chosen = _with_scorer(_metrics(metric or list(STANDARD), encoder), scorer)
-    rules = Rules(source_language or "", target_language or "", allow_empty, say)
+    check_output_file(segments, flag="--segments")
+    check_output_file(html, flag="--html")
+    chosen = _with_scorer(_metrics(metric or list(DEFAULT_METRICS), encoder), scorer)
+    rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     if job:
         corpus = _of_jobs(job, reference or [], rules, others=bool(tables or system or source))
     else:
         corpus = _of_files(tables or [], system or [], reference or [], source, documents, rules, encoding)
-    chosen = with_annotation(chosen, corpus, annotation=annotation, names=names)
-    unit = resample or ("document" if len(corpus.documents) >= FEW else "segment")
+    chosen = add_annotation(chosen, corpus, annotation=annotation, names=names)
+    unit = resample or ("document" if len(corpus.documents) >= MIN_UNITS else "segment")
     if leave_one_out:
         _leave_one_out(corpus, chosen, json_output=json_output)
         return
-    drawn: By = "document" if unit == "document" else "segment"
-    how = Resampling(drawn, baseline or "", samples, seed, test.value)
-    with needs("eval"):
+    drawn: ResamplingUnit = "document" if unit == "document" else "segment"
+    how = ResamplingOptions(drawn, baseline or "", samples, seed, test.value)
+    with require_extra("eval"):
         results = _measured(corpus, chosen, how)
-    tell_notes(results)
+    print_notes(results)
     if segments:
         rows = (json.dumps(row, ensure_ascii=False) for row in results.segments())
         segments.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     if html:
         _report(results, html)
     if json_output:
-        told = results.to_dict(documents=by is Unit.DOCUMENT) | word_lists(results)
+        told = results.to_dict(documents=by is ScoreUnit.DOCUMENT) | word_lists(results)
         typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    from ape.cli.eval.score_show import show
+    from ape.cli.eval.score_output import print_scores
 
-    show(results, documents=by is Unit.DOCUMENT)
+    print_scores(results, documents=by is ScoreUnit.DOCUMENT)
 
 
 def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
     from dataclasses import replace
 
-    from eval.metrics import metrics_named
-    from eval.standard.bertscore import BertScore, Transformer
+    from eval.metrics.bertscore import BertScore, TransformerEncoder
+    from eval.metrics.registry import create_metrics
 
-    chosen = metrics_named(names)
+    chosen = create_metrics(names)
     if encoder and not any(isinstance(one, BertScore) for one in chosen):
         raise InputError("--encoder is for --metric bertscore, which is not asked for.", field="encoder")
     return [
-        replace(one, encoder=Transformer(encoder)) if encoder and isinstance(one, BertScore) else one
+        replace(one, encoder=TransformerEncoder(encoder)) if encoder and isinstance(one, BertScore) else one
         for one in chosen
     ]
 
@@ -186,24 +186,24 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
         return chosen
     from dataclasses import replace
 
-    from eval.dip import Coherence, load_scorer
+    from eval.metrics.dip import DipCoherence, load_coherence_scorer
 
-    if not any(isinstance(one, Coherence) for one in chosen):
+    if not any(isinstance(one, DipCoherence) for one in chosen):
         raise InputError("--scorer is for --metric dip-coherence, which is not asked for.", field="scorer")
-    trained = load_scorer(scorer)
-    return [replace(one, scorer=trained) if isinstance(one, Coherence) else one for one in chosen]
+    trained = load_coherence_scorer(scorer)
+    return [replace(one, scorer=trained) if isinstance(one, DipCoherence) else one for one in chosen]
 
 
-def _of_jobs(ids: list[str], references: list[Path], rules: Rules, *, others: bool) -> Corpus:
-    from ape.jobs.store import Store
+def _of_jobs(ids: list[str], references: list[Path], rules: CorpusRules, *, others: bool) -> Corpus:
+    from ape.jobs.store import JobStore
     from ape.settings import load_settings
-    from eval.reading.jobs import read_jobs
+    from eval.corpus.job_reader import read_jobs
 
     if others:
         raise InputError(
             "--job has its own source and outputs: leave tables, --system and --source out.", field="job"
         )
-    with Store(load_settings().jobs_url) as store:
+    with JobStore(load_settings().jobs_url) as store:
         return read_jobs(store, ids, references=references, rules=rules)
 
 
@@ -213,13 +213,13 @@ def _of_files(
     references: list[Path],
     source: Path | None,
     documents: str,
-    rules: Rules,
+    rules: CorpusRules,
     encoding: str | None,
 ) -> Corpus:
     from tempfile import TemporaryDirectory
 
-    from ape.cli.eval.stdin import Stdin
-    from eval.reading import read_corpus
+    from ape.cli.eval.stdin import StdinFile
+    from eval.corpus.reader import read_corpus
 
     named: dict[str, Path] = {}
     for one in systems:
@@ -230,19 +230,19 @@ def _of_files(
             raise InputError(f"Two systems are called {name!r}.", field="system")
         named[name] = Path(path)
     with TemporaryDirectory() as folder:
-        stdin = Stdin(Path(folder))
+        stdin = StdinFile(Path(folder))
         return read_corpus(
             *(stdin.table(path) for path in tables),
             systems={name: stdin.file(path) for name, path in named.items()},
             references=[stdin.file(path) for path in references],
             source=stdin.file(source) if source else None,
-            documents=parting(documents),
+            documents=parse_document_split(documents),
             rules=rules,
             encoding=encoding,
         )
 
 
-def parting(documents: str) -> Parting:
+def parse_document_split(documents: str) -> DocumentBoundaries:
     """How documents are told apart, as it was typed."""
     if documents in ("auto", "marks", "blank", "none"):
         return documents  # type: ignore[return-value]  # it is one of the literals
@@ -253,25 +253,25 @@ def parting(documents: str) -> Parting:
     return Path(documents)
 
 
-def _measured(corpus: Corpus, metrics: list[Metric], how: Resampling) -> Results:
+def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
     """With a bar on a terminal."""
-    from ape.cli.talk import error_console, passages_progress
-    from eval.annotate import caching, default_folder
-    from eval.scoring import measure
+    from ape.cli.terminal import error_console, passages_progress
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.metrics.scoring import measure_systems
 
-    with passages_progress(error_console()) as bar, caching(default_folder()):
+    with passages_progress(error_console()) as bar, use_annotation_cache(default_annotation_folder()):
         task = bar.add_task("counting", total=len(metrics) * len(corpus.systems), so_far="")
 
         def told(metric: str, system: str) -> None:
             bar.update(task, description=f"{metric} of {system}")
             bar.advance(task)
 
-        return measure(corpus, metrics, resampling=how, told=told)
+        return measure_systems(corpus, metrics, resampling=how, told=told)
 
 
-def _report(results: Results, path: Path) -> None:
-    from ape.cli.talk import say
-    from eval.annotate import caching, default_folder
+def _report(results: EvaluationResults, path: Path) -> None:
+    from ape.cli.terminal import print_line
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
 
     try:
         from eval.report import write_report
@@ -279,23 +279,23 @@ def _report(results: Results, path: Path) -> None:
         raise InputError(
             f"A report needs {error.name}. Type: pip install 'ape-books[eval]'", field="html"
         ) from error
-    with caching(default_folder()):
+    with use_annotation_cache(default_annotation_folder()):
         write_report(results, path)
-    say(f"The report is in {path}.")
+    print_line(f"The report is in {path}.")
 
 
 def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:
     from dataclasses import asdict
 
-    from ape.cli.eval.score_show import show_aggregated
-    from eval.annotate import caching, default_folder
-    from eval.multi_reference import leave_one_out
-    from eval.zero_pronouns import seen_by
+    from ape.cli.eval.score_output import print_aggregated
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.metrics.multi_reference import leave_one_out
+    from eval.metrics.zero_pronouns import corpus_for_metric
 
-    with caching(default_folder()):
-        found = {metric.name: leave_one_out(seen_by(metric, corpus), metric) for metric in metrics}
+    with use_annotation_cache(default_annotation_folder()):
+        found = {metric.name: leave_one_out(corpus_for_metric(metric, corpus), metric) for metric in metrics}
     if not json_output:
-        show_aggregated(found)
+        print_aggregated(found)
         return
     told = {
         name: asdict(one) | {"win_share": {who: wins.share for who, wins in one.wins.items()}}

@@ -9,7 +9,7 @@ from pathlib import Path
 from ape.errors import InputError
 
 
-class Stdin:
+class StdinFile:
     """Of all files of a command, one may be "-"."""
 
     def __init__(self, folder: Path) -> None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.eval.outfile import check_out
-from ape.cli.extras import needs
+from ape.cli.eval.output_path import check_output_file
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ape.cli.eval.wide_table import Line
-    from eval.suites.suite import Outcome, Row, Table
+    from ape.cli.eval.wide_table import TableLine
+    from eval.suites.suite import SuiteResult, SuiteRow, SuiteTable
 
 
 def suite(
@@ -40,14 +40,14 @@ def suite(
     """Run a published test suite; without a system, only its references are scored."""
     import json
 
-    from ape.cli.talk import say
+    from ape.cli.terminal import print_line
     from ape.errors import InputError
 
-    check_out(cases, flag="--cases")
-    check_out(html, flag="--html")
-    with needs("eval"):
+    check_output_file(cases, flag="--cases")
+    check_output_file(html, flag="--html")
+    with require_extra("eval"):
         import sacrebleu  # noqa: F401
-    from eval.annotate import caching, default_folder
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.suites import SUITES
 
     if name == "list":
@@ -59,13 +59,13 @@ def suite(
     chosen = SUITES[name]()
     if data is None:
         raise InputError(f"Give the data of the suite with --data PATH. {chosen.where}", field="data")
-    with caching(default_folder()):
+    with use_annotation_cache(default_annotation_folder()):
         outcome = chosen.run(data, _systems(system or []))
         if html is not None:
             from eval.suites.page import write_page
 
             write_page(outcome, html)
-            say(f"The page is in {html}.")
+            print_line(f"The page is in {html}.")
     if cases is not None:
         lines = (json.dumps(case, ensure_ascii=False) for case in outcome.cases)
         cases.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -89,14 +89,14 @@ def _systems(given: list[str]) -> dict[str, Path]:
     return systems
 
 
-def _show(outcome: Outcome) -> None:
-    from ape.cli.eval.score_show import table_console
-    from ape.cli.eval.wide_table import print_wide
+def _show(outcome: SuiteResult) -> None:
+    from ape.cli.eval.score_output import table_console
+    from ape.cli.eval.wide_table import print_wide_table
 
     console = table_console()
     for table in outcome.tables:
         console.print(table.title, style="bold", markup=False)
-        print_wide(console, table.of, table.columns, list(_lines(table)), wrap_headings=True)
+        print_wide_table(console, table.of, table.columns, list(_lines(table)), wrap_headings=True)
         if table.note:
             console.print(table.note, markup=False)
         console.print()
@@ -110,22 +110,22 @@ def _show(outcome: Outcome) -> None:
     console.print(f"Published rows, marked with *, are from {outcome.paper}.", markup=False)
 
 
-def _lines(table: Table) -> Iterator[Line]:
+def _lines(table: SuiteTable) -> Iterator[TableLine]:
     from rich.text import Text
 
-    from ape.cli.eval.wide_table import Line
+    from ape.cli.eval.wide_table import TableLine
 
     for row in table.rows:
         style = "dim" if row.published else ""
         name = f"{row.name} *" if row.published else row.name
-        yield Line(Text(name, style), [Text(cell, style) for cell in _cells(table, row)])
+        yield TableLine(Text(name, style), [Text(cell, style) for cell in _cells(table, row)])
         if any(row.undecided.values()):
             counts = (row.undecided.get(column, 0) for column in table.columns)
             cells = [Text(str(count) if count else "", "dim") for count in counts]
-            yield Line(Text("  undecided", "dim"), cells)
+            yield TableLine(Text("  undecided", "dim"), cells)
 
 
-def _cells(table: Table, row: Row) -> list[str]:
+def _cells(table: SuiteTable, row: SuiteRow) -> list[str]:
     values = (row.cells.get(column) for column in table.columns)
     return [
         "n/a" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"

@@ -15,15 +15,20 @@ _NAME = 12  # what a name is left at least; a longer one goes on in the next lin
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """A row: what it is of, and a cell for each column."""
 
     name: Text
     cells: Sequence[Text]
 
 
-def print_wide(
-    console: Console, of: str, columns: Sequence[str], lines: Sequence[Line], *, wrap_headings: bool = False
+def print_wide_table(
+    console: Console,
+    of: str,
+    columns: Sequence[str],
+    lines: Sequence[TableLine],
+    *,
+    wrap_headings: bool = False,
 ) -> None:
     """Print a table whose first column, `of`, is repeated before every part of the others that fits the console.
 

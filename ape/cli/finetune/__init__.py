@@ -6,8 +6,8 @@ import typer
 
 from ape.cli.finetune.build import build
 from ape.cli.finetune.check import check
+from ape.cli.finetune.edit_filter import gate
 from ape.cli.finetune.export import export
-from ape.cli.finetune.gate import gate
 from ape.cli.finetune.openai import openai
 from ape.cli.finetune.score import score
 from ape.cli.finetune.train import train

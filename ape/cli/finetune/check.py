@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import EngineError, InputError, ModelError, NoRoom
 
 if TYPE_CHECKING:
     from ape.engines import Engine
     from ape.settings import Settings
-    from finetune.checking.parity import Asked, Parity
-    from finetune.checking.tuned import Tuned
-    from finetune.example import Example
+    from finetune.checks.parity import EngineParity, ReferenceAnswer
+    from finetune.checks.tuned_model import TunedModel
+    from finetune.data.example import Example
 
 # The exit code of an adapter that is not fit to be served: the check itself went well.
-UNFIT = 3
+EXIT_UNFIT = 3
 # A comparison is fair in one precision, and compiling takes longer than it.
 VLLM_FLAGS = ("--dtype", "float32", "--enforce-eager")
 
@@ -73,32 +73,32 @@ def check(
 def _before(
     data: Path, base: str, config: Path | None, *, show: int, gguf: Path | None, json_output: bool
 ) -> None:
-    with needs("train"):
+    with require_extra("train"):
         import asyncio
 
         from transformers import AutoConfig
 
-        from finetune.base import find_base, load_tokenizer
-        from finetune.checking.audit import audit
-        from finetune.checking.engine_tokens import engine_faults
-        from finetune.checking.tuned import gguf_of
-        from finetune.config import read_config
-        from finetune.data.dataset import read_examples
-    from ape.cli.finetune.check_show import audit_json, show_audit
-    from ape.cli.talk import error_console, passages_progress, pull_progress
+        from finetune.base_model import find_base, load_tokenizer
+        from finetune.checks.audit import audit_examples
+        from finetune.checks.engine_tokens import find_engine_faults
+        from finetune.checks.tuned_model import find_gguf
+        from finetune.data.dataset import read_dataset
+        from finetune.training.config import read_train_config
+    from ape.cli.finetune.check_output import audit_json, print_audit
+    from ape.cli.terminal import error_console, passages_progress, pull_progress
     from ape.settings import load_settings
 
-    training = read_config(config)
-    examples = read_examples(data)
+    training = read_train_config(config)
+    examples = read_dataset(data)
     with pull_progress(error_console()) as fetching:
         found = find_base(base, progress=fetching)
-        gguf = gguf or gguf_of(base, cache=load_settings().cache, progress=fetching)
+        gguf = gguf or find_gguf(base, cache=load_settings().cache, progress=fetching)
     tokenizer = load_tokenizer(found, base)
     window = getattr(AutoConfig.from_pretrained(found.place), "max_position_embeddings", None)
     splits = {split: list(examples[split]) for split in ("train", "dev")}
     with passages_progress(error_console()) as bar:
         task = bar.add_task("Looking", total=sum(map(len, splits.values())), so_far="")
-        result = audit(
+        result = audit_examples(
             tokenizer,
             splits,
             config=training,
@@ -110,13 +110,15 @@ def _before(
             everything = [example for side in splits.values() for example in side]
             task = bar.add_task("Asking llama.cpp", total=len(everything), so_far="")
             result.faults.extend(
-                asyncio.run(engine_faults(gguf, tokenizer, everything, progress=partial(bar.advance, task)))
+                asyncio.run(
+                    find_engine_faults(gguf, tokenizer, everything, progress=partial(bar.advance, task))
+                )
             )
     engine = gguf.name if gguf else None
     if json_output:
         typer.echo(json.dumps(audit_json(tokenizer, result, engine=engine), indent=2, ensure_ascii=False))
     else:
-        show_audit(tokenizer, result, engine=engine)
+        print_audit(tokenizer, result, engine=engine)
     result.require_sound()
 
 
@@ -130,31 +132,31 @@ def _after(
     vllm: bool,
     json_output: bool,
 ) -> None:
-    with needs("train"):
-        from finetune.checking.stops import stops
-        from finetune.checking.tuned import gguf_of, load_tuned
-        from finetune.data.dataset import read_examples
-        from finetune.example import evenly
+    with require_extra("train"):
+        from finetune.checks.stop_rate import measure_stop_rate
+        from finetune.checks.tuned_model import find_gguf, load_tuned_model
+        from finetune.data.dataset import read_dataset
+        from finetune.data.example import sample_evenly
     from ape.adapters import amend_card
-    from ape.cli.finetune.check_show import parity_json, shortcomings, show_parity
-    from ape.cli.talk import error_console, pull_progress, say
+    from ape.cli.finetune.check_output import list_shortcomings, parity_json, print_parity
+    from ape.cli.terminal import error_console, print_line, pull_progress
     from ape.settings import load_settings
 
     settings = load_settings()
     left_out = {}
     if reason := _no_vllm(settings, wanted=vllm):
         left_out["vllm"] = reason
-    examples = read_examples(data)
+    examples = read_dataset(data)
     if not examples["dev"]:
         raise InputError(f"{data} has no dev examples to ask about.")
     with pull_progress(error_console()) as fetching:
-        tuned = load_tuned(adapter, base, cache=settings.cache, progress=fetching)
-        gguf = gguf or gguf_of(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
+        tuned = load_tuned_model(adapter, base, cache=settings.cache, progress=fetching)
+        gguf = gguf or find_gguf(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
     if gguf is None:
         left_out["embedded"] = "the base is no GGUF file. Give one with --gguf FILE."
-    chosen = evenly(examples["dev"], prompts)
+    chosen = sample_evenly(examples["dev"], prompts)
     asked, compared, failed = _ask_all(tuned, chosen, settings, gguf=gguf, vllm=vllm)
-    found = stops(asked)
+    found = measure_stop_rate(asked)
     result = {
         "data": examples.manifest_hash,
         "split": "dev",
@@ -169,12 +171,12 @@ def _after(
             json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False)
         )
     else:
-        show_parity(found, compared, left_out | failed)
-    wrong = list(shortcomings(found, compared))
+        print_parity(found, compared, left_out | failed)
+    wrong = list(list_shortcomings(found, compared))
     for sentence in wrong:
-        say(f"ape: {sentence}")
+        print_line(f"ape: {sentence}")
     if wrong:
-        raise typer.Exit(UNFIT)
+        raise typer.Exit(EXIT_UNFIT)
     if failed:
         raise typer.Exit(EngineError.exit_code)
 
@@ -184,7 +186,7 @@ def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
     import asyncio
     import sys
 
-    from serve.launch import require_vllm
+    from ape.engines.vllm.launch import require_vllm
 
     try:
         asyncio.run(require_vllm(settings.vllm_python or Path(sys.executable)))
@@ -196,26 +198,26 @@ def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
 
 
 def _ask_all(
-    tuned: Tuned, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
-) -> tuple[list[Asked], dict[str, Parity], dict[str, str]]:
+    tuned: TunedModel, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
+) -> tuple[list[ReferenceAnswer], dict[str, EngineParity], dict[str, str]]:
     """Transformers first, then the engines, each compared with it; and those that failed, with the reason."""
     import asyncio
 
-    from ape.cli.talk import error_console, passages_progress
-    from finetune.checking.differences import NEAR_TIE
-    from finetune.checking.parity import reference
-    from finetune.checking.tuned import embedded_called, near_tie_of, on_embedded
+    from ape.cli.terminal import error_console, passages_progress
+    from finetune.checks.divergence import NEAR_TIE
+    from finetune.checks.parity import generate_reference
+    from finetune.checks.tuned_model import embedded_engine_name, near_tie_margin, open_embedded_engine
 
     opened: dict[str, tuple[str, float, AbstractAsyncContextManager[Engine]]] = {}
     if gguf is not None:
-        served = on_embedded(tuned, gguf, threads=settings.threads)
-        opened["embedded"] = embedded_called(gguf), near_tie_of(gguf), served
+        served = open_embedded_engine(tuned, gguf, threads=settings.threads)
+        opened["embedded"] = embedded_engine_name(gguf), near_tie_margin(gguf), served
     if vllm:
         flags = settings.vllm_flags or VLLM_FLAGS
         opened["vllm"] = f"vLLM {' '.join(flags)}", NEAR_TIE, _on_vllm(tuned, settings, flags)
     with passages_progress(error_console()) as bar:
         task = bar.add_task("transformers + peft", total=len(examples), so_far="")
-        asked = reference(
+        asked = generate_reference(
             tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
         )
         compared, failed = {}, {}
@@ -232,20 +234,20 @@ def _ask_all(
 
 async def _compare(
     opened: AbstractAsyncContextManager[Engine],
-    tuned: Tuned,
-    asked: list[Asked],
+    tuned: TunedModel,
+    asked: list[ReferenceAnswer],
     called: str,
     progress: Callable[[int], None],
     *,
     near: float,
-) -> Parity:
-    from finetune.checking.parity import compare
-    from finetune.checking.tuned import SERVED
+) -> EngineParity:
+    from finetune.checks.parity import compare_engine
+    from finetune.checks.tuned_model import TUNED_ALIAS
 
     async with opened as engine:
-        return await compare(
+        return await compare_engine(
             engine,
-            SERVED,
+            TUNED_ALIAS,
             asked,
             model=tuned.model,
             tokenizer=tuned.tokenizer,
@@ -256,19 +258,19 @@ async def _compare(
 
 
 @asynccontextmanager
-async def _on_vllm(tuned: Tuned, settings: Settings, flags: tuple[str, ...]) -> AsyncIterator[Engine]:
+async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]) -> AsyncIterator[Engine]:
     """A vLLM of our own with the adapter, started as `ape serve` starts one."""
-    from finetune.checking.tuned import SERVED
-    from serve.open import open_roster
+    from ape.engines.vllm.factory import open_registry
+    from finetune.checks.tuned_model import TUNED_ALIAS
 
     changes = {
         "engine": "vllm",
         "url": None,
         "model": tuned.base.place,
-        "adapters": {SERVED: tuned.directory},
+        "adapters": {TUNED_ALIAS: tuned.directory},
         "adapter_dirs": (),
         "aliases": {},
         "vllm_flags": flags,
     }
-    async with open_roster(settings.model_copy(update=changes), tell=lambda _: None) as roster:
+    async with open_registry(settings.model_copy(update=changes), tell=lambda _: None) as roster:
         yield roster

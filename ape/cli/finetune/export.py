@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.errors import InputError
 
 
-class Target(StrEnum):
+class ExportTarget(StrEnum):
     """What becomes of it."""
 
     GGUF = "gguf"
@@ -20,7 +20,7 @@ class Target(StrEnum):
     CARD = "card"
 
 
-class Precision(StrEnum):
+class GgufPrecision(StrEnum):
     """Of the weights in a GGUF file."""
 
     HALF = "float16"
@@ -30,9 +30,9 @@ class Precision(StrEnum):
 def export(
     adapter: Annotated[Path, typer.Argument(help="The directory that `ape finetune train` wrote.")],
     to: Annotated[
-        Target,
+        ExportTarget,
         typer.Option(help="A LoRA for the embedded engine, an ordinary model, or the model card."),
-    ] = Target.GGUF,
+    ] = ExportTarget.GGUF,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -46,63 +46,63 @@ def export(
         Path | None, typer.Option(help="What `ape finetune build` wrote, for the model card.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of the adapter, on the model card.")] = None,
-    precision: Annotated[Precision, typer.Option(help="Of the GGUF file.")] = Precision.HALF,
+    precision: Annotated[GgufPrecision, typer.Option(help="Of the GGUF file.")] = GgufPrecision.HALF,
 ) -> None:
     """Export an adapter, and print where it is. Nothing that is there already is written over."""
-    from ape.adapters import CARD
+    from ape.adapters import CARD_FILE
 
-    if not (adapter / CARD).is_file():
-        raise InputError(f"{adapter} is no adapter of ours: it has no {CARD}, which training writes.")
+    if not (adapter / CARD_FILE).is_file():
+        raise InputError(f"{adapter} is no adapter of ours: it has no {CARD_FILE}, which training writes.")
     match to:
-        case Target.GGUF:
+        case ExportTarget.GGUF:
             written = _gguf(adapter, out, base, precision)
-        case Target.MERGED:
+        case ExportTarget.MERGED:
             written = _merged(adapter, out, base)
-        case Target.CARD:
+        case ExportTarget.CARD:
             written = _card(adapter, out, data, name)
     typer.echo(written)
 
 
-def _gguf(adapter: Path, out: Path | None, base: str | None, precision: Precision) -> Path:
+def _gguf(adapter: Path, out: Path | None, base: str | None, precision: GgufPrecision) -> Path:
     from ape.adapters import read_card
-    from ape.adapters.gguf import GGUF
-    from ape.cli.talk import error_console, pull_progress
+    from ape.adapters.gguf import GGUF_FILE
+    from ape.cli.terminal import error_console, pull_progress
 
-    place = _file(out, GGUF) if out else adapter / GGUF
-    with needs("train"):
-        from finetune.base import find_base
-        from finetune.export.aside import refuse_taken
-        from finetune.export.bases import refuse_another_base
+    place = _file(out, GGUF_FILE) if out else adapter / GGUF_FILE
+    with require_extra("train"):
+        from ape.files.atomic import refuse_existing_path
+        from finetune.base_model import find_base
+        from finetune.export.base_check import require_same_base
         from finetune.export.gguf_lora import write_gguf_lora
-    refuse_taken(place)
+    refuse_existing_path(place)
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:
         found = find_base(base or card.base.model, progress=progress)
-    refuse_another_base(card, found.card)
+    require_same_base(card, found.card)
     return write_gguf_lora(adapter, found, place, precision=precision.value)
 
 
 def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
     from ape.adapters import read_card
-    from ape.cli.talk import error_console, pull_progress, say
+    from ape.cli.terminal import error_console, print_line, pull_progress
 
     if out is None:
         raise InputError("Where is the merged model to go? Give a new directory with -o.", field="out")
-    with needs("train"):
-        from finetune.export.merged import write_merged
-        from finetune.export.model_card import how_to_ask
+    with require_extra("train"):
+        from finetune.export.merged_model import write_merged
+        from finetune.export.model_card import serving_instructions
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:
         written = write_merged(adapter, base or card.base.model, out, progress=progress)
-    say(how_to_ask(card))
+    print_line(serving_instructions(card))
     return written
 
 
 def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) -> Path:
     import json
 
-    from finetune.export.aside import refuse_taken, written_aside
-    from finetune.export.model_card import model_card
+    from ape.files.atomic import atomic_output, refuse_existing_path
+    from finetune.export.model_card import render_model_card
 
     place = _file(out, "README.md") if out else adapter / "README.md"
     manifest = None
@@ -115,10 +115,10 @@ def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) 
             ) from error
     # PEFT leaves a form to fill in by that name; it is ours to fill in.
     if not _is_form(place):
-        refuse_taken(place)
-    text = model_card(adapter, manifest=manifest, name=name)
+        refuse_existing_path(place)
+    text = render_model_card(adapter, manifest=manifest, name=name)
     place.unlink(missing_ok=True)
-    with written_aside(place) as draft:
+    with atomic_output(place) as draft:
         draft.write_text(text, encoding="utf-8")
     return place
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
 if TYPE_CHECKING:
-    from finetune.hosted.order import Ledger, Order
-    from finetune.hosted.prepare import Prepared
+    from finetune.hosted.job_record import HostedJobOrder, HostedJobRecord
+    from finetune.hosted.training_file import TrainingFile
 
 OPENAI_URL = "https://api.openai.com/v1"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HostedJobRequest:
     """A job, as it was typed."""
 
     data: Path
@@ -86,17 +86,17 @@ def openai(
     The same command again goes on with the same job: it sends no file twice and begins no second job. Ctrl-C stops the
     following alone, not the job.
     """
-    from ape.cli.finetune.follow import cancel_job, follow_job, show_card
+    from ape.cli.finetune.hosted_progress import cancel_job, follow_hosted_job, print_card
 
     if cancel:
         cancel_job(cancel, url=url)
         return
     if follow:
-        show_card(follow_job(follow, url=url, out=out, every=every), json_output=json_output)
+        print_card(follow_hosted_job(follow, url=url, out=out, every=every), json_output=json_output)
         return
     if suffix and len(suffix) > 64:
         raise InputError(f"--suffix has {len(suffix)} characters and may have 64.", field="suffix")
-    wanted = Wanted(
+    wanted = HostedJobRequest(
         _given(data, "--data", "a directory that `ape finetune build` wrote"),
         _given(out, "--out", "a directory to keep the files and the job in"),
         _given(base, "--base", "the model to fine-tune"),
@@ -112,7 +112,7 @@ def openai(
         yes=yes,
     )
     if job := _order(wanted, url=url, dry_run=dry_run):
-        show_card(follow_job(job, url=url, out=wanted.out, every=every), json_output=json_output)
+        print_card(follow_hosted_job(job, url=url, out=wanted.out, every=every), json_output=json_output)
 
 
 def _given(value: T | None, flag: str, what: str) -> T:
@@ -121,42 +121,46 @@ def _given(value: T | None, flag: str, what: str) -> T:
     return value
 
 
-def _order(wanted: Wanted, *, url: str, dry_run: bool) -> str | None:
+def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
     """The id of the job: an earlier one, or one that is begun now. None: nothing was sent."""
-    from ape.cli.talk import say
-    from finetune.hosted.order import open_ledger
+    from ape.cli.terminal import print_line
+    from finetune.hosted.job_record import open_job_record
 
-    with open_ledger(wanted.out, url=url.rstrip("/")) as ledger:
+    with open_job_record(wanted.out, url=url.rstrip("/")) as ledger:
         order, files = _prepared(wanted)
-        say(_cost(wanted, files, url=url))
+        print_line(_cost(wanted, files, url=url))
         if dry_run:
-            say("Nothing was sent.")
+            print_line("Nothing was sent.")
             for file in files:
                 typer.echo(file.path)
             return None
         return _earlier(ledger, order, wanted, url=url) or _begun(ledger, order, wanted, files, url=url)
 
 
-def _prepared(wanted: Wanted) -> tuple[Order, list[Prepared]]:
+def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
     """The files, written and found good, and the order that they make."""
-    from ape.cli.talk import say
-    from finetune.hosted.order import Order
-    from finetune.hosted.prepare import prepare, refuse
-    from finetune.hosted.validate import most_tokens
+    from ape.cli.terminal import print_line
+    from finetune.hosted.job_record import HostedJobOrder
+    from finetune.hosted.training_file import refuse_unfit_files, write_training_file
+    from finetune.hosted.validation import max_example_tokens
     from prompts import fingerprint
 
-    with needs("train"):
-        from finetune.data.dataset import read_examples
+    with require_extra("train"):
+        from finetune.data.dataset import read_dataset
 
-        examples = read_examples(wanted.data)
-    limit = wanted.max_tokens or most_tokens(wanted.base)
-    training = prepare(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
-    dev = prepare(examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, elsewhere=training.questions)
-    refuse(training, dev, leave_out=wanted.leave_out)
+        examples = read_dataset(wanted.data)
+    limit = wanted.max_tokens or max_example_tokens(wanted.base)
+    training = write_training_file(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
+    dev = write_training_file(
+        examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, elsewhere=training.questions
+    )
+    refuse_unfit_files(training, dev, leave_out=wanted.leave_out)
     for file in (training, dev):
-        say(f"{file.path.name}: {file.rows:,} examples, {len(file.unfit):,} left out, {file.size:,} bytes.")
+        print_line(
+            f"{file.path.name}: {file.rows:,} examples, {len(file.unfit):,} left out, {file.size:,} bytes."
+        )
     files = [file for file in (training, dev) if file.rows]
-    order = Order(
+    order = HostedJobOrder(
         base=wanted.base,
         training=training.sha256,
         validation=dev.sha256 if dev.rows else None,
@@ -172,50 +176,61 @@ def _prepared(wanted: Wanted) -> tuple[Order, list[Prepared]]:
     return order, files
 
 
-def _cost(wanted: Wanted, files: list[Prepared], *, url: str) -> str:
-    from ape.network import host_of
+def _cost(wanted: HostedJobRequest, files: list[TrainingFile], *, url: str) -> str:
+    from ape.network import url_host
     from ape.settings import OPENAI_HOST
     from finetune.hosted.price import estimate_cost
 
-    by_openai = host_of(url) == OPENAI_HOST
+    by_openai = url_host(url) == OPENAI_HOST
     cost = estimate_cost(
         files[0].tokens, epochs=wanted.epochs, base=wanted.base, by_openai=by_openai, price=wanted.price
     )
     return f"{wanted.base}, {wanted.epochs} epochs: {cost.sentence}"
 
 
-def _earlier(ledger: Ledger, order: Order, wanted: Wanted, *, url: str) -> str | None:
-    from ape.cli.finetune.follow import asked
-    from ape.cli.talk import say
-    from finetune.hosted.job import earlier_job
+def _earlier(
+    ledger: HostedJobRecord, order: HostedJobOrder, wanted: HostedJobRequest, *, url: str
+) -> str | None:
+    from ape.cli.finetune.hosted_progress import call_provider
+    from ape.cli.terminal import print_line
+    from finetune.hosted.job import find_earlier_job
 
     if wanted.again:
         return None
-    job = asked(url, lambda provider: earlier_job(provider, ledger, order))
+    job = call_provider(url, lambda provider: find_earlier_job(provider, ledger, order))
     if job:
-        say(f"Job {job.id} was begun by this command before, and is {job.status}: it is not begun again.")
+        print_line(
+            f"Job {job.id} was begun by this command before, and is {job.status}: it is not begun again."
+        )
     return job.id if job else None
 
 
-def _begun(ledger: Ledger, order: Order, wanted: Wanted, files: list[Prepared], *, url: str) -> str:
-    from ape.cli.finetune.follow import STOPPED, asked
-    from ape.cli.talk import say
-    from ape.network import host_of
-    from finetune.hosted.job import begin
+def _begun(
+    ledger: HostedJobRecord,
+    order: HostedJobOrder,
+    wanted: HostedJobRequest,
+    files: list[TrainingFile],
+    *,
+    url: str,
+) -> str:
+    from ape.cli.finetune.hosted_progress import EXIT_INTERRUPTED, call_provider
+    from ape.cli.terminal import print_line
+    from ape.network import url_host
+    from finetune.hosted.job import start_job
 
-    _ask_first(f"Send the files to {host_of(url)} and begin the job?", yes=wanted.yes)
+    _ask_first(f"Send the files to {url_host(url)} and begin the job?", yes=wanted.yes)
     paths = {file.sha256: file.path for file in files}
     try:
-        job = asked(url, lambda provider: begin(provider, ledger, order, paths=paths))
+        job = call_provider(url, lambda provider: start_job(provider, ledger, order, paths=paths))
     except KeyboardInterrupt:
-        say("Stopped. The same command goes on, and finds the job if it was begun.")
-        raise typer.Exit(STOPPED) from None
-    say(f"Job {job.id} is begun.")
+        print_line("Stopped. The same command goes on, and finds the job if it was begun.")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    print_line(f"Job {job.id} is begun.")
     return job.id
 
 
 def _ask_first(question: str, *, yes: bool) -> None:
-    from ape.cli.talk import say
+    from ape.cli.terminal import print_line
 
     if yes:
         return
@@ -223,5 +238,5 @@ def _ask_first(question: str, *, yes: bool) -> None:
         raise InputError("Nobody is there to be asked whether to spend that: agree with --yes.", field="yes")
     typer.echo(f"{question} [y/N] ", err=True, nl=False)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        say("Nothing was sent.")
+        print_line("Nothing was sent.")
         raise typer.Exit(1)

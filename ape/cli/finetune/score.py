@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import needs
-from ape.cli.finetune.drafts import (
-    DRAFTS,
+from ape.cli.extras import require_extra
+from ape.cli.finetune.draft_flags import (
+    DRAFTS_FILE,
     AdapterArgument,
     BaseFlag,
     DataFlag,
@@ -17,17 +17,17 @@ from ape.cli.finetune.drafts import (
     RowsFlag,
     ThreadsFlag,
     chosen_examples,
-    drafted,
+    load_or_make_drafts,
     require_card,
 )
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
     from ape.settings import Settings
-    from finetune.example import Example
-    from finetune.scoring import Results
+    from finetune.data.example import Example
+    from finetune.scoring.score_table import ScoreTable
 
-RESULTS = "results.json"
+RESULTS_FILE = "results.json"
 _HEADINGS = tuple(heading for metric in ("TER", "BLEU", "chrF") for heading in (metric, "Δ", "p"))
 _WIDTH = 140  # of the table, where no terminal says its own
 
@@ -49,17 +49,17 @@ def score(
     import asyncio
     import json
 
-    with needs("train"):
+    with require_extra("train"):
         import datasets  # noqa: F401
     from ape.adapters import read_card
+    from ape.files.atomic import atomic_output
     from ape.settings import load_settings
-    from finetune.export.aside import written_aside
 
     require_card(adapter)
     examples, what = chosen_examples(adapter, data, split, rows)
     answers = read_card(adapter).fingerprint
     settings = load_settings(threads=threads, model=base)
-    path = drafts or adapter / DRAFTS
+    path = drafts or adapter / DRAFTS_FILE
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
     told = json.dumps({"passages": what, "answers": answers, **results.to_dict()}, indent=1)
     if json_output:
@@ -67,35 +67,44 @@ def score(
     else:
         _show(results)
     # After they are shown: they took long, and the disk may be full.
-    with written_aside(adapter / RESULTS, over=True) as draft:
+    with atomic_output(adapter / RESULTS_FILE, over=True) as draft:
         draft.write_text(told + "\n", encoding="utf-8")
 
 
 async def _score(
     adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings
-) -> Results:
-    from finetune.example import evenly
-    from finetune.scoring import edited, guarded, said_once_only, score, unguarded
+) -> ScoreTable:
+    from finetune.data.example import sample_evenly
+    from finetune.scoring.score_table import (
+        drafts_with_guards,
+        drafts_without_guards,
+        mt_without_loops,
+        post_edits_as_served,
+        score_systems,
+    )
 
-    made = await drafted(adapter, examples, path, settings)
+    made = await load_or_make_drafts(adapter, examples, path, settings)
     systems = {
-        "tuned": await edited(made, examples),
-        "tuned, without the gate": guarded(made, examples),
-        "tuned, without gate and guards": unguarded(made, examples),
+        "tuned": await post_edits_as_served(made, examples),
+        "tuned, without the gate": drafts_with_guards(made, examples),
+        "tuned, without gate and guards": drafts_without_guards(made, examples),
     }
-    loops = said_once_only(examples)
+    loops = mt_without_loops(examples)
     if loops != [example.mt for example in examples]:
         systems["loops said once, no model"] = loops
-    results = score(examples, systems)
+    results = score_systems(examples, systems)
     if untuned:
-        few = evenly(examples, untuned)
-        base = await drafted(adapter, few, path, settings, base=True)
-        systems = {"untuned": guarded(base, few), "untuned, without guards": unguarded(base, few)}
-        results = results.beside(score(few, systems, of=examples))
+        few = sample_evenly(examples, untuned)
+        base = await load_or_make_drafts(adapter, few, path, settings, base=True)
+        systems = {
+            "untuned": drafts_with_guards(base, few),
+            "untuned, without guards": drafts_without_guards(base, few),
+        }
+        results = results.beside(score_systems(few, systems, of=examples))
     return results
 
 
-def _show(results: Results) -> None:
+def _show(results: ScoreTable) -> None:
     from rich.console import Console
     from rich.table import Table
 

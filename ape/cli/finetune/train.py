@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import needs
+from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import ApeError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from finetune.train import Trained
-    from finetune.trainer import Event, Look, Step
+    from finetune.training.train import TrainingResult
+    from finetune.training.trainer import DevEvaluation, TrainingEvent, TrainingStep
 
-STOPPED = 130
+EXIT_INTERRUPTED = 130
 # Seconds between lines where there is no terminal to draw a bar on.
-QUIET = 30.0
+QUIET_SECONDS = 30.0
 
 
 def train(
@@ -53,21 +53,21 @@ def train(
     except KeyboardInterrupt:
         if chief:
             _say_how_to_go_on(out)
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, chief: bool) -> None:
-    from ape.cli.talk import error_console
+    from ape.cli.terminal import error_console
 
     console = error_console()
     console.quiet = not chief
-    with needs("train"):
+    with require_extra("train"):
         from transformers.utils.logging import set_verbosity
 
-        from finetune.config import read_config
-        from finetune.train import train as train_adapter
+        from finetune.training.config import read_train_config
+        from finetune.training.train import train_adapter
     set_verbosity(logging.ERROR)
-    settings = read_config(config)
+    settings = read_train_config(config)
     console.print(f"Loading {base} and the examples in {data} …", markup=False)
     with _progress(console) as listen:
         trained = train_adapter(base, data, out, config=settings, listen=listen)
@@ -81,11 +81,11 @@ def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output
 
 
 @contextmanager
-def _progress(console: Console) -> Iterator[Callable[[Event], None]]:
+def _progress(console: Console) -> Iterator[Callable[[TrainingEvent], None]]:
     """A bar with the loss, the rate and the time left; a line now and then where stderr is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from finetune.trainer import Look, PassedOver, Start, Step
+    from finetune.training.trainer import DevEvaluation, SkippedCheckpoint, TrainingStart, TrainingStep
 
     columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[so_far]}"))
     bar = Progress(*columns, console=console, disable=not console.is_terminal)
@@ -93,33 +93,33 @@ def _progress(console: Console) -> Iterator[Callable[[Event], None]]:
     said = time.monotonic()
     damaged = False
 
-    def listen(event: Event) -> None:
+    def listen(event: TrainingEvent) -> None:
         nonlocal said, damaged
         match event:
-            case PassedOver():
+            case SkippedCheckpoint():
                 damaged = True
                 told = f"The checkpoint of step {event.step} is passed over: {event.file} is damaged."
                 console.print(told, markup=False, soft_wrap=True)
-            case Start():
+            case TrainingStart():
                 bar.update(task, completed=event.step, total=event.steps)
                 if event.step:
                     console.print(f"Going on from the checkpoint of step {event.step} of {event.steps}.")
                 elif damaged:
                     console.print("There is no other checkpoint: it begins anew.")
-            case Step():
+            case TrainingStep():
                 bar.update(task, completed=event.step, total=event.steps, so_far=_so_far(event))
                 last = event.step == event.steps
-                if not console.is_terminal and (last or time.monotonic() - said >= QUIET):
+                if not console.is_terminal and (last or time.monotonic() - said >= QUIET_SECONDS):
                     said = time.monotonic()
                     console.print(f"step {event.step} of {event.steps}: {_so_far(event)}", soft_wrap=True)
-            case Look():
+            case DevEvaluation():
                 console.print(_looked(event), soft_wrap=True)
 
     with bar:
         yield listen
 
 
-def _so_far(step: Step) -> str:
+def _so_far(step: TrainingStep) -> str:
     return f"loss {step.loss:.3f}, {step.tokens_per_second:,.0f} tokens/s, {_time(step.seconds_left)} left"
 
 
@@ -128,12 +128,12 @@ def _time(seconds: float) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}"
 
 
-def _looked(look: Look) -> str:
+def _looked(look: DevEvaluation) -> str:
     won = f"TER {look.before:.2f} (MT) -> {look.after:.2f} (post-edit)"
     return f"dev at step {look.step}: {won}, loss {look.loss:.3f}, {look.stopped:.0%} stopped by themselves"
 
 
-def _say_what_is_next(console: Console, trained: Trained, base: str, data: Path) -> None:
+def _say_what_is_next(console: Console, trained: TrainingResult, base: str, data: Path) -> None:
     from ape.models import CATALOGUE
 
     place = trained.directory
@@ -150,15 +150,15 @@ def _say_what_is_next(console: Console, trained: Trained, base: str, data: Path)
 
 
 def _say_how_to_go_on(out: Path) -> None:
-    from ape.cli.talk import say
-    from finetune.run import Run, step_of
+    from ape.cli.terminal import print_line
+    from finetune.training.run_directory import TrainingRun, checkpoint_step
 
-    last = Run(out).last_checkpoint()
-    where = f"step {step_of(last)}, its last checkpoint" if last else "the beginning"
-    say(f"Stopped. The same command goes on from {where}.")
+    last = TrainingRun(out).last_checkpoint()
+    where = f"step {checkpoint_step(last)}, its last checkpoint" if last else "the beginning"
+    print_line(f"Stopped. The same command goes on from {where}.")
 
 
-def _as_json(trained: Trained) -> dict[str, object]:
+def _as_json(trained: TrainingResult) -> dict[str, object]:
     looks = [row for row in trained.history if "eval_ter_gain" in row]
     return {
         "adapter": str(trained.directory),

@@ -10,27 +10,27 @@ from pathlib import Path
 import numpy as np
 
 from ape.errors import InputError
-from eval.annotate.protocol import Annotator
-from eval.blonde import Blonde, BlondePlus
-from eval.blonde.reading import wordings
-from eval.bwb.chapter import Chapter, read_chapters
-from eval.bwb.entities import Entities
-from eval.bwb.errors import ErrorLine
-from eval.bwb.markup import Marked
-from eval.bwb.names import Names
-from eval.bwb.omission import by_omission, omitted_shares
-from eval.bwb.phenomena import PHENOMENA, Phenomena
-from eval.bwb.plots import plot_omission
-from eval.corpus import Corpus, Document
-from eval.metric import Counted, Metric, Score
-from eval.standard.meteor import Meteor
-from eval.standard.sacre import Bleu, Ter
-from eval.suites.bwb import paper
-from eval.suites.bwb.made_of import chains, statistics
-from eval.suites.outputs import REFERENCES, rows_of, scored, with_outputs
-from eval.suites.suite import Outcome, Picture, Row, Table, published
+from eval.corpus.corpus import Corpus, Document
+from eval.linguistics.annotators.protocol import Annotator
+from eval.linguistics.bwb.chapter import BwbChapter, read_chapters
+from eval.linguistics.bwb.error_lines import BwbErrorLine
+from eval.linguistics.bwb.markup import BwbMarkup
+from eval.linguistics.bwb.names import BwbNames
+from eval.metrics.blonde import Blonde, BlondePlus
+from eval.metrics.blonde.bwb_reader import collect_wordings
+from eval.metrics.bwb_phenomena import PHENOMENA, BwbPhenomena
+from eval.metrics.entities import EntityMatch
+from eval.metrics.meteor import Meteor
+from eval.metrics.metric import Metric, MetricCounts, Score
+from eval.metrics.sacrebleu import Bleu, Ter
+from eval.suites.bwb import published
+from eval.suites.bwb.composition import chain_figures, composition_tables
+from eval.suites.bwb.omission import omitted_shares, score_by_omission
+from eval.suites.bwb.plots import plot_omission
+from eval.suites.outputs import REFERENCES_LABEL, add_outputs, score_rows, score_system
+from eval.suites.suite import SuiteFigure, SuiteResult, SuiteRow, SuiteTable, published_rows
 
-ANNOTATED = "the annotated MT"
+ANNOTATED_MT = "the annotated MT"
 """The sentences in which the error lines mark errors: the paper's Google."""
 _OVERALL = ("BLEU", "METEOR", "TER", "BlonDe")
 # Columns, and the part of a metric's score that stands in each; without a name, the score itself.
@@ -67,27 +67,27 @@ class BwbSuite:
         "NAME.en.an.txt and NAME.zh.an.txt, where they are; or a folder of such folders."
     )
 
-    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+    def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: a line for each line of the reference, chapter after chapter."""
         chapters = read_chapters(data)
-        corpus = with_outputs(_corpus(chapters), systems)
+        corpus = add_outputs(_corpus(chapters), systems)
         rows = [*systems, *(name for name in corpus.systems if name not in systems)]
         measured = _Measured(corpus, rows, self.annotator, chapters)
         tables = [measured.overall(), measured.categories(), measured.phenomena(), measured.entities()]
-        tables += [*measured.marked_entities(), *statistics(chapters)]
+        tables += [*measured.marked_entities(), *composition_tables(chapters)]
         slips = tuple(slip for chapter in chapters for slip in chapter.slips)
-        pictures = (*chains(chapters), *measured.by_omitted_pronouns())
-        return Outcome(
+        pictures = (*chain_figures(chapters), *measured.by_omitted_pronouns())
+        return SuiteResult(
             self.name, tuple(tables), measured.signatures, self.paper, slips=slips, pictures=pictures
         )
 
 
-def _corpus(chapters: Sequence[Chapter]) -> Corpus:
+def _corpus(chapters: Sequence[BwbChapter]) -> Corpus:
     annotated = all(chapter.errors for chapter in chapters)
     documents = []
     for one in chapters:
-        texts = {ANNOTATED: tuple(line.text for line in one.errors)} if annotated else {}
-        outputs = texts | {REFERENCES: one.reference}
+        texts = {ANNOTATED_MT: tuple(line.text for line in one.errors)} if annotated else {}
+        outputs = texts | {REFERENCES_LABEL: one.reference}
         sources = one.sources if all(chapter.sources for chapter in chapters) else ()
         documents.append(Document(one.id, outputs, (one.reference,), sources))
     return Corpus(tuple(documents), "zh", "en", name="BWB")
@@ -97,79 +97,83 @@ class _Measured:
     """The tables of what was measured; the signatures gather as it goes."""
 
     def __init__(
-        self, corpus: Corpus, systems: Sequence[str], annotator: Annotator | None, chapters: Sequence[Chapter]
+        self,
+        corpus: Corpus,
+        systems: Sequence[str],
+        annotator: Annotator | None,
+        chapters: Sequence[BwbChapter],
     ) -> None:
         self._corpus, self._systems, self._annotator = corpus, systems, annotator
         self._chapters = chapters
         # In a chapter without error lines nothing is marked.
         self._errors = {
-            one.id: one.errors or (ErrorLine("", ()),) * len(one.reference)
+            one.id: one.errors or (BwbErrorLine("", ()),) * len(one.reference)
             for one in chapters
             if any(other.errors for other in chapters)
         }
         self.signatures: dict[str, str] = {}
         self._blonde = self._rows(Blonde(annotator=annotator), _BLONDE, corpus)
 
-    def overall(self) -> Table:
+    def overall(self) -> SuiteTable:
         metrics: dict[str, Metric] = {"BLEU": Bleu(), "METEOR": Meteor(), "TER": Ter()}
-        rows, signatures = rows_of(self._corpus, metrics, self._systems)
+        rows, signatures = score_rows(self._corpus, metrics, self._systems)
         self.signatures |= signatures
-        return Table(
+        return SuiteTable(
             "Automatic metrics (as in Table 7)",
             _OVERALL,
-            (*_side_by_side(rows, self._blonde), *published(paper.OVERALL, _OVERALL)),
+            (*_side_by_side(rows, self._blonde), *published_rows(published.OVERALL, _OVERALL)),
             "The published rows are of the whole test set, ours of the chapters given. The paper has BERTScore and "
             "COMET too, which need models: `ape eval score --metric bertscore --metric comet`.",
         )
 
-    def categories(self) -> Table:
+    def categories(self) -> SuiteTable:
         if not self._errors:
-            return Table("BlonDe by category in %", tuple(_BLONDE), tuple(self._blonde))
+            return SuiteTable("BlonDe by category in %", tuple(_BLONDE), tuple(self._blonde))
         plus = BlondePlus(
             annotator=self._annotator,
-            ambiguity=wordings(self._errors, "ambiguity"),
-            ellipsis=wordings(self._errors, "ellipsis"),
+            ambiguity=collect_wordings(self._errors, "ambiguity"),
+            ellipsis=collect_wordings(self._errors, "ellipsis"),
         )
         rows = _side_by_side(self._blonde, self._rows(plus, _PLUS, self._corpus))
-        return Table("BlonDe by category in %", (*_BLONDE, *_PLUS), tuple(rows))
+        return SuiteTable("BlonDe by category in %", (*_BLONDE, *_PLUS), tuple(rows))
 
-    def phenomena(self) -> Table:
-        none = Names(Counter(), Counter())
+    def phenomena(self) -> SuiteTable:
+        none = BwbNames(Counter(), Counter())
         names = {
             one.id: one.names or (none,) * len(one.reference)
             for one in self._chapters
             if any(other.names for other in self._chapters)
         }
-        metric = Phenomena(errors=self._errors, names=names, annotator=self._annotator)
+        metric = BwbPhenomena(errors=self._errors, names=names, annotator=self._annotator)
         rows = self._rows(metric, _KINDS, self._corpus)
         columns = tuple(_KINDS)
-        return Table(
+        return SuiteTable(
             "Discourse phenomena: F1 and exact match in % (as in Table 7)",
             columns,
-            (*rows, *published(paper.PHENOMENA, columns)),
+            (*rows, *published_rows(published.PHENOMENA, columns)),
         )
 
-    def entities(self) -> Table:
-        rows = self._rows(Entities(annotator=self._annotator), _ENTITIES, self._corpus)
+    def entities(self) -> SuiteTable:
+        rows = self._rows(EntityMatch(annotator=self._annotator), _ENTITIES, self._corpus)
         note = "Entities are those that the annotator finds."
-        return Table("Entities in %", tuple(_ENTITIES), tuple(rows), note)
+        return SuiteTable("Entities in %", tuple(_ENTITIES), tuple(rows), note)
 
-    def marked_entities(self) -> Iterator[Table]:
+    def marked_entities(self) -> Iterator[SuiteTable]:
         """Entities and terminology of the lines that have mark-up, if any has."""
         marked = self._marked()
         if not marked:
             return
         corpus = self._marked_lines(marked)
-        metric = Entities(marked=marked, annotator=self._annotator, name="marked entities")
+        metric = EntityMatch(marked=marked, annotator=self._annotator, name="marked entities")
         columns = {**_ENTITIES, **_TERMS}
-        yield Table(
+        yield SuiteTable(
             f"Entities and terminology of the {len(corpus):,} lines with mark-up in % (as in Figures 5 and 6)",
             tuple(columns),
             tuple(self._rows(metric, columns, corpus)),
             "Terminology and common phrases: which share of them the output has (recall).",
         )
 
-    def by_omitted_pronouns(self) -> Iterator[Picture]:
+    def by_omitted_pronouns(self) -> Iterator[SuiteFigure]:
         """BlonDe of the lines with mark-up against the share of their pronouns that Chinese leaves out."""
         marked = self._marked()
         corpus = self._marked_lines(marked) if marked else self._corpus
@@ -181,35 +185,39 @@ class _Measured:
             blonde = Blonde(annotator=self._annotator)
             counted = {system: blonde.count(corpus, system) for system in self._systems}
             curves = {
-                name: by_omission(one, shares) for name, one in counted.items() if isinstance(one, Counted)
+                name: score_by_omission(one, shares)
+                for name, one in counted.items()
+                if isinstance(one, MetricCounts)
             }
             plot_omission(curves, path, score="BlonDe")
 
-        yield Picture(
+        yield SuiteFigure(
             "BlonDe against omitted pronouns (as in Figure 7)",
             draw,
             f"The lines with mark-up of {len(corpus.documents):,} chapters, in bins of a tenth.",
         )
 
-    def _marked(self) -> dict[str, Marked]:
+    def _marked(self) -> dict[str, BwbMarkup]:
         """The English mark-up by chapter."""
         return {one.id: found for one in self._chapters if (found := _english(one)) is not None}
 
-    def _marked_lines(self, marked: Mapping[str, Marked]) -> Corpus:
+    def _marked_lines(self, marked: Mapping[str, BwbMarkup]) -> Corpus:
         return _cut(self._corpus, {name: len(one.lines) for name, one in marked.items()})
 
-    def _rows(self, metric: Metric, columns: Mapping[str, str], corpus: Corpus) -> list[Row]:
+    def _rows(self, metric: Metric, columns: Mapping[str, str], corpus: Corpus) -> list[SuiteRow]:
         """Parts of a metric's score by column, in %."""
         rows = []
         for system in self._systems:
-            found = scored(corpus, metric, system)
+            found = score_system(corpus, metric, system)
             self.signatures[metric.name] = found.signature
             parts = {"": found.value, **found.parts} if isinstance(found, Score) else {}
-            rows.append(Row(system, {column: _hundred(parts.get(part)) for column, part in columns.items()}))
+            rows.append(
+                SuiteRow(system, {column: _hundred(parts.get(part)) for column, part in columns.items()})
+            )
         return rows
 
 
-def _side_by_side(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
+def _side_by_side(rows: Sequence[SuiteRow], more: Sequence[SuiteRow]) -> list[SuiteRow]:
     return [replace(row, cells={**row.cells, **other.cells}) for row, other in zip(rows, more, strict=True)]
 
 
@@ -217,7 +225,7 @@ def _hundred(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
-def _english(chapter: Chapter) -> Marked | None:
+def _english(chapter: BwbChapter) -> BwbMarkup | None:
     """The English mark-up, once it is seen to be of the chapter's own lines."""
     for marked in (chapter.marked or {}).get("en", ()):
         for number, text in enumerate(marked.lines):

@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
-from eval.reading.given import Lines
-from eval.suites.by_id import read_by_id
+from eval.corpus.raw_document import TextLines
 from eval.suites.outputs import check_outputs
+from eval.suites.outputs_by_id import read_outputs_by_id
 
-Phenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
-Verdict: TypeAlias = Literal["right", "wrong", "undecided"]
+CaiXiongPhenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
+CaiXiongVerdict: TypeAlias = Literal["right", "wrong", "undecided"]
 
 # What the paper's Table 3 calls each of its pronouns.
 _PRONOUNS = {
@@ -28,11 +28,11 @@ _PRONOUNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaiXiongCase:
     """Two sentences of a film, and what is looked for in the Chinese of the second."""
 
     id: str
-    phenomenon: Phenomenon
+    phenomenon: CaiXiongPhenomenon
     word: str
     """Of the source: "they", "while"; none for ellipsis."""
     expected: str
@@ -50,7 +50,7 @@ class Case:
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
-    phenomenon: Phenomenon
+    phenomenon: CaiXiongPhenomenon
     word: str | None = None
     expected: str | None = None
     source: str
@@ -58,13 +58,13 @@ class _Line(BaseModel):
     reference_context: str = ""
 
 
-def read_cases(path: Path) -> list[Case]:
+def read_cases(path: Path) -> list[CaiXiongCase]:
     """One JSON object a line."""
     cases = []
     for number, text in _lines(path):
         line = _parsed(_Line, text, path, number)
         cases.append(
-            Case(
+            CaiXiongCase(
                 line.id,
                 line.phenomenon,
                 line.word or "",
@@ -79,14 +79,14 @@ def read_cases(path: Path) -> list[Case]:
     return cases
 
 
-def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
+def read_case_outputs(path: Path, cases: Sequence[CaiXiongCase]) -> list[str]:
     """A system's translations in the order of the cases.
 
     A file that ends in .jsonl has objects with "id" and "output", in any order; any other has one translation a line,
     of the second sentence of each case.
     """
     if path.suffix == ".jsonl":
-        parts = read_by_id(path, {case.id: 1 for case in cases}, of="case")
+        parts = read_outputs_by_id(path, {case.id: 1 for case in cases}, of="case")
         check_outputs(parts, "zh")
         return [part.texts[0] or "" for part in parts]
     texts = [text for _, text in _lines(path, blank=True)]
@@ -96,7 +96,7 @@ def read_outputs(path: Path, cases: Sequence[Case]) -> list[str]:
             "in the order of the data.",
             field="system",
         )
-    check_outputs([Lines(path.name, tuple(texts), tuple(range(1, len(texts) + 1)))], "zh")
+    check_outputs([TextLines(path.name, tuple(texts), tuple(range(1, len(texts) + 1)))], "zh")
     return texts
 
 

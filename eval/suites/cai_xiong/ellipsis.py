@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from eval.suites.cai_xiong.cases import Case, Verdict
+from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict
 
 # Never what was left out: pronouns, particles, negation, copula, adverbs, conjunctions, question words, fillers.
 _FUNCTION = frozenset(
@@ -33,7 +33,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class EllipsisEvidence:
     """What brings the verb back: any of these characters, or a pro-form."""
 
     characters: frozenset[str]
@@ -43,18 +43,18 @@ class Restored:
         return bool(self.characters or self.pro_form)
 
 
-def restored(case: Case) -> Restored:
+def ellipsis_evidence(case: CaiXiongCase) -> EllipsisEvidence:
     """What the reference brought back from the sentence before it; nothing, if it does without."""
     reference = _CALLED_ZH.sub("", case.reference) if _CALLED.search(case.source) else case.reference
     here, before = _content(reference), _content(case.reference_context)
     shared = here & before
     own = next(filter(None, (shared - _WEAK, shared, here - _WEAK, here)), frozenset[str]())
-    return Restored(own, not shared - _WEAK and bool(_PRO_FORM.search(reference)))
+    return EllipsisEvidence(own, not shared - _WEAK and bool(_PRO_FORM.search(reference)))
 
 
-def judge(case: Case, output: str) -> Verdict:
+def judge_ellipsis(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
     """Whether the output has what was left out."""
-    wanted = restored(case)
+    wanted = ellipsis_evidence(case)
     if not wanted:
         return "undecided"
     said = _content(output)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eval.suites.cai_xiong.cases import Case, Verdict
+from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict
 
 _MANY = "们們俩倆仨"
 _YOU = re.compile(r"\b(?:you|your|yours|yourself|yourselves|y'all)\b", re.IGNORECASE)
@@ -38,7 +38,7 @@ _EITHER = r"或(?![许許])|[还還]是|抑或|亦或|要[么麼]|要不(?![然�
 
 
 @dataclass(frozen=True, slots=True)
-class Renderings:
+class AcceptedRenderings:
     """The accepted renderings of a class and their rivals."""
 
     accepted: re.Pattern[str]
@@ -48,7 +48,7 @@ class Renderings:
     apart: int = 1
     """How often it must be there to explain it."""
 
-    def judge(self, source: str, output: str) -> Verdict:
+    def judge(self, source: str, output: str) -> CaiXiongVerdict:
         """What the output makes of it."""
         accepted, rival = self.accepted.search(output), self.rivals.search(output)
         if accepted and rival:
@@ -58,22 +58,22 @@ class Renderings:
         return "wrong" if rival else "undecided"
 
 
-def _pronoun(own: str, others: str) -> Renderings:
+def _pronoun(own: str, others: str) -> AcceptedRenderings:
     """Third person: "they call them" may well have two genders."""
-    return Renderings(re.compile(f"[{own}][{_MANY}]"), re.compile(f"[{others}][{_MANY}]"), _THEY, 2)
+    return AcceptedRenderings(re.compile(f"[{own}][{_MANY}]"), re.compile(f"[{others}][{_MANY}]"), _THEY, 2)
 
 
-def _connective(accepted: str, rivals: str, excused: str = r"(?!)") -> Renderings:
-    return Renderings(re.compile(accepted), re.compile(rivals), re.compile(excused, re.IGNORECASE))
+def _connective(accepted: str, rivals: str, excused: str = r"(?!)") -> AcceptedRenderings:
+    return AcceptedRenderings(re.compile(accepted), re.compile(rivals), re.compile(excused, re.IGNORECASE))
 
 
 _PLURAL = re.compile(f"[你您妳][{_MANY}两兩]|[诸諸各]位")
 _SINGULAR = re.compile(f"[你您妳](?![{_MANY}两兩])")
 _ANYTHING = r"^"  # the two halves of a Chinese pair, such as 虽然 … 但是, go together
 
-RENDERINGS: Mapping[tuple[str, str], Renderings] = {
-    ("you", "你们"): Renderings(_PLURAL, _SINGULAR, _YOU, 2),
-    ("you", "你"): Renderings(_SINGULAR, _PLURAL, _YOU, 2),
+RENDERINGS: Mapping[tuple[str, str], AcceptedRenderings] = {
+    ("you", "你们"): AcceptedRenderings(_PLURAL, _SINGULAR, _YOU, 2),
+    ("you", "你"): AcceptedRenderings(_SINGULAR, _PLURAL, _YOU, 2),
     ("they", "它们"): _pronoun("它牠祂", "他她"),
     ("they", "她们"): _pronoun("她", "他它牠"),
     ("they", "他们"): _pronoun("他", "她它牠"),
@@ -91,7 +91,7 @@ RENDERINGS: Mapping[tuple[str, str], Renderings] = {
 }
 
 
-def judge(case: Case, output: str) -> Verdict:
+def judge_rendering(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
     """What the output makes of the pronoun or connective of the case; of an unknown one nothing can be said."""
     renderings = RENDERINGS.get((case.word, case.expected))
     return renderings.judge(case.source, output) if renderings else "undecided"

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from ape.errors import InputError
-from eval.corpus import Corpus, Document
-from eval.metric import Score, signed
+from eval.corpus.corpus import Corpus, Document
+from eval.metrics.metric import Score, metric_signature
 from eval.suites.cai_xiong import ellipsis, renderings
-from eval.suites.cai_xiong.cases import Case, Verdict, read_cases, read_outputs
-from eval.suites.outputs import REFERENCES, scored
-from eval.suites.suite import Outcome, Row, Table, published, share
+from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict, read_case_outputs, read_cases
+from eval.suites.outputs import REFERENCES_LABEL, score_system
+from eval.suites.suite import SuiteResult, SuiteRow, SuiteTable, accuracy_percent, published_rows
 
-SETS = ("pronoun", "connective", "ellipsis")
+CASE_SETS = ("pronoun", "connective", "ellipsis")
 _CLASSES = (
     "you (pl.)", "you (sing.)", "it (pl.)", "she (pl.)", "he (pl.)",
     "while", "as", "since", "though", "or",
 )  # fmt: skip
-COLUMNS = (*_CLASSES, *SETS)
+COLUMNS = (*_CLASSES, *CASE_SETS)
 # Tables 2 and 3 of the paper.
 _BLEU = {"thumt": (12.4, 9.8, 18.2), "CADec": (19.1, 15.3, 25.5), "bert-nmt": (13.9, 12.7, 19.1)}
 _ACCURACY = {
@@ -36,7 +36,7 @@ _ACCURACY = {
 
 
 @dataclass(frozen=True, slots=True)
-class CaiXiong:
+class CaiXiongSuite:
     """The suite of Cai & Xiong (2020), English to Chinese."""
 
     name: str = "cai-xiong"
@@ -47,89 +47,96 @@ class CaiXiong:
         "reference and reference_context."
     )
 
-    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+    def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: one line a case, or JSONL with "id" and "output"."""
         cases = read_cases(data)
-        if REFERENCES in systems:
-            raise InputError(f"A system can't be called {REFERENCES!r}: that row is the suite's own.")
-        outputs = {name: read_outputs(path, cases) for name, path in systems.items()}
-        return score(cases, outputs, suite=self.name, paper=self.paper)
+        if REFERENCES_LABEL in systems:
+            raise InputError(f"A system can't be called {REFERENCES_LABEL!r}: that row is the suite's own.")
+        outputs = {name: read_case_outputs(path, cases) for name, path in systems.items()}
+        return score_cases(cases, outputs, suite=self.name, paper=self.paper)
 
 
-def score(
-    cases: Sequence[Case],
+def score_cases(
+    cases: Sequence[CaiXiongCase],
     systems: Mapping[str, Sequence[str]],
     *,
     suite: str = "cai-xiong",
     paper: str = "",
-) -> Outcome:
+) -> SuiteResult:
     """Both tables, of outputs that are here already."""
-    outputs = {**systems, REFERENCES: [case.reference for case in cases]}
+    outputs = {**systems, REFERENCES_LABEL: [case.reference for case in cases]}
     verdicts = {
-        name: [judge(case, text) for case, text in zip(cases, texts, strict=True)]
+        name: [judge_case(case, text) for case, text in zip(cases, texts, strict=True)]
         for name, texts in outputs.items()
     }
     bleu, signature = _bleu_rows(cases, systems)
     rows = [_accuracy(name, cases, found) for name, found in verdicts.items()]
     tables = (
-        Table("BLEU (as in Table 2)", SETS, (*bleu, *published(_BLEU, SETS))),
-        Table(
+        SuiteTable("BLEU (as in Table 2)", CASE_SETS, (*bleu, *published_rows(_BLEU, CASE_SETS))),
+        SuiteTable(
             "Accuracy in % (as in Table 3)",
             COLUMNS,
-            (*rows, *published(_ACCURACY, COLUMNS)),
+            (*rows, *published_rows(_ACCURACY, COLUMNS)),
             "Ours is of the decided cases, by accepted renderings; the published figures are of human judges.",
         ),
     )
-    signatures = {"BLEU": signature, "accuracy": signed("cai-xiong", check="renderings")}
-    return Outcome(suite, tables, signatures, paper, tuple(_told(cases, outputs, verdicts)))
+    signatures = {"BLEU": signature, "accuracy": metric_signature("cai-xiong", check="renderings")}
+    return SuiteResult(suite, tables, signatures, paper, tuple(_case_records(cases, outputs, verdicts)))
 
 
-def judge(case: Case, output: str) -> Verdict:
+def judge_case(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
     """Whether the output has what the case is about."""
     if case.phenomenon == "ellipsis":
-        return ellipsis.judge(case, output)
-    return renderings.judge(case, output)
+        return ellipsis.judge_ellipsis(case, output)
+    return renderings.judge_rendering(case, output)
 
 
-def _accuracy(name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Row:
-    counts: dict[str, Counter[Verdict]] = {column: Counter() for column in COLUMNS}
+def _accuracy(name: str, cases: Sequence[CaiXiongCase], verdicts: Sequence[CaiXiongVerdict]) -> SuiteRow:
+    counts: dict[str, Counter[CaiXiongVerdict]] = {column: Counter() for column in COLUMNS}
     for case, verdict in zip(cases, verdicts, strict=True):
         for column in {case.label, case.phenomenon}:
             counts[column][verdict] += 1
-    return Row(
+    return SuiteRow(
         name,
-        {column: share(count["right"], count["right"] + count["wrong"]) for column, count in counts.items()},
+        {
+            column: accuracy_percent(count["right"], count["right"] + count["wrong"])
+            for column, count in counts.items()
+        },
         undecided={column: count["undecided"] for column, count in counts.items()},
     )
 
 
-def _bleu_rows(cases: Sequence[Case], systems: Mapping[str, Sequence[str]]) -> tuple[list[Row], str]:
-    from eval.standard.sacre import Bleu
+def _bleu_rows(
+    cases: Sequence[CaiXiongCase], systems: Mapping[str, Sequence[str]]
+) -> tuple[list[SuiteRow], str]:
+    from eval.metrics.sacrebleu import Bleu
 
     cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}
     signature = ""
-    for kind in SETS:
+    for kind in CASE_SETS:
         places = [place for place, case in enumerate(cases) if case.phenomenon == kind]
         if not places:
             continue
         corpus = _corpus(kind, cases, systems, places)
         for name in systems:
-            found = scored(corpus, Bleu(), name)
+            found = score_system(corpus, Bleu(), name)
             cells[name][kind] = found.value if isinstance(found, Score) else None
             signature = found.signature
-    return [Row(name, found) for name, found in cells.items()], signature
+    return [SuiteRow(name, found) for name, found in cells.items()], signature
 
 
 def _corpus(
-    kind: str, cases: Sequence[Case], systems: Mapping[str, Sequence[str]], places: Sequence[int]
+    kind: str, cases: Sequence[CaiXiongCase], systems: Mapping[str, Sequence[str]], places: Sequence[int]
 ) -> Corpus:
     outputs = {name: tuple(texts[place] for place in places) for name, texts in systems.items()}
     references = (tuple(cases[place].reference for place in places),)
     return Corpus((Document(kind, outputs, references),), "en", "zh")
 
 
-def _told(
-    cases: Sequence[Case], outputs: Mapping[str, Sequence[str]], verdicts: Mapping[str, Sequence[Verdict]]
+def _case_records(
+    cases: Sequence[CaiXiongCase],
+    outputs: Mapping[str, Sequence[str]],
+    verdicts: Mapping[str, Sequence[CaiXiongVerdict]],
 ) -> Iterator[Mapping[str, Any]]:
     for name, texts in outputs.items():
         for case, text, verdict in zip(cases, texts, verdicts[name], strict=True):

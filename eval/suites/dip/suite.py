@@ -13,27 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from ape.errors import InputError
-from eval.annotate.protocol import Annotator
-from eval.dip.consistency import VERDICTS
-from eval.dip.mined import PHENOMENA, MinedSet, Phenomenon, read_mined
-from eval.dip.mined_scores import score_mined
-from eval.dip.pronouns import FATES
-from eval.metric import Counted, Numbers, Unmeasured
-from eval.reading.read import cut_lines
-from eval.suites.by_id import read_by_id
-from eval.suites.dip.paper import PAIRS, PUBLISHED
-from eval.suites.outputs import REFERENCES, check_outputs
-from eval.suites.suite import Outcome, Row, Table, published
+from eval.corpus.reader import read_output_lines
+from eval.linguistics.annotators.protocol import Annotator
+from eval.metrics.dip.consistency import CONSISTENCY_VERDICTS
+from eval.metrics.dip.pronouns import PRONOUN_OUTCOMES
+from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured
+from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedPhenomenon, MinedSet, read_mined_set
+from eval.suites.dip.mined_set_scores import score_mined_set
+from eval.suites.dip.published import LANGUAGE_PAIRS, PUBLISHED
+from eval.suites.outputs import REFERENCES_LABEL, check_outputs
+from eval.suites.outputs_by_id import read_outputs_by_id
+from eval.suites.suite import SuiteResult, SuiteRow, SuiteTable, published_rows
 
-Outputs = Mapping[str, Sequence[str]]
+MinedOutputs = Mapping[str, Sequence[str]]
 """By the id of an item, a text for each of its source segments."""
-_TITLES: Mapping[Phenomenon, str] = {
+_TITLES: Mapping[MinedPhenomenon, str] = {
     "consistency": "Lexical consistency in % (as in Table 6)",
     "connectives": "Connectives in % (as in Table 7)",
     "pronouns": "Pronouns in % (beside Table 9)",
 }
 # Columns and the parts of the score; without a name, the score itself; None where only the paper has a number.
-_COLUMNS: Mapping[Phenomenon, Mapping[str, str | None]] = {
+_COLUMNS: Mapping[MinedPhenomenon, Mapping[str, str | None]] = {
     "consistency": {"%Con": "con", "%Full": "full"},
     "connectives": {"Acc": "acc", "ANY": "any"},
     "pronouns": {"right": "", "wrong": "mismatch", "lost": "lost", "their score ↓": None},
@@ -49,34 +49,38 @@ class DipSuite:
     paper: str = "DiP benchmark tests: evaluation benchmarks for discourse phenomena in MT"
     where: str = "It is a file that `ape eval mine` writes from the outputs of systems and a reference."
 
-    def run(self, data: Path, systems: Mapping[str, Path]) -> Outcome:
+    def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: a line for each source segment of each item, or JSONL with "id" and "output"."""
-        mined = read_mined(data)
+        mined = read_mined_set(data)
         if not mined.items:
             raise InputError(f"{data} has no items: no system failed at what was mined.", field="data")
-        if REFERENCES in systems:
+        if REFERENCES_LABEL in systems:
             raise InputError(
-                f"A system can't be called {REFERENCES!r}: that row is the suite's own.", field="system"
+                f"A system can't be called {REFERENCES_LABEL!r}: that row is the suite's own.", field="system"
             )
-        outputs: dict[str, Outputs] = {name: read_outputs(path, mined) for name, path in systems.items()}
-        outputs[REFERENCES] = {item.id: item.references for item in mined.items}
+        outputs: dict[str, MinedOutputs] = {
+            name: read_mined_outputs(path, mined) for name, path in systems.items()
+        }
+        outputs[REFERENCES_LABEL] = {item.id: item.references for item in mined.items}
         counted = {
-            name: score_mined(mined, texts, annotator=self.annotator) for name, texts in outputs.items()
+            name: score_mined_set(mined, texts, annotator=self.annotator) for name, texts in outputs.items()
         }
-        tables = tuple(_table(phenomenon, mined, counted) for phenomenon in PHENOMENA if mined.of(phenomenon))
+        tables = tuple(
+            _table(phenomenon, mined, counted) for phenomenon in MINED_PHENOMENA if mined.of(phenomenon)
+        )
         signatures = {
-            str(name): found.signature for name, found in counted[REFERENCES].items() if mined.of(name)
+            str(name): found.signature for name, found in counted[REFERENCES_LABEL].items() if mined.of(name)
         }
-        return Outcome(self.name, tables, signatures, self.paper, tuple(_cases(mined, outputs, counted)))
+        return SuiteResult(self.name, tables, signatures, self.paper, tuple(_cases(mined, outputs, counted)))
 
 
-def read_outputs(path: Path, mined: MinedSet) -> Outputs:
+def read_mined_outputs(path: Path, mined: MinedSet) -> MinedOutputs:
     """What a system wrote for each item, in the order of the set or, in a .jsonl file, by id."""
     lengths = {item.id: len(item.sources) for item in mined.items}
     if path.suffix == ".jsonl":
-        parts = read_by_id(path, lengths, of="item")
+        parts = read_outputs_by_id(path, lengths, of="item")
     else:
-        parts = cut_lines(path, list(lengths.values()), whole="the set")
+        parts = read_output_lines(path, list(lengths.values()), whole="the set")
     check_outputs(parts, str(mined.manifest.get("target_language", "en")))
     texts = (tuple(text or "" for text in part.texts) for part in parts)
     return {item.id: found for item, found in zip(mined.items, texts, strict=True)}
@@ -86,22 +90,22 @@ def read_outputs(path: Path, mined: MinedSet) -> Outputs:
 
 
 def _table(
-    phenomenon: Phenomenon,
+    phenomenon: MinedPhenomenon,
     mined: MinedSet,
-    counted: Mapping[str, Mapping[Phenomenon, Counted | Unmeasured]],
-) -> Table:
+    counted: Mapping[str, Mapping[MinedPhenomenon, MetricCounts | Unmeasured]],
+) -> SuiteTable:
     columns = _COLUMNS[phenomenon]
-    rows = [Row(name, _cells(found[phenomenon], columns)) for name, found in counted.items()]
+    rows = [SuiteRow(name, _cells(found[phenomenon], columns)) for name, found in counted.items()]
     pair = f"{mined.manifest.get('source_language')}-{mined.manifest.get('target_language')}"
     rows += [
         row
-        for known in ([pair] if pair in PAIRS else PAIRS)
-        for row in published(
+        for known in ([pair] if pair in LANGUAGE_PAIRS else LANGUAGE_PAIRS)
+        for row in published_rows(
             {f"{name} {known}": cells for name, cells in PUBLISHED[phenomenon][known].items()}, tuple(columns)
         )
     ]
     items = len(mined.of(phenomenon))
-    return Table(
+    return SuiteTable(
         _TITLES[phenomenon],
         tuple(columns),
         tuple(rows),
@@ -109,10 +113,10 @@ def _table(
     )
 
 
-def _cells(found: Counted | Unmeasured, columns: Mapping[str, str | None]) -> dict[str, float | None]:
+def _cells(found: MetricCounts | Unmeasured, columns: Mapping[str, str | None]) -> dict[str, float | None]:
     """Each part by itself: %Full says something also where no item is decided and %Con does not."""
     cells: dict[str, float | None] = dict.fromkeys(columns)
-    if isinstance(found, Counted):
+    if isinstance(found, MetricCounts):
         folds = {"": found.fold, **found.parts}
         for column, part in columns.items():
             value = float("nan") if part is None else float(folds[part](found.rows.sum(axis=0)))
@@ -122,12 +126,12 @@ def _cells(found: Counted | Unmeasured, columns: Mapping[str, str | None]) -> di
 
 def _cases(
     mined: MinedSet,
-    outputs: Mapping[str, Outputs],
-    counted: Mapping[str, Mapping[Phenomenon, Counted | Unmeasured]],
+    outputs: Mapping[str, MinedOutputs],
+    counted: Mapping[str, Mapping[MinedPhenomenon, MetricCounts | Unmeasured]],
 ) -> Iterator[Mapping[str, Any]]:
     for name, texts in outputs.items():
         for phenomenon, found in counted[name].items():
-            rows = found.rows if isinstance(found, Counted) else ()
+            rows = found.rows if isinstance(found, MetricCounts) else ()
             for item, row in zip(mined.of(phenomenon), rows, strict=True):
                 yield {
                     "system": name,
@@ -140,8 +144,8 @@ def _cases(
                 }
 
 
-def _verdict(phenomenon: Phenomenon, row: Numbers) -> str:
+def _verdict(phenomenon: MinedPhenomenon, row: FloatArray) -> str:
     if phenomenon == "connectives":
         return "same" if row[1] else "another" if row[2] else "lost"
-    told = VERDICTS if phenomenon == "consistency" else FATES
+    told = CONSISTENCY_VERDICTS if phenomenon == "consistency" else PRONOUN_OUTCOMES
     return told[int(row.argmax())]

@@ -11,30 +11,30 @@ from typing import Any
 
 from jinja2 import Environment
 
-from ape.edits import edit_rate, find_edits
-from ape.languages import name_of
-from ape.report.pieces import pieces
-from ape.report.standalone import asset, templates
-from ape.words import words
-from finetune.data.build import Built
-from finetune.data.choose import sample
+from ape.edits.diff import edit_rate, find_edits
+from ape.reports.base_page import page_asset, page_templates
+from ape.reports.text_pieces import split_at_edits
+from ape.text.languages import language_name
+from ape.text.tokens import words
+from finetune.data.build import TrainingSet
+from finetune.data.example import Example
 from finetune.data.report import plots
-from finetune.data.scores import bleu
-from finetune.example import Example
+from finetune.data.selection import sample_items
+from finetune.data.sentence_bleu import sentence_bleu
 
-REPORT = "report.html"
-SHOWN = 12
+REPORT_FILE = "report.html"
+EXAMPLES_SHOWN = 12
 # More books than this are told in one line.
-MOST_BOOKS = 40
+MAX_BOOKS = 40
 # BLEU of so many examples shows how it is spread.
-SCORED = 3000
+MAX_SCORED = 3000
 _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 
 
-def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
+def write_data_report(path: Path, built: TrainingSet, manifest: Mapping[str, Any]) -> None:
     """Write the page of a training set."""
-    examples = _shown(built, str(manifest["settings"]["seed"]))
-    style = asset("ape.report", "style.css") + asset("finetune.data.report", "report.css")
+    examples = _sample_examples(built, str(manifest["settings"]["seed"]))
+    style = page_asset("ape.reports", "style.css") + page_asset("finetune.data.report", "report.css")
     page = (
         _templates()
         .get_template("report.html")
@@ -44,7 +44,7 @@ def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
             remarks=built.remarks,
             sides={side: len(built.splits.get(side, ())) for side in _SIDES},
             colours=_SIDES,
-            share=plots.rows(
+            share=plots.layout_bars(
                 [
                     (
                         "",
@@ -55,9 +55,12 @@ def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
             ),
             keys=[(colour, side) for side, colour in _SIDES.items() if built.splits.get(side)],
             filters=_filters(built),
-            pairs=_by(built, lambda one: f"{name_of(one.source_language)} to {name_of(one.target_language)}"),
-            books=_by(built, lambda one: one.book),
-            most_books=MOST_BOOKS,
+            pairs=_bars_by(
+                built,
+                lambda one: f"{language_name(one.source_language)} to {language_name(one.target_language)}",
+            ),
+            books=_bars_by(built, lambda one: one.book),
+            most_books=MAX_BOOKS,
             histograms=_histograms(built.splits["train"]),
             examples=examples,
             kinds=sorted({edit.kind for one in examples for edit in one["edits"]}),
@@ -66,7 +69,7 @@ def write_report(path: Path, built: Built, manifest: Mapping[str, Any]) -> None:
     path.write_text(page, encoding="utf-8", errors="replace", newline="\n")
 
 
-def _facts(built: Built, manifest: Mapping[str, Any]) -> dict[str, str]:
+def _facts(built: TrainingSet, manifest: Mapping[str, Any]) -> dict[str, str]:
     train = built.splits["train"]
     kinds = Counter(one.kind for one in train)
     facts = {
@@ -82,15 +85,15 @@ def _facts(built: Built, manifest: Mapping[str, Any]) -> dict[str, str]:
     }
     if alignment := manifest.get("alignment"):
         facts["Aligned by"] = alignment["encoder"]
-    return facts | {f"BLEU, {name_of(code)}": signature for code, signature in manifest["bleu"].items()}
+    return facts | {f"BLEU, {language_name(code)}": signature for code, signature in manifest["bleu"].items()}
 
 
 def _counted(tokens: Mapping[str, str]) -> str:
     return f"counted by {tokens['tokenizer']}" if "vocabulary" in tokens else "estimated"
 
 
-def _filters(built: Built) -> list[plots.Row]:
-    return plots.rows(
+def _filters(built: TrainingSet) -> list[plots.BarRow]:
+    return plots.layout_bars(
         [
             (
                 step.name if step.side == "all" else f"{step.name} ({step.side})",
@@ -102,7 +105,7 @@ def _filters(built: Built) -> list[plots.Row]:
     )
 
 
-def _by(built: Built, key: Callable[[Example], str]) -> list[plots.Row]:
+def _bars_by(built: TrainingSet, key: Callable[[Example], str]) -> list[plots.BarRow]:
     """Examples by language pair or book, each bar in the colours of its sides."""
     counts = {side: Counter(key(one) for one in examples) for side, examples in built.splits.items()}
     names = sorted({name for counted in counts.values() for name in counted}, key=_natural)
@@ -114,7 +117,7 @@ def _by(built: Built, key: Callable[[Example], str]) -> list[plots.Row]:
         )
         for name in names
     ]
-    return plots.rows(found)
+    return plots.layout_bars(found)
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
@@ -122,26 +125,26 @@ def _natural(name: str) -> list[tuple[str, int]]:
     return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
-def _histograms(train: Sequence[Example]) -> list[tuple[str, str, plots.Histogram]]:
+def _histograms(train: Sequence[Example]) -> list[tuple[str, str, plots.DataHistogram]]:
     """Of the training set: lengths, and how far the human version is from the MT in what is to be edited."""
     edits = [one for one in train if one.kind == "edit"]
-    scored = sample(edits, SCORED, seed="report")
+    scored = sample_items(edits, MAX_SCORED, seed="report")
     lengths = [float(len(words(one.mt))) for one in train]
     rates = [edit_rate(one.mt, one.human) for one in edits]
-    scores = [bleu(one.mt, (one.human,), language=one.target_language) for one in scored]
+    scores = [sentence_bleu(one.mt, (one.human,), language=one.target_language) for one in scored]
     return [
-        ("Length of the MT", "words, of all examples to train on", plots.histogram(lengths, unit=" words")),
-        ("Edit rate", "edits for each word of the MT, without identities", plots.histogram(rates, unit="", highest=1)),
+        ("Length of the MT", "words, of all examples to train on", plots.layout_histogram(lengths, unit=" words")),
+        ("Edit rate", "edits for each word of the MT, without identities", plots.layout_histogram(rates, unit="", highest=1)),
         ("BLEU of the MT", "against the human version, without identities",
-         plots.histogram(scores, unit=" BLEU", highest=100)),
+         plots.layout_histogram(scores, unit=" BLEU", highest=100)),
     ]  # fmt: skip
 
 
-def _shown(built: Built, seed: str) -> list[dict[str, Any]]:
+def _sample_examples(built: TrainingSet, seed: str) -> list[dict[str, Any]]:
     """A few examples by chance, with what the person changed marked."""
     train = built.splits["train"]
     found = []
-    for one in sample(train, SHOWN, seed=f"shown:{seed}"):
+    for one in sample_items(train, EXAMPLES_SHOWN, seed=f"shown:{seed}"):
         edits = find_edits(one.mt, one.human, language=one.target_language)
         found.append({"example": one, "edits": edits, "rate": edit_rate(one.mt, one.human)})
     return found
@@ -149,4 +152,4 @@ def _shown(built: Built, seed: str) -> list[dict[str, Any]]:
 
 @lru_cache
 def _templates() -> Environment:
-    return templates("finetune.data.report", names={"pieces": pieces})
+    return page_templates("finetune.data.report", names={"pieces": split_at_edits})

@@ -12,7 +12,7 @@ BINS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """A stretch of a bar: what it stands for, as a class of the style sheet, and where it is."""
 
     status: str
@@ -22,16 +22,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BarRow:
     """A bar that lies, with its name before it and its number behind."""
 
     name: str
     number: int
-    parts: tuple[Part, ...]
+    parts: tuple[BarPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class HistogramBin:
     """A bar that stands."""
 
     words: str
@@ -42,42 +42,42 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class DataHistogram:
     """Bars that stand side by side, the number at the top of the box, and the values at its left and right."""
 
-    bins: tuple[Bin, ...]
+    bins: tuple[HistogramBin, ...]
     top: int
     left: str
     right: str
 
 
-def rows(counts: Sequence[tuple[str, int, Sequence[tuple[str, str, int]]]]) -> list[Row]:
+def layout_bars(counts: Sequence[tuple[str, int, Sequence[tuple[str, str, int]]]]) -> list[BarRow]:
     """Bars from (name, number, parts), a part being (status, words, count); the longest fills the width."""
     most = max((sum(count for *_, count in parts) for _, _, parts in counts), default=0) or 1
-    return [Row(name, number, tuple(_parts(parts, most))) for name, number, parts in counts]
+    return [BarRow(name, number, tuple(_parts(parts, most))) for name, number, parts in counts]
 
 
-def _parts(parts: Sequence[tuple[str, str, int]], most: int) -> list[Part]:
+def _parts(parts: Sequence[tuple[str, str, int]], most: int) -> list[BarPart]:
     found, start = [], 0.0
     for status, words, count in parts:
         if count:
             # A few of many thousands are thinner than a pixel, and yet they are there.
             length = max(WIDTH * count / most, 3)
-            found.append(Part(status, f"{count:,} {words}", round(start, 2), round(length, 2)))
+            found.append(BarPart(status, f"{count:,} {words}", round(start, 2), round(length, 2)))
             start += length
     return found
 
 
-def histogram(values: Sequence[float], *, unit: str, highest: float | None = None) -> Histogram:
+def layout_histogram(values: Sequence[float], *, unit: str, highest: float | None = None) -> DataHistogram:
     """The values in bins of equal width; those over `highest` stand in the last."""
     if not values:
-        return Histogram((), 0, "0", "0")
+        return DataHistogram((), 0, "0", "0")
     end = highest or max(values) or 1.0
     counts, edges = np.histogram(np.clip(values, 0, end), bins=BINS, range=(0, end))
     top = int(counts.max())
     slot = WIDTH / BINS
     bins = tuple(
-        Bin(
+        HistogramBin(
             f"{_number(edges[place])} to {_number(edges[place + 1])}{unit}: {count:,}",
             round(place * slot + 1, 2),
             round(slot - 2, 2),
@@ -88,7 +88,7 @@ def histogram(values: Sequence[float], *, unit: str, highest: float | None = Non
         if count
     )
     over = highest is not None and max(values) > end
-    return Histogram(bins, top, "0", f"{_number(end)}{unit}{' and more' if over else ''}")
+    return DataHistogram(bins, top, "0", f"{_number(end)}{unit}{' and more' if over else ''}")
 
 
 def _number(value: float) -> str:

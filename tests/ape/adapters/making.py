@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ape.adapters import BaseCard, Card, read_base, write_card
-from ape.adapters.gguf import GGUF
-from ape.models.gguf_header import read_header
-from prompts import Format, fingerprint
+from ape.adapters import AdapterCard, AdapterCardBase, read_base, write_card
+from ape.adapters.gguf import GGUF_FILE
+from ape.models.gguf_header import read_gguf_header
+from prompts import FormatName, fingerprint
 
 LAYERS, WIDTH, INNER, WORDS = 2, 8, 12, 16
 CONFIG = {
@@ -82,7 +82,7 @@ def make_adapter(
     directory: Path,
     base: Path,
     *,
-    form: Format = "sep",
+    form: FormatName = "sep",
     rank: int = 2,
     seed: int = 1,
     config: Mapping[str, object] | None = None,
@@ -96,8 +96,8 @@ def make_adapter(
     write_tensors(
         directory / "adapter_model.safetensors", lora(rank, seed=seed) if tensors is None else tensors
     )
-    card = Card(
-        base=BaseCard(model="someone/tiny", fingerprint=read_base(str(base)).fingerprint),
+    card = AdapterCard(
+        base=AdapterCardBase(model="someone/tiny", fingerprint=read_base(str(base)).fingerprint),
         prompt=fingerprint(form),
         languages=("fr-en",),
         parity={"identical": 50, "prompts": 50},
@@ -111,10 +111,10 @@ def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any
     import gguf
 
     module = "blk.0.attn_q.weight"
-    rows, columns = read_header(base).tensors[module].shape
+    rows, columns = read_gguf_header(base).tensors[module].shape
     random = np.random.default_rng(seed)
     directory.mkdir(parents=True)
-    writer: Any = gguf.GGUFWriter(directory / GGUF, "llama")
+    writer: Any = gguf.GGUFWriter(directory / GGUF_FILE, "llama")
     writer.add_type(gguf.GGUFType.ADAPTER)
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
     writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, 2.0)
@@ -124,6 +124,8 @@ def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    card = Card(base=BaseCard(model="smollm2-135m"), prompt=fingerprint("sep"), languages=("et-en", "ro-en"))
+    card = AdapterCard(
+        base=AdapterCardBase(model="smollm2-135m"), prompt=fingerprint("sep"), languages=("et-en", "ro-en")
+    )
     write_card(directory, card.model_copy(update=told))
     return directory

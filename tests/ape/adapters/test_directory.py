@@ -12,9 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ape.adapters import Base, adapters_in, locate, read_adapter, read_base, snapshot, write_card
+from ape.adapters import (
+    AdapterBase,
+    list_adapters,
+    locate_adapter,
+    read_adapter,
+    read_base,
+    snapshot_adapter,
+    write_card,
+)
 from ape.adapters.card import read_card
-from ape.adapters.directory import rank_in
+from ape.adapters.directory import read_rank
 from ape.errors import AdapterRefused
 from prompts import fingerprint
 from tests.ape.adapters.making import lora, make_adapter, make_base, write_tensors
@@ -163,9 +171,9 @@ def test_a_name_is_plain(name: str, base: Path, tmp_path: Path) -> None:
 
 def test_where_the_model_is_elsewhere_its_name_decides(base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base)
-    assert read_adapter("mine", place, base=Base("someone/tiny")).rank == 2
+    assert read_adapter("mine", place, base=AdapterBase("someone/tiny")).rank == 2
     with pytest.raises(AdapterRefused, match="files are not on this machine"):
-        read_adapter("mine", place, base=Base("someone/other"))
+        read_adapter("mine", place, base=AdapterBase("someone/other"))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
@@ -197,14 +205,17 @@ def test_only_the_given_folders_are_looked_into(base: Path, tmp_path: Path) -> N
     (root / "alias").symlink_to(root / "good")
     roots = [tmp_path / "none", root]
     assert (
-        locate("good", roots) == locate(str(root / "good"), roots) == locate("alias", roots) == root / "good"
+        locate_adapter("good", roots)
+        == locate_adapter(str(root / "good"), roots)
+        == locate_adapter("alias", roots)
+        == root / "good"
     )
-    assert locate("deep/er", roots) == root / "deep" / "er"
+    assert locate_adapter("deep/er", roots) == root / "deep" / "er"
     for given_name in ("../outside/bad", str(outside / "bad"), "link", "nowhere", "good\x00", "/", "x" * 300):
         with pytest.raises(AdapterRefused, match="no adapter directory"):
-            locate(given_name, roots)
+            locate_adapter(given_name, roots)
     with pytest.raises(AdapterRefused, match="APE_ADAPTER_DIRS"):
-        locate("good", [])
+        locate_adapter("good", [])
 
 
 def test_a_file_that_is_a_link_to_elsewhere_is_refused(base: Path, tmp_path: Path) -> None:
@@ -215,17 +226,17 @@ def test_a_file_that_is_a_link_to_elsewhere_is_refused(base: Path, tmp_path: Pat
     weights.unlink()
     weights.symlink_to(outside / "adapter_model.safetensors")
     with pytest.raises(AdapterRefused, match="link to a file outside"):
-        locate("a", [root])
+        locate_adapter("a", [root])
 
 
 def test_a_copy_is_named_by_its_content_and_outlives_the_original(base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base)
     copies = tmp_path / "copies"
-    first = snapshot(place, copies)
-    assert snapshot(place, copies) == first
+    first = snapshot_adapter(place, copies)
+    assert snapshot_adapter(place, copies) == first
     before = read_adapter("mine", first, base=read_base(str(base)))
     write_tensors(place / "adapter_model.safetensors", lora(seed=2))
-    second = snapshot(place, copies)
+    second = snapshot_adapter(place, copies)
     assert second != first
     assert read_adapter("mine", first, base=read_base(str(base))) == before
     assert sorted(copies.iterdir()) == sorted([first, second])
@@ -236,13 +247,13 @@ def test_the_adapters_of_a_folder_and_their_ranks(base: Path, tmp_path: Path) ->
     made = [make_adapter(root / name, base, rank=rank) for name, rank in (("b", 4), ("a", 2))]
     (root / "notes").mkdir()
     (root / "file").touch()
-    assert list(adapters_in([root, tmp_path / "none"])) == sorted(made)
-    assert [rank_in(place) for place in adapters_in([root])] == [2, 4]
+    assert list(list_adapters([root, tmp_path / "none"])) == sorted(made)
+    assert [read_rank(place) for place in list_adapters([root])] == [2, 4]
 
 
 def test_a_rank_by_module_counts_too(base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base, config={"rank_pattern": {"q_proj": 32}})
-    assert rank_in(place) == 32
+    assert read_rank(place) == 32
 
 
 def test_a_card_comes_back_as_it_was_written(base: Path, tmp_path: Path) -> None:

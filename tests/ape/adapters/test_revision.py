@@ -10,10 +10,10 @@ import pytest
 
 from ape.adapters import read_adapter, read_base
 from ape.adapters.gguf import read_gguf_adapter
-from ape.gate import Gate
+from ape.edits.filter import EditFilter
 from tests.ape.adapters.making import make_adapter, make_base, make_gguf_adapter
 
-GATE = Gate(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
+GATE = EditFilter(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
 Revision = Callable[..., str]
 
 

@@ -11,18 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ape.books.pairing.align import Bead, align
-from ape.books.pairing.blocks import ALIGNMENT, STRUCTURE, match, match_chapters
-from ape.books.pairing.learn import learn
-from ape.books.pairing.likeness import Likeness, first_model
-from ape.books.pairing.pair import DOUBTFUL, Languages
-from ape.books.pairing.profile import Profile, profile
-from eval.pairing import Line, disturb, listed, pair_disturbed, pair_translation, read_candide, read_fiction
-from tests.ape.books.parallel import tale
+from ape.books.pairing.aligner import Bead, align
+from ape.books.pairing.book_pairing import DOUBTFUL_CONFIDENCE, BookLanguages
+from ape.books.pairing.matching import ALIGNMENT, STRUCTURE, match_books, match_chapters
+from ape.books.pairing.model_fitting import fit_pair_model
+from ape.books.pairing.pair_scores import PairScores, initial_pair_model
+from ape.books.pairing.profile import BookProfile, profile_paragraphs
+from benchmarks.studies.pairing import (
+    DisturbedParagraph,
+    disturb,
+    make_memory_book,
+    pair_disturbed,
+    pair_translation,
+    read_candide,
+    read_fiction,
+)
+from tests.ape.books.parallel_texts import tale
 
 
-def of(*chapters: Sequence[str]) -> Profile:
-    return profile(listed("book", *chapters).paragraphs())
+def of(*chapters: Sequence[str]) -> BookProfile:
+    return profile_paragraphs(make_memory_book("book", *chapters).paragraphs())
 
 
 def shapes(beads: Sequence[Bead]) -> list[tuple[int, int]]:
@@ -31,7 +39,7 @@ def shapes(beads: Sequence[Bead]) -> list[tuple[int, int]]:
 
 def aligned(source: Sequence[str], mt: Sequence[str]) -> list[Bead]:
     ours, theirs = of(source), of(mt)
-    return align(Likeness(ours, theirs, first_model(ours, theirs)))
+    return align(PairScores(ours, theirs, initial_pair_model(ours, theirs)))
 
 
 def links(beads: Sequence[Bead]) -> set[tuple[int, int]]:
@@ -43,7 +51,9 @@ def links(beads: Sequence[Bead]) -> set[tuple[int, int]]:
     }
 
 
-def true_links(source: Sequence[Line], mt: Sequence[Line]) -> set[tuple[int, int]]:
+def true_links(
+    source: Sequence[DisturbedParagraph], mt: Sequence[DisturbedParagraph]
+) -> set[tuple[int, int]]:
     return {
         (i, j) for i, ours in enumerate(source) for j, theirs in enumerate(mt) if ours.lines & theirs.lines
     }
@@ -86,7 +96,7 @@ def test_a_side_without_paragraphs_leaves_the_other_alone(sides: tuple[int, int]
 def test_every_paragraph_is_in_exactly_one_bead(seed: int, rate: float) -> None:
     chance = random.Random(seed)
     source, mt = (disturb(side, chance=chance, rate=rate) for side in tale(20, seed=seed))
-    matched = match(of([line.text for line in source]), of([line.text for line in mt]))
+    matched = match_books(of([line.text for line in source]), of([line.text for line in mt]))
     ours = [place for bead in matched.beads for place in range(bead.source, bead.source_end)]
     theirs = [place for bead in matched.beads for place in range(bead.mt, bead.mt_end)]
     assert ours == list(range(len(source)))
@@ -100,7 +110,7 @@ def test_what_was_merged_cut_and_dropped_is_recovered(rate: float, least: float)
     for seed in range(2):
         chance = random.Random(seed)
         source, mt = (disturb(side, chance=chance, rate=rate) for side in tale(120, seed=seed))
-        matched = match(of([line.text for line in source]), of([line.text for line in mt]))
+        matched = match_books(of([line.text for line in source]), of([line.text for line in mt]))
         guessed, true = links(matched.beads), true_links(source, mt)
         found, right, there = found + len(guessed), right + len(guessed & true), there + len(true)
     assert 2 * right / (found + there) >= least
@@ -109,10 +119,10 @@ def test_what_was_merged_cut_and_dropped_is_recovered(rate: float, least: float)
 def test_words_learned_from_sure_pairs_make_the_rest_surer() -> None:
     source, mt = tale(160)
     ours, theirs = of(source), of([*mt[:80], *mt[81:]])
-    model = first_model(ours, theirs)
-    before = align(Likeness(ours, theirs, model))
-    taught = learn(ours, theirs, before, model)
-    after = align(Likeness(ours, theirs, taught))
+    model = initial_pair_model(ours, theirs)
+    before = align(PairScores(ours, theirs, model))
+    taught = fit_pair_model(ours, theirs, before, model)
+    after = align(PairScores(ours, theirs, taught))
     assert taught.terms is not None
     assert len(taught.terms.source) > 50
     assert np.mean([bead.score for bead in after if bead.paired]) > np.mean(
@@ -123,8 +133,8 @@ def test_words_learned_from_sure_pairs_make_the_rest_surer() -> None:
 def test_too_few_pairs_teach_nothing() -> None:
     source, mt = tale(5)
     ours, theirs = of(source), of(mt)
-    model = first_model(ours, theirs)
-    assert learn(ours, theirs, align(Likeness(ours, theirs, model)), model) is model
+    model = initial_pair_model(ours, theirs)
+    assert fit_pair_model(ours, theirs, align(PairScores(ours, theirs, model)), model) is model
 
 
 # --- chapters ----------------------------------------------------------------------------------------------------
@@ -136,7 +146,7 @@ def chapters_of(texts: Sequence[str], size: int = 25) -> list[Sequence[str]]:
 
 def test_the_same_shapes_are_paired_by_structure() -> None:
     source, mt = (chapters_of(side) for side in tale(100))
-    matched = match(of(*source), of(*mt))
+    matched = match_books(of(*source), of(*mt))
     assert set(matched.how) == {STRUCTURE}
     assert shapes(matched.beads) == [(1, 1)] * 100
 
@@ -144,7 +154,7 @@ def test_the_same_shapes_are_paired_by_structure() -> None:
 def test_only_the_chapter_that_differs_is_aligned() -> None:
     source, mt = (chapters_of(side) for side in tale(100))
     mt[2] = [*mt[2][:10], *mt[2][11:]]
-    matched = match(of(*source), of(*mt))
+    matched = match_books(of(*source), of(*mt))
     ways = [way for bead, way in zip(matched.beads, matched.how, strict=True) if bead.paired]
     assert ways == [STRUCTURE] * 50 + [ALIGNMENT] * 24 + [STRUCTURE] * 25
 
@@ -154,7 +164,7 @@ def test_equal_counts_by_coincidence_are_not_taken_for_structure() -> None:
     first, second = mt[45][: len(mt[45]) // 2], mt[45][len(mt[45]) // 2 :]
     moved = [*mt[:10], *mt[11:45], first, second, *mt[46:]]
     assert len(moved) == len(source)
-    matched = match(of(source), of(moved))
+    matched = match_books(of(source), of(moved))
     assert set(matched.how) == {ALIGNMENT}
     shifted = [(bead.source, bead.mt) for bead in matched.beads if 12 <= bead.source < 44]
     assert shifted == [(place, place - 1) for place in range(12, 44)]
@@ -165,22 +175,22 @@ def test_equal_counts_weigh_little_in_a_short_chapter() -> None:
     _, foreign = tale(50, seed=2)
     for number, chapter in enumerate(mt):
         mt[number] = [chapter[0], *chapter[2:], foreign[number]]
-    matched = match(of(*source), of(*mt))
+    matched = match_books(of(*source), of(*mt))
     shifted = [bead for bead in matched.beads if bead.paired and bead.mt % 6 in range(1, 5)]
-    wrong = [bead for bead in shifted if bead.source == bead.mt and bead.confidence >= DOUBTFUL]
+    wrong = [bead for bead in shifted if bead.source == bead.mt and bead.confidence >= DOUBTFUL_CONFIDENCE]
     assert wrong == []  # with the shift thought thirty times rarer: 4 of 199
 
 
 def test_a_chapter_that_was_left_out_moves_no_other() -> None:
     source, mt = (chapters_of(side) for side in tale(200))
-    matched = match(of(*source), of(*mt[:3], *mt[4:]))
+    matched = match_books(of(*source), of(*mt[:3], *mt[4:]))
     paired = [(bead.source, bead.mt) for bead in matched.beads if bead.paired]
     assert paired == [*((n, n) for n in range(75)), *((n, n - 25) for n in range(100, 200))]
 
 
 def test_chapters_on_one_side_only_do_not_matter() -> None:
     source, mt = tale(100)
-    matched = match(of(*chapters_of(source)), of(mt))
+    matched = match_books(of(*chapters_of(source)), of(mt))
     assert shapes(matched.beads) == [(1, 1)] * 100
 
 
@@ -196,14 +206,14 @@ def test_blocks_hold_every_paragraph_once() -> None:
 
 
 def test_disturbed_web_novels_are_put_together_again(shared_data: Path) -> None:
-    scored = pair_disturbed(read_fiction(shared_data, "base"), Languages("zh", "en"), rate=0.05)
+    scored = pair_disturbed(read_fiction(shared_data, "base"), BookLanguages("zh", "en"), rate=0.05)
     assert sum(row.right for row in scored) / len(scored) > 0.97  # measured: 0.985
-    edited = [row for row in scored if row.paired and row.confidence >= DOUBTFUL]
+    edited = [row for row in scored if row.paired and row.confidence >= DOUBTFUL_CONFIDENCE]
     assert sum(row.right for row in edited) / len(edited) > 0.98  # measured: 0.992
 
 
 def test_disturbed_candide_is_put_together_again(shared_data: Path) -> None:
-    scored = pair_disturbed(read_candide(shared_data), Languages("fr", "en"), rate=0.1)
+    scored = pair_disturbed(read_candide(shared_data), BookLanguages("fr", "en"), rate=0.1)
     assert sum(row.right for row in scored) / len(scored) > 0.95  # measured: 0.968
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from ape.books.book import Book
 from ape.books.formats import open_book
-from ape.books.pairing.pair import pair_books
+from ape.books.pairing.book_pairing import pair_books
 from ape.errors import InputError
-from tests.ape.books.making import make_epub
+from tests.ape.books.book_factory import make_epub
 
 FRENCH = [
     "Le vieux pêcheur descendit vers le port avant que le soleil ne se lève sur la baie.",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ape.books.encoding import Encoding, find_encoding, lines
+from ape.books.encoding import Encoding, find_encoding, read_lines
 from ape.errors import InputError
 
 FRENCH = "La vieille fée rêvait d'un été sans fin près de la rivière. Où allait le garçon ? À la forêt.\n" * 6
@@ -42,7 +42,7 @@ def file_of(path: Path, content: bytes) -> Path:
 def test_a_byte_order_mark_decides(tmp_path: Path, bom: bytes, name: str) -> None:
     path = file_of(tmp_path / "a.txt", bom + FRENCH.encode(name))
     assert find_encoding(path) == Encoding(name, bom)
-    assert "".join(line.text + line.end for line in lines(path, find_encoding(path))) == FRENCH
+    assert "".join(line.text + line.end for line in read_lines(path, find_encoding(path))) == FRENCH
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_lines_end_at_cr_and_lf_and_nowhere_else(
 ) -> None:
     text = "".join(parts)
     path = file_of(tmp_path_factory.getbasetemp() / "lines.txt", text.encode(name))
-    found = list(lines(path, Encoding(name)))
+    found = list(read_lines(path, Encoding(name)))
     assert b"".join(line.raw for line in found) == text.encode(name)
     assert "".join(line.text + line.end for line in found) == text
     assert all(line.end in ("\n", "\r", "\r\n") for line in found[:-1])
@@ -149,7 +149,7 @@ def test_lines_end_at_cr_and_lf_and_nowhere_else(
 
 def test_a_line_end_cut_in_two_by_the_end_of_a_chunk_is_one(tmp_path: Path) -> None:
     path = file_of(tmp_path / "a.txt", b"a" * 65_535 + b"\r\nb\rc")
-    assert [line.end for line in lines(path, Encoding("utf-8"))] == ["\r\n", "\r", ""]
+    assert [line.end for line in read_lines(path, Encoding("utf-8"))] == ["\r\n", "\r", ""]
 
 
 def test_quotes_that_a_file_cannot_hold_become_plain_ones() -> None:

@@ -16,7 +16,7 @@ from ape.books.book import Book
 from ape.books.epub import open_epub
 from ape.books.formats import open_book
 from ape.errors import InputError
-from tests.ape.books.making import make_epub, page
+from tests.ape.books.book_factory import make_epub, page
 
 CHAPTERS = [
     [

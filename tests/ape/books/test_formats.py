@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ape.books.formats import FORMATS, format_of, open_book
+from ape.books.formats import FORMATS, detect_format, open_book
 from ape.errors import InputError
 
 
@@ -42,22 +42,22 @@ def test_no_two_formats_share_an_ending() -> None:
 def test_a_file_without_a_known_ending_is_looked_into(tmp_path: Path, content: bytes, name: str) -> None:
     path = tmp_path / "upload.bin"
     path.write_bytes(content)
-    assert format_of(path) == name
+    assert detect_format(path) == name
 
 
 def test_the_ending_decides_whatever_its_case(tmp_path: Path) -> None:
-    assert format_of(tmp_path / "BOOK.EPUB") == "epub"
+    assert detect_format(tmp_path / "BOOK.EPUB") == "epub"
 
 
 def test_a_zip_is_known_by_its_entries(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "")
-    assert format_of(path) == "docx"
+    assert detect_format(path) == "docx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme", "")
     with pytest.raises(InputError, match="neither an EPUB nor a Word document"):
-        format_of(path)
+        detect_format(path)
 
 
 def test_what_can_not_be_opened_is_said(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from ape.books.book import Paragraph
 from ape.books.formats import open_book
-from ape.books.pairing.clash import numbers_clash
-from ape.books.pairing.divide import divide
-from ape.books.pairing.likeness import Model
-from ape.books.pairing.pair import Languages, Pair, check_pair, pair_books
+from ape.books.pairing.book_pairing import BookLanguages, ParagraphPair, check_languages, pair_books
+from ape.books.pairing.number_conflicts import numbers_conflict
+from ape.books.pairing.pair_scores import PairModel
+from ape.books.pairing.source_division import divide_source
 from ape.errors import InputError
-from eval.pairing import ListedBook, disturb, listed
-from tests.ape.books.parallel import tale
+from benchmarks.studies.pairing import MemoryBook, disturb, make_memory_book
+from tests.ape.books.parallel_texts import tale
 
 FRENCH = [
     "Le vieux gardien du phare comptait les navires qui passaient au large, et il en notait le nom dans un cahier.",
@@ -36,13 +36,13 @@ ENGLISH = [
 ]
 
 
-def pairs(source: Sequence[str], mt: Sequence[str]) -> list[Pair]:
-    return list(pair_books(listed("source", source), listed("mt", mt)).pairs())
+def pairs(source: Sequence[str], mt: Sequence[str]) -> list[ParagraphPair]:
+    return list(pair_books(make_memory_book("source", source), make_memory_book("mt", mt)).pairs())
 
 
-def bilingual(*texts: tuple[str, str]) -> ListedBook:
+def bilingual(*texts: tuple[str, str]) -> MemoryBook:
     paragraphs = [Paragraph(str(place), 0, "", mt, source) for place, (source, mt) in enumerate(texts)]
-    return ListedBook("both.tsv", paragraphs, bilingual=True)
+    return MemoryBook("both.tsv", paragraphs, bilingual=True)
 
 
 def test_each_mt_paragraph_gets_the_source_it_was_made_from() -> None:
@@ -71,7 +71,7 @@ def test_a_source_that_the_mt_cut_in_two_is_divided_at_a_sentence_end() -> None:
 
 def test_what_the_mt_left_out_is_listed() -> None:
     source, mt = tale(30)
-    pairing = pair_books(listed("source", source), listed("mt", [*mt[:10], *mt[11:]]))
+    pairing = pair_books(make_memory_book("source", source), make_memory_book("mt", [*mt[:10], *mt[11:]]))
     list(pairing.pairs())
     assert pairing.unpaired_source.count == 1
     assert pairing.unpaired_source.first == [("source/0#10", source[10][:80])]
@@ -87,7 +87,7 @@ def test_what_the_mt_added_is_left_as_it_is() -> None:
 
 def test_many_paragraphs_left_out_are_counted_and_some_of_them_shown() -> None:
     source, mt = tale(200)
-    pairing = pair_books(listed("source", source), listed("mt", mt[:100]))
+    pairing = pair_books(make_memory_book("source", source), make_memory_book("mt", mt[:100]))
     list(pairing.pairs())
     assert pairing.unpaired_source.count == 100
     assert len(pairing.unpaired_source.first) == 50
@@ -135,9 +135,9 @@ def test_a_paragraph_that_was_not_translated_is_skipped() -> None:
 
 
 def test_what_the_file_says_of_a_paragraph_goes_first() -> None:
-    book = listed("mt", ENGLISH)
+    book = make_memory_book("mt", ENGLISH)
     locked = [replace(book.listed[0], skip="it is locked"), *book.listed[1:]]
-    found = list(pair_books(listed("source", FRENCH), replace(book, listed=locked)).pairs())
+    found = list(pair_books(make_memory_book("source", FRENCH), replace(book, listed=locked)).pairs())
     assert found[0].skip == "it is locked"
 
 
@@ -184,7 +184,7 @@ def test_numbers_of_a_bilingual_file_are_the_editors_business() -> None:
 )
 def test_numbers_clash_where_none_is_on_the_other_side(source: str, mt: str, clash: bool) -> None:
     language = "zh" if "他" in source else "fr"
-    assert numbers_clash(source, mt, source_language=language, target_language="en") is clash
+    assert numbers_conflict(source, mt, source_language=language, target_language="en") is clash
 
 
 # --- chapters that changed places --------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def test_numbers_clash_where_none_is_on_the_other_side(source: str, mt: str, cla
 def test_chapters_that_changed_places_get_no_wrong_source() -> None:
     source, mt = tale(60)
     chapters = [(source[start : start + 20], mt[start : start + 20]) for start in (0, 20, 40)]
-    ours = listed("source", *(chapter[0] for chapter in chapters))
-    theirs = listed("mt", chapters[1][1], chapters[0][1], chapters[2][1])
+    ours = make_memory_book("source", *(chapter[0] for chapter in chapters))
+    theirs = make_memory_book("mt", chapters[1][1], chapters[0][1], chapters[2][1])
     right = dict(zip(mt, source, strict=True))
     edited = [pair for pair in pair_books(ours, theirs).pairs() if not pair.skip]
     assert [pair.mt for pair in edited if pair.source != right[pair.mt]] == []
@@ -216,7 +216,7 @@ def test_marks_of_the_source_stay_where_the_mt_has_the_same() -> None:
 
 
 def test_a_text_is_divided_by_what_its_parts_say() -> None:
-    parts = divide(" ".join(FRENCH[:3]), ENGLISH[:3], Model())
+    parts = divide_source(" ".join(FRENCH[:3]), ENGLISH[:3], PairModel())
     assert [text for text, _ in parts] == FRENCH[:3]
     assert all(sure > 0.5 for _, sure in parts)
 
@@ -225,21 +225,21 @@ def test_a_single_sentence_is_divided_at_a_clause() -> None:
     source = (
         "Il ferma la porte à double tour, descendit les marches de pierre; puis il disparut dans la nuit."
     )
-    parts = divide(
+    parts = divide_source(
         source,
         ["He locked the door twice, went down the stone steps.", "Then he vanished in the night."],
-        Model(),
+        PairModel(),
     )
     assert [text for text, _ in parts] == [source[:65], source[66:]]
 
 
 def test_what_has_no_place_to_cut_is_not_divided() -> None:
-    assert divide("Oui", ["Yes", "indeed"], Model()) == []
+    assert divide_source("Oui", ["Yes", "indeed"], PairModel()) == []
 
 
 def test_a_very_long_text_is_divided_too() -> None:
     source, mt = tale(400)
-    parts = divide(" ".join(source), [" ".join(mt[:200]), " ".join(mt[200:])], Model())
+    parts = divide_source(" ".join(source), [" ".join(mt[:200]), " ".join(mt[200:])], PairModel())
     assert len(parts) == 2
     assert " ".join(text for text, _ in parts) == " ".join(source)
 
@@ -307,22 +307,22 @@ def test_a_unit_without_a_translation_is_source_without_mt(
 
 def test_a_bilingual_file_needs_no_source() -> None:
     with pytest.raises(InputError, match=r"brings its source with it .* Leave it out\."):
-        pair_books(listed("source", FRENCH), bilingual(*zip(FRENCH, ENGLISH, strict=True)))
+        pair_books(make_memory_book("source", FRENCH), bilingual(*zip(FRENCH, ENGLISH, strict=True)))
 
 
 def test_a_book_without_its_source_is_refused() -> None:
     with pytest.raises(InputError, match="has no source in it"):
-        pair_books(None, listed("mt", ENGLISH))
+        pair_books(None, make_memory_book("mt", ENGLISH))
 
 
 def test_the_same_file_twice_is_refused() -> None:
     with pytest.raises(InputError, match="the same file twice"):
-        pair_books(listed("book", FRENCH), listed("book", FRENCH))
+        pair_books(make_memory_book("book", FRENCH), make_memory_book("book", FRENCH))
 
 
 def test_a_copy_of_the_source_is_no_mt() -> None:
     with pytest.raises(InputError, match="The MT is the source: 4 of 4 paragraphs"):
-        pair_books(listed("source", FRENCH), listed("mt", FRENCH))
+        pair_books(make_memory_book("source", FRENCH), make_memory_book("mt", FRENCH))
 
 
 def test_a_bilingual_file_of_nothing_but_source_is_refused() -> None:
@@ -333,7 +333,7 @@ def test_a_bilingual_file_of_nothing_but_source_is_refused() -> None:
 @pytest.mark.parametrize("texts", [[], ["", " "], ["⟦1/⟧"]])
 def test_an_empty_mt_is_refused(texts: list[str]) -> None:
     with pytest.raises(InputError, match="mt has no paragraphs with words"):
-        pair_books(listed("source", FRENCH), listed("mt", texts))
+        pair_books(make_memory_book("source", FRENCH), make_memory_book("mt", texts))
 
 
 def test_two_different_books_are_refused() -> None:
@@ -342,23 +342,30 @@ def test_two_different_books_are_refused() -> None:
     with pytest.raises(
         InputError, match=r"Only \d+% of mt could be paired with source: these may be different books"
     ):
-        pair_books(listed("source", source), listed("mt", mt))
+        pair_books(make_memory_book("source", source), make_memory_book("mt", mt))
 
 
 # --- languages ---------------------------------------------------------------------------------------------------
 
 
 def test_languages_are_heard_in_the_text() -> None:
-    assert check_pair(listed("source", FRENCH), listed("mt", ENGLISH)) == Languages("fr", "en")
+    assert check_languages(
+        make_memory_book("source", FRENCH), make_memory_book("mt", ENGLISH)
+    ) == BookLanguages("fr", "en")
 
 
 def test_the_text_goes_before_the_tag_of_the_file() -> None:
-    mt = listed("mt", ENGLISH, language="fr")
-    assert check_pair(listed("source", FRENCH, language="fr"), mt) == Languages("fr", "en")
+    mt = make_memory_book("mt", ENGLISH, language="fr")
+    assert check_languages(make_memory_book("source", FRENCH, language="fr"), mt) == BookLanguages("fr", "en")
 
 
 def test_what_is_stated_is_used_and_what_seems_odd_is_said() -> None:
-    found = check_pair(listed("s", FRENCH), listed("mt", ENGLISH), source_language="oc", target_language="en")
+    found = check_languages(
+        make_memory_book("s", FRENCH),
+        make_memory_book("mt", ENGLISH),
+        source_language="oc",
+        target_language="en",
+    )
     assert (found.source, found.target) == ("oc", "en")
     assert found.notes[0].startswith("s is said to be in oc but reads like French.")
 
@@ -368,9 +375,9 @@ def test_swapped_files_are_noticed(stated: tuple[str | None, str | None]) -> Non
     with pytest.raises(
         InputError, match="They look swapped: source was given as the source and is in English"
     ):
-        check_pair(
-            listed("source", ENGLISH),
-            listed("mt", FRENCH),
+        check_languages(
+            make_memory_book("source", ENGLISH),
+            make_memory_book("mt", FRENCH),
             source_language=stated[0],
             target_language=stated[1],
         )
@@ -378,30 +385,35 @@ def test_swapped_files_are_noticed(stated: tuple[str | None, str | None]) -> Non
 
 def test_two_texts_in_one_language_are_no_pair() -> None:
     with pytest.raises(InputError, match="both in French, and mt should be in English"):
-        check_pair(
-            listed("s", FRENCH), listed("mt", FRENCH[::-1]), source_language="fr", target_language="en"
+        check_languages(
+            make_memory_book("s", FRENCH),
+            make_memory_book("mt", FRENCH[::-1]),
+            source_language="fr",
+            target_language="en",
         )
     with pytest.raises(InputError, match="Source and MT are both in French"):
-        check_pair(listed("s", FRENCH), listed("mt", FRENCH[::-1]))
+        check_languages(make_memory_book("s", FRENCH), make_memory_book("mt", FRENCH[::-1]))
 
 
 def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
-    short = listed("s", ["Non."]), listed("mt", ["No."])
-    assert check_pair(*short, source_language="fr", target_language="en") == Languages("fr", "en")
+    short = make_memory_book("s", ["Non."]), make_memory_book("mt", ["No."])
+    assert check_languages(*short, source_language="fr", target_language="en") == BookLanguages("fr", "en")
     with pytest.raises(InputError, match=r"The language of s can't be told .* --source-language"):
-        check_pair(*short, target_language="en")
+        check_languages(*short, target_language="en")
 
 
 def test_a_file_without_text_is_named() -> None:
     for stated in (None, "en"):
         with pytest.raises(InputError, match=r"^mt has no text in it"):
-            check_pair(listed("s", FRENCH), listed("mt", ["", " "]), target_language=stated)
+            check_languages(
+                make_memory_book("s", FRENCH), make_memory_book("mt", ["", " "]), target_language=stated
+            )
     with pytest.raises(InputError, match=r"^s has no text in it"):
-        check_pair(listed("s", []), listed("mt", ENGLISH))
+        check_languages(make_memory_book("s", []), make_memory_book("mt", ENGLISH))
 
 
 def test_a_bilingual_file_has_both_languages() -> None:
-    assert check_pair(None, bilingual(*zip(FRENCH, ENGLISH, strict=True))) == Languages("fr", "en")
+    assert check_languages(None, bilingual(*zip(FRENCH, ENGLISH, strict=True))) == BookLanguages("fr", "en")
 
 
 def test_a_word_that_the_mt_has_as_two_paragraphs_moves_no_other() -> None:

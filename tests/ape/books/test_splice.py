@@ -12,24 +12,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.books.html import HtmlRules
-from ape.books.marks import marks, without_marks
-from ape.books.markup.inline import Kind, Rules
-from ape.books.markup.soup import read_soup
-from ape.books.markup.splice import Block, cut, splice
-from ape.books.markup.xml import Element, NotWellFormed, is_well_formed, read_xml
+from ape.books.markup.blocks import MarkupBlock, split_blocks, write_blocks
+from ape.books.markup.html_tokenizer import read_html_tokens
+from ape.books.markup.marked_text import ElementKind, MarkupRules
+from ape.books.markup.xml_tokenizer import NotWellFormed, XmlElement, is_well_formed, read_xml
 from ape.errors import InputError
+from ape.text.inline_marks import find_marks, strip_marks
 
 
-class Codes(Rules):
+class Codes(MarkupRules):
     """Rules of a made-up exchange format, with codes that come in halves."""
 
     collapse = False
 
-    def kind(self, element: Element, path: Sequence[Element]) -> Kind:
-        kinds = {"seg": Kind.BLOCK, "g": Kind.INLINE, "x": Kind.ASIDE, "bpt": Kind.HALF, "ept": Kind.HALF}
-        return kinds.get(element.name, Kind.FRAME)
+    def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
+        kinds = {
+            "seg": ElementKind.BLOCK,
+            "g": ElementKind.INLINE,
+            "x": ElementKind.ASIDE,
+            "bpt": ElementKind.HALF,
+            "ept": ElementKind.HALF,
+        }
+        return kinds.get(element.name, ElementKind.FRAME)
 
-    def half(self, element: Element) -> tuple[bool, str]:
+    def half(self, element: XmlElement) -> tuple[bool, str]:
         return element.name == "bpt", element.get("i")
 
 
@@ -45,21 +51,23 @@ class Dribble(io.BytesIO):
         return super().read(size)
 
 
-def pieces(data: bytes, *, soup: bool = False, rules: Rules | None = None) -> list[bytes | Block]:
+def pieces(data: bytes, *, soup: bool = False, rules: MarkupRules | None = None) -> list[bytes | MarkupBlock]:
     file = io.BytesIO(data)
-    tokens = read_soup(file, "utf-8") if soup else read_xml(file, name="a.xhtml")
-    return list(cut(tokens, rules or HtmlRules()))
+    tokens = read_html_tokens(file, "utf-8") if soup else read_xml(file, name="a.xhtml")
+    return list(split_blocks(tokens, rules or HtmlRules()))
 
 
-def blocks(text: str, *, soup: bool = False, rules: Rules | None = None) -> list[Block]:
-    return [piece for piece in pieces(text.encode(), soup=soup, rules=rules) if isinstance(piece, Block)]
+def blocks(text: str, *, soup: bool = False, rules: MarkupRules | None = None) -> list[MarkupBlock]:
+    return [
+        piece for piece in pieces(text.encode(), soup=soup, rules=rules) if isinstance(piece, MarkupBlock)
+    ]
 
 
 def texts(text: str, *, soup: bool = False) -> list[str]:
     return [block.text for block in blocks(text, soup=soup)]
 
 
-def raw(parts: Sequence[bytes | Block]) -> bytes:
+def raw(parts: Sequence[bytes | MarkupBlock]) -> bytes:
     return b"".join(part if isinstance(part, bytes) else part.raw for part in parts)
 
 
@@ -169,9 +177,9 @@ def test_new_text_is_in_the_encoding_of_the_file(encoding: str) -> None:
     found = pieces(text.encode(encoding))
     assert raw(found) == text.encode(encoding)
     out = io.BytesIO()
-    written = splice(found, out, lambda block: block.text.replace("cafe", "café “中”"))
+    written = write_blocks(found, out, lambda block: block.text.replace("cafe", "café “中”"))
     assert (written.paragraphs, written.replaced) == (1, 1)
-    (again,) = (piece for piece in pieces(out.getvalue()) if isinstance(piece, Block))
+    (again,) = (piece for piece in pieces(out.getvalue()) if isinstance(piece, MarkupBlock))
     assert again.text == "café “中” ⟦1⟧x⟦/1⟧ y"
 
 
@@ -277,7 +285,7 @@ def test_pieces_joined_are_the_file_and_each_text_put_back_is_itself(soup: bool,
     found = pieces(page.encode(), soup=soup)
     assert raw(found) == page.encode()
     for block in found:
-        if isinstance(block, Block):
+        if isinstance(block, MarkupBlock):
             assert page.encode()[block.start : block.end] == block.raw
             assert block.marked.put(block.text) == block.raw
 
@@ -289,21 +297,21 @@ def test_an_edit_changes_only_its_own_block_and_reads_back(
     soup: bool, page: str, data: st.DataObject
 ) -> None:
     found = pieces(page.encode(), soup=soup)
-    places = [number for number, piece in enumerate(found) if isinstance(piece, Block)]
+    places = [number for number, piece in enumerate(found) if isinstance(piece, MarkupBlock)]
     if not places:
         return
     place = data.draw(st.sampled_from(places))
     block = found[place]
-    assert isinstance(block, Block)
+    assert isinstance(block, MarkupBlock)
     new = edited(block.text, data)
     out = io.BytesIO()
-    splice(found, out, lambda other: new if other is block else None)
+    write_blocks(found, out, lambda other: new if other is block else None)
     before, after = raw(found[:place]), raw(found[place + 1 :])
     assert out.getvalue().startswith(before)
     assert out.getvalue().endswith(after)
     again = pieces(out.getvalue(), soup=soup)
-    assert [p.text for p in again if isinstance(p, Block)] == [
-        re.sub(r"[ \n]+", " ", new) if p is block else p.text for p in found if isinstance(p, Block)
+    assert [p.text for p in again if isinstance(p, MarkupBlock)] == [
+        re.sub(r"[ \n]+", " ", new) if p is block else p.text for p in found if isinstance(p, MarkupBlock)
     ]
 
 
@@ -312,9 +320,10 @@ def edited(text: str, data: st.DataObject) -> str:
     words = st.text("xyz’é ", min_size=1, max_size=6).map(lambda word: f"w{word}w")
     parts = re.split(r"(⟦/?\d+/?⟧)", text)
     kept = [
-        part if part.startswith("⟦") and marks(part) else data.draw(words | st.just(part)) for part in parts
+        part if part.startswith("⟦") and find_marks(part) else data.draw(words | st.just(part))
+        for part in parts
     ]
-    return "".join(["w", *kept, "w"]) if without_marks("".join(kept)).strip() != text else text
+    return "".join(["w", *kept, "w"]) if strip_marks("".join(kept)).strip() != text else text
 
 
 @settings(max_examples=30, deadline=None)
@@ -329,6 +338,8 @@ def test_a_word_at_the_end_leaves_all_other_bytes(page: str) -> None:
 @given(page=PAGES, head=st.integers(60, 90), step=st.integers(1, 7))
 def test_a_file_read_in_small_steps_is_the_same(page: str, head: int, step: int) -> None:
     tokens = read_xml(Dribble(page.encode(), head=head, step=step), name="a.xhtml")
-    assert [p.text for p in cut(tokens, HtmlRules()) if isinstance(p, Block)] == texts(page)
-    soup = list(cut(read_soup(Dribble(page.encode(), head=head, step=step), "utf-8"), HtmlRules()))
+    assert [p.text for p in split_blocks(tokens, HtmlRules()) if isinstance(p, MarkupBlock)] == texts(page)
+    soup = list(
+        split_blocks(read_html_tokens(Dribble(page.encode(), head=head, step=step), "utf-8"), HtmlRules())
+    )
     assert raw(soup) == page.encode()

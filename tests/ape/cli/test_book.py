@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ape.jobs.store import Store
-from tests.ape.books.making import make_epub
-from tests.ape.books.tale import mended, tale
+from ape.jobs.store import JobStore
+from tests.ape.books.book_factory import make_epub
+from tests.ape.books.sample_book import mended, tale
 from tests.ape.cli.conftest import APE, Run
-from tests.ape.jobs.making import a_job
-from tests.ape.jobs.test_begin import two_englishes
+from tests.ape.jobs.job_factory import a_job
+from tests.ape.jobs.test_planning import two_englishes
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
 LANGUAGES = ("--source-language", "fr", "--target-language", "en")
@@ -484,7 +484,7 @@ def test_what_comes_to_the_place_of_the_output_meanwhile_is_not_overwritten(
 def test_a_job_that_is_still_being_planned_is_not_worked_on(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
-    with Store(str(tmp_path / "unplanned.db")) as store:
+    with JobStore(str(tmp_path / "unplanned.db")) as store:
         store.add(a_job("unplanned"))
     done = run("book", "work", "unplanned", "--url", scripted.url, APE_JOBS=str(tmp_path / "unplanned.db"))
     assert done.returncode == 2, done.stderr

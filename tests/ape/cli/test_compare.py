@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from eval.ab.design import Design, make
-from eval.ab.file import write_trial
+from eval.human.design import TrialDesign, make_trial
+from eval.human.trial_file import write_trial
 from tests.ape.cli.conftest import APE, Run
-from tests.eval.ab.making import a_corpus
-from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, WORSE
+from tests.eval.compare.comparison_factory import BETTER, HUMAN, MT, SOURCES, WORSE
+from tests.eval.human.trial_factory import a_corpus
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, scripted_server, translation_in
 
 MEND = dict(zip(MT, BETTER, strict=True))
@@ -290,9 +290,9 @@ def test_what_is_wrong_is_told_before_any_model_is_asked(
     (tmp_path / "full" / "diary.txt").write_text("mine", encoding="utf-8")
     write_votes(tmp_path / "strangers.jsonl", a_vote("one", "two"))
     write_votes(tmp_path / "twice.jsonl", a_vote("model", "worse"), a_vote("model", "worse"))
-    write_trial(make(a_corpus(), seed=1, design=Design(items=2)), tmp_path / "strangers.json")
+    write_trial(make_trial(a_corpus(), seed=1, design=TrialDesign(items=2)), tmp_path / "strangers.json")
     others = a_corpus(systems=("model", "worse"))
-    write_trial(make(others, seed=1, design=Design(items=2)), tmp_path / "other.json")
+    write_trial(make_trial(others, seed=1, design=TrialDesign(items=2)), tmp_path / "other.json")
     done = here(*words, *more)
     assert done.returncode == 2, done.stderr
     assert told in done.stderr

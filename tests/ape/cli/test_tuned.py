@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 import ape
-from ape.cli.book_edit import engine_named
-from ape.engines.loading import Loading
-from ape.gate import Gate
+from ape.cli.book_edit import describe_engine
+from ape.edits.filter import EditFilter
+from ape.engines.model_selection import ModelSelection
 from ape.settings import Settings
 from prompts import fingerprint
 from tests.ape.adapters.making import make_gguf_adapter
 from tests.ape.cli.conftest import Run
 
 ROOT = Path(ape.__file__).parent.parent
-GATE = Gate(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
+GATE = EditFilter(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
 PASSAGE = ("--source", "src.txt", "--mt", "mt.txt", "--max-attempts", "1", "--json")
 LANGUAGES = ("--source-language", "fr", "--target-language", "en")
 
@@ -139,14 +139,14 @@ def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: P
     """Without the engine, so that the same command again is quick where there is nothing to do."""
     place = make_gguf_adapter(tmp_path / "a", smollm2)
     settings = Settings(cache=tmp_path, adapters={"mine": place})
-    before = engine_named(settings, "mine")
+    before = describe_engine(settings, "mine")
     shutil.rmtree(place)
     make_gguf_adapter(place, smollm2, gate=GATE)
-    assert engine_named(settings, "mine") != before
+    assert describe_engine(settings, "mine") != before
 
 
 def test_a_name_stands_for_a_model_and_its_format(tmp_path: Path, smollm2: Path) -> None:
     place = make_gguf_adapter(tmp_path / "a", smollm2)
-    wanted = Loading("smollm2-135m", {"mine": place}, "mine")
+    wanted = ModelSelection("smollm2-135m", {"mine": place}, "mine")
     assert wanted.asked("default") == ("mine", "sep")
     assert wanted.asked("smollm2-135m") == ("smollm2-135m", "chat")

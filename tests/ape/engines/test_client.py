@@ -14,7 +14,7 @@ from ape.engines import Model, Sampling
 from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong, UnknownModel
-from ape.events import Event, Retry, Token, ignore
+from ape.passage.events import Event, RetryEvent, TokenEvent, ignore_event
 from prompts import Question, render_chat
 from tests.scripted import Cut, Fail, Hang, Move, Raw, Say, ScriptedServer
 
@@ -37,7 +37,7 @@ async def test_the_pieces_of_a_stream_make_the_draft(engine: OpenAIEngine, scrip
     heard: list[Event] = []
     reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
     assert reply.draft.text == "It is raining very hard today."
-    assert "".join(event.text for event in heard if isinstance(event, Token)) == reply.draft.text
+    assert "".join(event.text for event in heard if isinstance(event, TokenEvent)) == reply.draft.text
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (100, 20)
 
 
@@ -67,14 +67,14 @@ class TestPassingFaults:
         heard: list[Event] = []
         reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
         assert reply.draft.text == "It is raining."
-        assert len([event for event in heard if isinstance(event, Retry)]) == 2
+        assert len([event for event in heard if isinstance(event, RetryEvent)]) == 2
 
     async def test_are_told_when_they_do_not_pass(
         self, engine: OpenAIEngine, scripted: ScriptedServer, fault: Move, error: type[EngineError]
     ) -> None:
         scripted.play(fault)
         with pytest.raises(error):
-            await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+            await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
         assert len(scripted.requests) == QUICK.attempts
 
 
@@ -84,7 +84,7 @@ async def test_a_refusal_is_not_asked_again(
 ) -> None:
     scripted.play(Fail(status))
     with pytest.raises(EngineRefused, match="scripted failure"):
-        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert len(scripted.requests) == 1
 
 
@@ -100,7 +100,7 @@ async def test_a_passage_beyond_the_window_is_the_callers_to_mend(
 ) -> None:
     scripted.play(Fail(400, body=body))
     with pytest.raises(TooLong, match="too long"):
-        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
 
 
 async def test_retry_after_is_waited_for(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
@@ -109,13 +109,13 @@ async def test_retry_after_is_waited_for(engine: OpenAIEngine, scripted: Scripte
     began = time.monotonic()
     await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
     assert time.monotonic() - began >= 0.4
-    assert [event.wait_seconds for event in heard if isinstance(event, Retry)] == [0.4]
+    assert [event.wait_seconds for event in heard if isinstance(event, RetryEvent)] == [0.4]
 
 
 async def test_a_wait_beyond_the_cap_is_not_begun(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     scripted.play(Fail(429, (("retry-after", "3600"),)))
     with pytest.raises(EngineUnavailable) as caught:
-        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert caught.value.retry_after == 3600
     assert len(scripted.requests) == 1
 
@@ -123,7 +123,7 @@ async def test_a_wait_beyond_the_cap_is_not_begun(engine: OpenAIEngine, scripted
 async def test_an_unreachable_server_is_a_sentence() -> None:
     async with OpenAIEngine("http://127.0.0.1:9/v1", api_key="k", retry=QUICK) as engine:
         with pytest.raises(EngineUnavailable, match="can't be reached"):
-            await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+            await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
         with pytest.raises(EngineUnavailable, match="can't be reached"):
             await engine.models()
 
@@ -132,7 +132,7 @@ async def test_no_more_requests_are_in_flight_than_allowed(
     engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     scripted.play(Say("It is raining very hard today.", pause=0.02))
-    await asyncio.gather(*(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore) for _ in range(8)))
+    await asyncio.gather(*(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event) for _ in range(8)))
     assert scripted.most_active == 2
 
 
@@ -140,7 +140,7 @@ async def test_a_run_away_is_stopped_early(
     engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Any]
 ) -> None:
     scripted.play(Say("again and " * 2_000, pause=0.001))
-    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert reply.draft.finish_reason == "length"
     assert SAMPLING.max_characters < len(reply.draft.text) < SAMPLING.max_characters + 20
     await until(lambda: scripted.active == 0)
@@ -150,7 +150,7 @@ async def test_cancelling_hangs_up(
     engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Any]
 ) -> None:
     scripted.play(Say("It is raining. " * 10, pause=0.2))
-    task = asyncio.create_task(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore))
+    task = asyncio.create_task(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event))
     await until(lambda: scripted.active == 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -170,10 +170,10 @@ async def test_a_parameter_the_server_does_not_know_is_left_out(
         return Say("It is raining.")
 
     scripted.script = script
-    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert reply.draft.text == "It is raining."
     assert scripted.requests[-1]["max_completion_tokens"] == SAMPLING.max_tokens
-    await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert len(scripted.requests) == 4  # three to learn, one the second time
 
 
@@ -214,13 +214,13 @@ async def test_a_cap_beyond_the_window_is_dropped_before_the_passage_is(
     message = "This model's maximum context length is 2048 tokens. However, you requested 2209 tokens."
     too_long = Fail(400, body=json.dumps({"error": {"message": message, "type": "BadRequestError"}}))
     scripted.play(too_long, Say("It is raining."))
-    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+    reply = await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert reply.draft.text == "It is raining."
     assert "max_tokens" in scripted.requests[0]
     assert "max_tokens" not in scripted.requests[1]
     scripted.play(too_long)
     with pytest.raises(TooLong) as caught:
-        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert (caught.value.limit, caught.value.actual) == (2048, 2209)
 
 
@@ -229,11 +229,13 @@ async def test_an_answer_that_is_no_stream_is_told_as_that(
 ) -> None:
     scripted.play(Raw('{"choices": [{"message": {"content": "It is raining."}}]}', "application/json"))
     with pytest.raises(EngineError, match="does not stream"):
-        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore)
+        await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
 
 
 async def test_retry_after_may_be_a_date(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     scripted.play(Fail(429, (("retry-after", "Mon, 16 Nov 2026 00:00:00 GMT"),)), Say("It is raining."))
     heard: list[Event] = []
     await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
-    assert [event.wait_seconds for event in heard if isinstance(event, Retry)] == [0.0]  # a date long past
+    assert [event.wait_seconds for event in heard if isinstance(event, RetryEvent)] == [
+        0.0
+    ]  # a date long past

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from ape.adapters.gguf import GGUF, GgufAdapter, read_gguf_adapter
+from ape.adapters.gguf import GGUF_FILE, GgufAdapter, read_gguf_adapter
 from ape.engines import Sampling
-from ape.engines.embedded import EmbeddedEngine, embedded
-from ape.engines.loading import Loading, loading
-from ape.engines.open import open_engine
+from ape.engines.embedded import EmbeddedEngine, embedded_engine
+from ape.engines.factory import open_engine
+from ape.engines.model_selection import ModelSelection, select_models
 from ape.errors import AdapterRefused, InputError, ModelError
-from ape.events import ignore
+from ape.passage.events import ignore_event
 from ape.settings import Settings
-from finetune.base import find_base
+from finetune.base_model import find_base
 from finetune.export.gguf_lora import write_gguf_lora
 from prompts import Prompt, Question, render_chat
-from tests.finetune.export.asking import NEAR, PROMPTS, by_llama, regrets
-from tests.finetune.export.making import make_adapter, make_gguf, make_tiny, make_tokenizer
+from tests.finetune.export.engine_requests import NEAR, PROMPTS, by_llama, regrets
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny, make_tokenizer
 
 SAMPLING = Sampling(temperature=0, top_p=1.0, seed=1, max_tokens=12, max_characters=1000)
 
@@ -46,7 +46,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     directories = {}
     for seed, name in enumerate(("one", "two")):
         directories[name] = make_adapter(folder / name, base, seed=seed)
-        write_gguf_lora(directories[name], find_base(str(base)), directories[name] / GGUF)
+        write_gguf_lora(directories[name], find_base(str(base)), directories[name] / GGUF_FILE)
     return House(base, make_gguf(base, folder / "tiny.gguf"), directories)
 
 
@@ -62,7 +62,9 @@ def worst(house: House, name: str, prompts: list[list[int]], served: list[list[i
 
 async def test_a_slot_keeps_nothing_of_another_adapter(house: House, prompts: list[list[int]]) -> None:
     """What was read with one adapter is wrong for the next: llama.cpp has to read the same prompt again."""
-    async with embedded(house.model, name="tiny", slots=1, window=512, adapters=house.adapters()) as engine:
+    async with embedded_engine(
+        house.model, name="tiny", slots=1, window=512, adapters=house.adapters()
+    ) as engine:
         answers: dict[str, list[list[int]]] = {}
         for prompt in prompts:
             for name in ("tiny", "one", "two", "one", "tiny"):
@@ -74,14 +76,16 @@ async def test_a_slot_keeps_nothing_of_another_adapter(house: House, prompts: li
 
 async def test_passages_at_once_each_have_their_own_adapter(house: House, prompts: list[list[int]]) -> None:
     names = ("tiny", "one", "two")
-    async with embedded(house.model, name="tiny", slots=4, window=512, adapters=house.adapters()) as engine:
+    async with embedded_engine(
+        house.model, name="tiny", slots=4, window=512, adapters=house.adapters()
+    ) as engine:
         answers = await asyncio.gather(*(by_llama(engine, name, prompts) for name in names))
     for name, served in zip(names, answers, strict=True):
         assert worst(house, name, prompts, served) < NEAR, name
 
 
 async def test_base_and_adapters_are_models_the_chosen_one_first(house: House) -> None:
-    async with embedded(
+    async with embedded_engine(
         house.model, name="tiny", slots=1, window=512, adapters=house.adapters(), first="two"
     ) as engine:
         models = await engine.models()
@@ -100,7 +104,7 @@ async def test_base_and_adapters_are_models_the_chosen_one_first(house: House) -
 
 async def said(engine: EmbeddedEngine, name: str, prompt: Prompt) -> str:
     async with engine.using(name) as model:
-        return (await engine.ask(prompt, SAMPLING, model=model, listen=ignore)).draft.text
+        return (await engine.ask(prompt, SAMPLING, model=model, listen=ignore_event)).draft.text
 
 
 async def test_a_repeatable_engine_says_the_same_in_any_order(house: House) -> None:
@@ -111,7 +115,7 @@ async def test_a_repeatable_engine_says_the_same_in_any_order(house: House) -> N
     asked += [("one", chats[0])]
     answers = []
     for order in (asked, asked[::-1], asked[::2] + asked[1::2]):
-        async with embedded(
+        async with embedded_engine(
             house.model, name="tiny", slots=1, window=2048, repeatable=True, adapters=house.adapters()
         ) as engine:
             model = (await engine.models())[1]
@@ -134,24 +138,24 @@ async def test_the_settings_name_adapters_and_the_default(house: House, tmp_path
 def test_the_tuned_model_is_the_default_where_it_is_shipped(house: House, tmp_path: Path) -> None:
     tuned = house.directories["one"]
     given = settings(house, tmp_path)
-    assert loading(given, tuned=tmp_path / "none") == Loading("smollm2-135m", {}, None)
-    shipped = Loading("smollm2-135m", {"smollm2-135m-ape": tuned}, "smollm2-135m-ape")
-    assert loading(given, tuned=tuned) == shipped
-    assert loading(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tuned) == shipped
+    assert select_models(given, tuned=tmp_path / "none") == ModelSelection("smollm2-135m", {}, None)
+    shipped = ModelSelection("smollm2-135m", {"smollm2-135m-ape": tuned}, "smollm2-135m-ape")
+    assert select_models(given, tuned=tuned) == shipped
+    assert select_models(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tuned) == shipped
     untuned = settings(house, tmp_path, model="smollm2-135m")
-    assert loading(untuned, tuned=tuned) == Loading("smollm2-135m", {}, None)
+    assert select_models(untuned, tuned=tuned) == ModelSelection("smollm2-135m", {}, None)
 
 
 def test_a_shipped_adapter_that_can_not_be_used_is_an_error(house: House, tmp_path: Path) -> None:
     broken = tmp_path / "tuned"
     shutil.copytree(house.directories["one"], broken)
-    (broken / GGUF).write_bytes(b"GGUF")
-    wanted = loading(settings(house, tmp_path), tuned=broken)
+    (broken / GGUF_FILE).write_bytes(b"GGUF")
+    wanted = select_models(settings(house, tmp_path), tuned=broken)
     with pytest.raises(
         ModelError, match=r"comes with ape can't be used\. .*Install ape again.*--model smoll"
     ):
         wanted.read(house.model)
-    gone = loading(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tmp_path / "none")
+    gone = select_models(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tmp_path / "none")
     with pytest.raises(ModelError, match="comes with ape can't be used"):
         gone.read(house.model)
 
@@ -159,19 +163,19 @@ def test_a_shipped_adapter_that_can_not_be_used_is_an_error(house: House, tmp_pa
 def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(house: House, tmp_path: Path) -> None:
     given = {"adapters": house.directories, "model": "one"}
     with pytest.raises(InputError, match=r"adapter one was trained on tiny, .* --model FILE\.gguf"):
-        loading(settings(house, tmp_path, **given))
+        select_models(settings(house, tmp_path, **given))
     own = tmp_path / "own"
     shutil.copytree(house.directories["one"], own)
     card = own / "ape.json"
     card.write_text(card.read_text().replace('"tiny"', '"smollm2-135m"'))
-    wanted = loading(settings(house, tmp_path, adapters={"own": own}, model="own"))
+    wanted = select_models(settings(house, tmp_path, adapters={"own": own}, model="own"))
     assert (wanted.base, wanted.first) == ("smollm2-135m", "own")
 
 
 @pytest.mark.parametrize("name", ["default", "smollm2-135m", "smollm2-135m-ape"])
 def test_an_adapter_has_a_name_of_its_own(name: str, house: House, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a model's name already"):
-        loading(settings(house, tmp_path, adapters={name: house.directories["one"]}))
+        select_models(settings(house, tmp_path, adapters={name: house.directories["one"]}))
 
 
 def test_an_adapter_that_is_not_there_is_told_before_anything_is_fetched(
@@ -180,4 +184,4 @@ def test_an_adapter_that_is_not_there_is_told_before_anything_is_fetched(
     with pytest.raises(
         AdapterRefused, match=r"adapter a \(.*nowhere\) can't be served\. There is no directory"
     ):
-        loading(settings(house, tmp_path, adapters={"a": tmp_path / "nowhere"}))
+        select_models(settings(house, tmp_path, adapters={"a": tmp_path / "nowhere"}))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ape.guards import GUARDS
-from ape.segment import Context, Draft, Segment
-from ape.verdict import Severity
+from ape.passage.result import Severity
+from ape.passage.segment import Context, Draft, Segment
 
 Ask = Callable[..., str]
 

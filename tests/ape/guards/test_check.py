@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ape.guards import GUARDS, check
-from ape.guards.thresholds import PAIRS, thresholds
-from ape.segment import Context, Draft, Segment
-from ape.verdict import Severity
+from ape.guards import GUARDS, check_draft
+from ape.guards.thresholds import PAIR_THRESHOLDS, pair_thresholds
+from ape.passage.result import Severity
+from ape.passage.segment import Context, Draft, Segment
 
 LANGUAGES = st.sampled_from(["en", "fr", "de", "ru", "zh", "ja", "ar", "ne", "si", "th", "xx"])
 TEXTS = st.text(
@@ -28,7 +28,7 @@ def test_no_text_in_any_script_makes_a_guard_raise(
     segment = Segment(
         source, mt, source_language, target_language, (Context(other, other),), ((other, other),), other
     )
-    for finding in check(segment, Draft(draft)):
+    for finding in check_draft(segment, Draft(draft)):
         assert finding.guard in GUARDS
         assert "\n" not in finding.message
 
@@ -38,7 +38,7 @@ def test_no_text_in_any_script_makes_a_guard_raise(
 def test_the_mt_as_its_own_draft_is_never_at_fault(
     source: str, mt: str, source_language: str, target_language: str
 ) -> None:
-    assert check(Segment(source, mt, source_language, target_language), Draft(mt.strip())) == ()
+    assert check_draft(Segment(source, mt, source_language, target_language), Draft(mt.strip())) == ()
 
 
 def test_a_good_repair_has_no_finding() -> None:
@@ -48,17 +48,20 @@ def test_a_good_repair_has_no_finding() -> None:
         "fr",
         "en",
     )
-    assert check(segment, Draft("Anna took the 8 o'clock train and arrived in Lyon that same evening.")) == ()
+    assert (
+        check_draft(segment, Draft("Anna took the 8 o'clock train and arrived in Lyon that same evening."))
+        == ()
+    )
 
 
 def test_a_draft_without_words_is_judged_by_one_guard_alone() -> None:
-    findings = check(Segment("Il partit.", "He left.", "fr", "en"), Draft("…", "length"))
+    findings = check_draft(Segment("Il partit.", "He left.", "fr", "en"), Draft("…", "length"))
     assert [finding.guard for finding in findings] == ["empty"]
 
 
 def test_findings_come_in_the_order_of_the_guards_and_name_the_words() -> None:
     segment = Segment("Il avait 17 ans à Lyon.", "He was 17 years old in Lyon.", "fr", "en")
-    findings = check(segment, Draft("Assistant: He was 19 years old in Lyon."))
+    findings = check_draft(segment, Draft("Assistant: He was 19 years old in Lyon."))
     guards = [finding.guard for finding in findings]
     assert guards == sorted(guards, key=list(GUARDS).index)
     assert any("“19”" in finding.message for finding in findings if finding.guard == "numbers")
@@ -66,14 +69,14 @@ def test_findings_come_in_the_order_of_the_guards_and_name_the_words() -> None:
 
 def test_long_quotations_are_shortened_and_control_characters_removed() -> None:
     segment = Segment("Il partit.", "He left.", "fr", "en")
-    for finding in check(segment, Draft("Translation:\x1b[31m " + "He went away. \x00" * 500)):
+    for finding in check_draft(segment, Draft("Translation:\x1b[31m " + "He went away. \x00" * 500)):
         assert len(finding.message) < 400
         assert finding.message.isprintable()
 
 
 def test_every_language_pair_has_thresholds_that_make_sense() -> None:
-    for pair in [*PAIRS, ("xx", "yy")]:
-        row = thresholds(*pair)
+    for pair in [*PAIR_THRESHOLDS, ("xx", "yy")]:
+        row = pair_thresholds(*pair)
         assert 0 < row.shortest < 1 < row.longest
         assert row.edit_rate > 0.5
 
@@ -121,14 +124,14 @@ def test_the_worst_of_twenty_thousand_characters_take_a_second_at_most(name: str
     text = WORST[name]
     usual = "The captain counted his men twice before the ferry left the harbour. " * 290
     started = time.process_time()
-    check(Segment(usual, usual, "fr", "en"), Draft(text))
-    check(Segment(usual, text, "fr", "en"), Draft(usual))
-    check(Segment(text, text, "fr", "en"), Draft(text[::-1]))
+    check_draft(Segment(usual, usual, "fr", "en"), Draft(text))
+    check_draft(Segment(usual, text, "fr", "en"), Draft(usual))
+    check_draft(Segment(text, text, "fr", "en"), Draft(text[::-1]))
     assert time.process_time() - started < 3
 
 
 def test_warnings_do_not_refuse() -> None:
     segment = Segment("Alors Antoine partit.", "Then Antoine left.", "fr", "en")
-    findings = check(segment, Draft("Then he left."))
+    findings = check_draft(segment, Draft("Then he left."))
     assert findings
     assert {finding.severity for finding in findings} == {Severity.WARN}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ape.guards.omission import omission
-from ape.segment import Draft, Segment
-from ape.verdict import Severity
+from ape.passage.result import Severity
+from ape.passage.segment import Draft, Segment
 
 
 def findings(mt: str, draft: str, *, target: str = "en") -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ape.jobs.store import Store, Worker
+from ape.jobs.store import JobStore, JobWorker
 from ape.jobs.tables import jobs, workers
 from tests.ape.jobs.postgres import Postgres, missing, running_postgres
 
@@ -37,9 +37,9 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(store_url: str) -> Iterator[Store]:
+def store(store_url: str) -> Iterator[JobStore]:
     """An empty store, on each database in turn."""
-    with Store(store_url) as store:
+    with JobStore(store_url) as store:
         yield store
         with store._database.writing() as connection:
             connection.execute(jobs.delete())
@@ -47,6 +47,6 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def worker() -> Worker:
+def worker() -> JobWorker:
     """One in this process."""
-    return Worker.here()
+    return JobWorker.here()

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from ape.jobs.leases import Worker, has_ended, this_host
-from ape.jobs.row import State
-from ape.jobs.store import Store
+from ape.jobs.job_paragraph import ParagraphState
+from ape.jobs.leases import JobWorker, has_ended, this_host
+from ape.jobs.store import JobStore
 from ape.jobs.tables import results
-from tests.ape.jobs.making import RECIPE, a_job, a_plan, a_result, begin, claimed, planned
+from tests.ape.jobs.job_factory import RECIPE, a_job, a_plan, a_result, begin, claimed, planned
 
 ROOT = Path(__file__).parents[3]
 # A machine that nobody can look into.
-FAR = Worker("far", "another machine", 1, "0")
+FAR = JobWorker("far", "another machine", 1, "0")
 
 
 @contextmanager
@@ -38,33 +38,33 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def hand(url: str, *arguments: str) -> list[str]:
-    return ["-m", "tests.ape.jobs.hand", url, "j", *arguments]
+    return ["-m", "tests.ape.jobs.worker_process", url, "j", *arguments]
 
 
-def worker_of(pid: int) -> Worker:
+def worker_of(pid: int) -> JobWorker:
     """A worker in that process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return Worker(f"in {pid}", this_host(), pid, fields[19])
+    return JobWorker(f"in {pid}", this_host(), pid, fields[19])
 
 
 # One at a time.
 
 
-def test_no_stretch_is_claimed_twice(store: Store) -> None:
+def test_no_stretch_is_claimed_twice(store: JobStore) -> None:
     begin(store, 20)
-    claims = [store.claim("j", Worker.here()) for _ in range(6)]
+    claims = [store.claim("j", JobWorker.here()) for _ in range(6)]
     assert sorted(one.number for one in claims if one) == [0, 1, 2, 3]
     assert claims[4:] == [None, None]
 
 
-def test_a_worker_may_hold_several_and_never_the_same(store: Store, worker: Worker) -> None:
+def test_a_worker_may_hold_several_and_never_the_same(store: JobStore, worker: JobWorker) -> None:
     begin(store, 10)
     assert {claimed(store, worker).number, claimed(store, worker).number} == {0, 1}
     assert store.claim("j", worker) is None
     assert store.renew(worker) == {("j", 0), ("j", 1)}
 
 
-def test_the_heaviest_comes_first(store: Store, worker: Worker) -> None:
+def test_the_heaviest_comes_first(store: JobStore, worker: JobWorker) -> None:
     store.add(a_job())
     plan = a_plan(15)
     plan[7] = planned(7, text="that is much longer than all others")
@@ -72,7 +72,7 @@ def test_the_heaviest_comes_first(store: Store, worker: Worker) -> None:
     assert [claimed(store, worker).number for _ in range(3)] == [1, 0, 2]
 
 
-def test_a_stretch_has_its_paragraphs_in_order_and_those_before(store: Store, worker: Worker) -> None:
+def test_a_stretch_has_its_paragraphs_in_order_and_those_before(store: JobStore, worker: JobWorker) -> None:
     store.add(a_job())
     plan = a_plan(15)
     plan[3] = planned(3, skip="an image")
@@ -84,34 +84,34 @@ def test_a_stretch_has_its_paragraphs_in_order_and_those_before(store: Store, wo
     assert found[2].before == ()  # a new chapter
 
 
-def test_without_context_there_is_nothing_before(store: Store, worker: Worker) -> None:
+def test_without_context_there_is_nothing_before(store: JobStore, worker: JobWorker) -> None:
     store.add(a_job(recipe=replace(RECIPE, context=0)))
     store.plan("j", a_plan(10))
     assert [claimed(store, worker).before for _ in range(2)] == [(), ()]
 
 
-def test_a_released_stretch_is_anyones_and_not_the_old_holders(store: Store, worker: Worker) -> None:
+def test_a_released_stretch_is_anyones_and_not_the_old_holders(store: JobStore, worker: JobWorker) -> None:
     begin(store, 5)
     before = claimed(store, worker)
     store.save(before, "p0", a_result(), seconds=1)
     store.release(worker, before)
-    after = claimed(store, Worker.here())
-    assert [row.state for row in after.rows] == [State.DONE] + [State.WAITING] * 4
+    after = claimed(store, JobWorker.here())
+    assert [row.state for row in after.rows] == [ParagraphState.DONE] + [ParagraphState.WAITING] * 4
     assert not store.save(before, "p1", a_result(), seconds=1)
     assert store.save(after, "p1", a_result(), seconds=1)
     store.release(worker, before)  # too late to take it from the other
     assert store.save(after, "p2", a_result(), seconds=1)
 
 
-def test_a_worker_that_goes_leaves_everything(store: Store, worker: Worker) -> None:
+def test_a_worker_that_goes_leaves_everything(store: JobStore, worker: JobWorker) -> None:
     begin(store, 10)
     claimed(store, worker), claimed(store, worker)
     store.release(worker)
     assert store.renew(worker) == set()
-    assert {claimed(store, Worker.here()).number for _ in range(2)} == {0, 1}
+    assert {claimed(store, JobWorker.here()).number for _ in range(2)} == {0, 1}
 
 
-def test_a_finished_stretch_is_nobodys(store: Store, worker: Worker) -> None:
+def test_a_finished_stretch_is_nobodys(store: JobStore, worker: JobWorker) -> None:
     begin(store, 5)
     stretch = claimed(store, worker)
     for row in stretch.rows[:4]:
@@ -119,48 +119,48 @@ def test_a_finished_stretch_is_nobodys(store: Store, worker: Worker) -> None:
     store.fail(stretch, "p4", "bad", most=1)
     assert store.renew(worker) == set()
     store.redo("j", paragraphs=["p4"])
-    assert claimed(store, Worker.here()).number == 0
+    assert claimed(store, JobWorker.here()).number == 0
 
 
-def test_the_same_worker_does_not_write_by_an_old_claim(store: Store, worker: Worker) -> None:
+def test_the_same_worker_does_not_write_by_an_old_claim(store: JobStore, worker: JobWorker) -> None:
     begin(store, 5)
     old = claimed(store, worker)
     store.release(worker, old)
     new = claimed(store, worker)
     store.release(worker, old)
     assert not store.save(old, "p0", a_result(), seconds=1)
-    assert store.fail(old, "p0", "bad", most=1) is State.WAITING
+    assert store.fail(old, "p0", "bad", most=1) is ParagraphState.WAITING
     assert store.save(new, "p0", a_result(), seconds=1)
 
 
 # Not heard of.
 
 
-def test_who_is_not_heard_of_loses_its_stretch_and_can_save_nothing(store_url: str, store: Store) -> None:
+def test_who_is_not_heard_of_loses_its_stretch_and_can_save_nothing(store_url: str, store: JobStore) -> None:
     begin(store, 5)
-    with Store(store_url, lease_seconds=0) as forgetful:
+    with JobStore(store_url, lease_seconds=0) as forgetful:
         slow = claimed(forgetful, FAR)
-    quick = claimed(store, Worker.here())
+    quick = claimed(store, JobWorker.here())
     assert quick.number == slow.number
     assert not store.save(slow, "p0", a_result("slow"), seconds=1)
-    assert store.fail(slow, "p0", "bad", most=1) is State.WAITING
+    assert store.fail(slow, "p0", "bad", most=1) is ParagraphState.WAITING
     assert store.renew(FAR) == set()
     assert store.save(quick, "p0", a_result("quick"), seconds=1)
     assert next(store.rows("j")).text == "quick"
 
 
-def test_who_is_heard_of_keeps_its_stretch(store_url: str, store: Store) -> None:
+def test_who_is_heard_of_keeps_its_stretch(store_url: str, store: JobStore) -> None:
     begin(store, 5)
-    with Store(store_url, lease_seconds=0) as forgetful:
+    with JobStore(store_url, lease_seconds=0) as forgetful:
         claimed(forgetful, FAR)
     assert store.renew(FAR) == {("j", 0)}
-    assert store.claim("j", Worker.here()) is None
+    assert store.claim("j", JobWorker.here()) is None
 
 
-def test_a_late_worker_keeps_what_nobody_took(store_url: str, store: Store) -> None:
+def test_a_late_worker_keeps_what_nobody_took(store_url: str, store: JobStore) -> None:
     """A lid was closed and opened again: what was made meanwhile is good."""
     begin(store, 5)
-    with Store(store_url, lease_seconds=0) as forgetful:
+    with JobStore(store_url, lease_seconds=0) as forgetful:
         stretch = claimed(forgetful, FAR)
         assert forgetful.save(stretch, "p0", a_result(), seconds=1)
 
@@ -180,11 +180,13 @@ def test_a_process_has_ended_once_it_is_killed_or_its_number_is_anothers() -> No
         assert has_ended(worker)  # nobody has buried it yet
         running.wait()
         assert has_ended(worker)
-    assert not has_ended(Worker.here())
+    assert not has_ended(JobWorker.here())
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(store: Store, worker: Worker) -> None:
+def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(
+    store: JobStore, worker: JobWorker
+) -> None:
     begin(store, 5)
     with process("-c", "input()") as running:
         held = claimed(store, worker_of(running.pid))
@@ -195,7 +197,7 @@ def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(store: Store,
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_processes_share_a_job_and_one_is_killed(store_url: str, store: Store) -> None:
+def test_processes_share_a_job_and_one_is_killed(store_url: str, store: JobStore) -> None:
     begin(store, 60)
     with process(*hand(store_url, "7")) as victim:
         assert victim.stdout

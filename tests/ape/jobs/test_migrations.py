@@ -17,11 +17,11 @@ from sqlalchemy import inspect, text
 
 from ape.errors import InputError
 from ape.jobs.database import Database
-from ape.jobs.row import State
-from ape.jobs.schema import REVISIONS, SCRIPTS, VERSION_TABLE, bring_up_to_date
-from ape.jobs.store import Store, Worker
+from ape.jobs.job_paragraph import ParagraphState
+from ape.jobs.schema import MIGRATIONS, REVISIONS, VERSION_TABLE, migrate
+from ape.jobs.store import JobStore, JobWorker
 from ape.jobs.tables import metadata
-from tests.ape.jobs.making import RECIPE, a_job, a_result, begin, finish
+from tests.ape.jobs.job_factory import RECIPE, a_job, a_result, begin, finish
 from tests.ape.jobs.postgres import Postgres
 
 ROOT = Path(__file__).parents[3]
@@ -38,13 +38,13 @@ def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_the_revisions_that_the_code_knows_are_those_of_the_folder() -> None:
     config = Config()
-    config.set_main_option("script_location", str(SCRIPTS))
+    config.set_main_option("script_location", str(MIGRATIONS))
     folder = ScriptDirectory.from_config(config)
     assert tuple(one.revision for one in folder.walk_revisions())[::-1] == REVISIONS
 
 
 def test_the_revisions_make_the_tables_that_the_code_uses(new_url: str) -> None:
-    with Store(new_url) as store, store._database.reading() as connection:
+    with JobStore(new_url) as store, store._database.reading() as connection:
         context = MigrationContext.configure(
             connection, opts={"version_table": VERSION_TABLE, "compare_type": True}
         )
@@ -66,32 +66,32 @@ AT_0001 = (
 
 def test_a_job_of_the_first_version_lives_on(new_url: str) -> None:
     with closing(Database(new_url, patience=10)) as database:
-        bring_up_to_date(database, revisions=("0001",))
+        migrate(database, revisions=("0001",))
         with database.writing() as connection:
             for statement in AT_0001:
                 connection.execute(text(statement), {"recipe": RECIPE.to_json()})
-    with Store(new_url) as store:
+    with JobStore(new_url) as store:
         assert store.job("j") == a_job()
         row = next(store.rows("j"))
-        assert (row.state, row.seconds, row.result) == (State.DONE, 2.0, a_result())
+        assert (row.state, row.seconds, row.result) == (ParagraphState.DONE, 2.0, a_result())
         assert (store.counts("j").edited, store.counts("j").words) == (1, 2)
         assert store.redo("j", paragraphs=["p0"]) == 1
-        assert finish(store, Worker.here()) == 1
+        assert finish(store, JobWorker.here()) == 1
         store.update("j", engine="url")
         assert store.job("j").engine == "url"
 
 
 def test_a_database_of_a_newer_version_is_left_alone(new_url: str) -> None:
-    with Store(new_url) as store:
+    with JobStore(new_url) as store:
         begin(store)
         with store._database.writing() as connection:
             connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     with pytest.raises(InputError, match=r"was made by a newer version \(its tables are at 9999"):
-        Store(new_url)
+        JobStore(new_url)
 
 
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_path: Path) -> None:
-    with Store(new_url) as store:
+    with JobStore(new_url) as store:
         begin(store)
     broken = tmp_path / "broken"
     broken.mkdir()
@@ -106,8 +106,8 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_p
         closing(Database(new_url, patience=10)) as database,
         pytest.raises(RuntimeError, match="the power failed"),
     ):
-        bring_up_to_date(database, revisions=(*REVISIONS, "later"), more=[broken])
-    with Store(new_url) as store, store._database.reading() as connection:
+        migrate(database, revisions=(*REVISIONS, "later"), more=[broken])
+    with JobStore(new_url) as store, store._database.reading() as connection:
         names = {column["name"] for column in inspect(connection).get_columns("jobs")}
     assert "half" not in names
 
@@ -120,7 +120,7 @@ def test_many_may_begin_at_once(new_url: str) -> None:
     ]
     said = [process.communicate(timeout=60)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 3, said
-    with Store(new_url) as store:
+    with JobStore(new_url) as store:
         assert store.jobs() == []
 
 
@@ -128,7 +128,7 @@ def test_opening_a_store_says_nothing_and_leaves_logging_alone(
     new_url: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = logging.root.handlers[:], logging.root.level, logging.getLogger("alembic").level
-    with Store(new_url):
+    with JobStore(new_url):
         pass
     assert (logging.root.handlers[:], logging.root.level, logging.getLogger("alembic").level) == before
     assert capfd.readouterr() == ("", "")

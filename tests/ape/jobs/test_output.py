@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ape.errors import ApeError, Conflict, InputError
-from ape.jobs.files import Files, hash_of, job_id
-from ape.jobs.leftover import left_over
-from ape.jobs.output import Noted, Output, refuse_output, write_whole
+from ape.jobs.job_files import JobFiles, hash_file, job_id
+from ape.jobs.output import JobOutput, ParagraphNote, check_output_path, write_file_atomic
+from ape.jobs.untranslated_text import find_untranslated_text
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def full_disk(size: int) -> Iterator[None]:
 
 
 def write(output: Path, *parts: Any) -> None:
-    with write_whole(output) as (_, file):
+    with write_file_atomic(output) as (_, file):
         for part in parts:
             file.write(part)
             file.flush()
@@ -53,7 +53,7 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
 def test_an_output_has_the_rights_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
-    with write_whole(tmp_path / "out") as (_, file):
+    with write_file_atomic(tmp_path / "out") as (_, file):
         file.write(b"x")
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "other").stat().st_mode
 
@@ -63,36 +63,36 @@ def test_an_input_by_another_name_is_still_the_input(tmp_path: Path) -> None:
     book.write_text("x")
     (tmp_path / "link.txt").symlink_to(book)
     with pytest.raises(InputError, match="input itself"):
-        refuse_output(tmp_path / "link.txt", inputs=(book,), overwrite=True)
+        check_output_path(tmp_path / "link.txt", inputs=(book,), overwrite=True)
 
 
 def test_what_this_job_wrote_may_be_written_again_unless_somebody_changed_it(tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     output.write_text("ours")
-    ours = hash_of(output)
-    refuse_output(output, inputs=(), ours=ours)
+    ours = hash_file(output)
+    check_output_path(output, inputs=(), ours=ours)
     output.write_text("and my corrections")
     with pytest.raises(Conflict, match="--overwrite"):
-        refuse_output(output, inputs=(), ours=ours)
+        check_output_path(output, inputs=(), ours=ours)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match="Nothing can be written"):
-        refuse_output(tmp_path / "out.txt", inputs=())
+        check_output_path(tmp_path / "out.txt", inputs=())
 
 
 def test_the_outcome_of_a_job_is_kept_as_it_was(tmp_path: Path) -> None:
-    made = Output(tmp_path / "o", 3, 2, "ab", (Noted("p1", "…"),), 1, (Noted("p2", "…"),))
-    assert Output.from_json(made.to_json()) == made
+    made = JobOutput(tmp_path / "o", 3, 2, "ab", (ParagraphNote("p1", "…"),), 1, (ParagraphNote("p2", "…"),))
+    assert JobOutput.from_json(made.to_json()) == made
 
 
 def test_the_same_files_by_another_path_are_the_same_job(tmp_path: Path) -> None:
     here, around = tmp_path / "a.txt", tmp_path / "x" / ".." / "a.txt"
     out = tmp_path / "o.txt"
-    assert job_id(Files(None, here), out) == job_id(Files(None, around), out)
-    assert job_id(Files(None, here), out) != job_id(Files(here, here), out)
+    assert job_id(JobFiles(None, here), out) == job_id(JobFiles(None, around), out)
+    assert job_id(JobFiles(None, here), out) != job_id(JobFiles(here, here), out)
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,7 @@ def test_the_same_files_by_another_path_are_the_same_job(tmp_path: Path) -> None
 def test_source_text_in_a_finished_book_is_found(
     source: str, text: str, languages: tuple[str, str], found: bool
 ) -> None:
-    assert bool(left_over(source, text, source_language=languages[0], target_language=languages[1])) == found
+    assert (
+        bool(find_untranslated_text(source, text, source_language=languages[0], target_language=languages[1]))
+        == found
+    )

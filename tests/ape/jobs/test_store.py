@@ -16,37 +16,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ape.edits import Edit, Kind
+from ape.edits.diff import Edit, EditKind
 from ape.errors import Conflict, InputError, StoreError, UnknownJob
-from ape.jobs.counts import Counts, Replanned
+from ape.jobs.counts import JobCounts, PlanChanges
 from ape.jobs.job import JobState
-from ape.jobs.replan import recount
-from ape.jobs.row import Planned, State
-from ape.jobs.store import Store, Worker
-from ape.verdict import Decision, Finding, PostEdit, Severity, Usage
-from tests.ape.jobs.making import (
-    RECIPE,
-    a_job,
-    a_plan,
-    a_result,
-    begin,
-    claimed,
-    finish,
-    planned,
-)
+from ape.jobs.job_paragraph import ParagraphState, PlannedParagraph
+from ape.jobs.plan_update import recount_stretches
+from ape.jobs.store import JobStore, JobWorker
+from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
+from tests.ape.jobs.job_factory import RECIPE, a_job, a_plan, a_result, begin, claimed, finish, planned
 from tests.ape.jobs.postgres import Postgres
 
 OTHER = replace(RECIPE, seed=2)
 
 
-def states(store: Store) -> dict[str, State]:
+def states(store: JobStore) -> dict[str, ParagraphState]:
     return {row.planned.id: row.state for row in store.rows("j")}
 
 
 # Jobs.
 
 
-def test_a_job_comes_back_as_it_was_given(store: Store) -> None:
+def test_a_job_comes_back_as_it_was_given(store: JobStore) -> None:
     moment = datetime(2026, 11, 16, 9, 31, 7, 123_457, tzinfo=UTC)
     job = replace(
         a_job(), created=moment, updated=moment, note="n\x00\ud800", encoding="cp1251", outcome='{"a":1}'
@@ -55,14 +46,14 @@ def test_a_job_comes_back_as_it_was_given(store: Store) -> None:
     assert store.job("j") == job
 
 
-def test_a_second_job_of_the_same_id_is_refused(store: Store) -> None:
+def test_a_second_job_of_the_same_id_is_refused(store: JobStore) -> None:
     store.add(a_job())
     with pytest.raises(Conflict, match="There is a job 'j' already"):
         store.add(a_job(owner="else"))
     assert store.job("j").owner == ""
 
 
-def test_another_ones_job_is_as_unknown_as_none(store: Store) -> None:
+def test_another_ones_job_is_as_unknown_as_none(store: JobStore) -> None:
     store.add(a_job(owner="anna"))
     assert store.job("j", owner="anna").owner == "anna"
     with pytest.raises(UnknownJob) as theirs:
@@ -72,7 +63,7 @@ def test_another_ones_job_is_as_unknown_as_none(store: Store) -> None:
     assert str(theirs.value).replace("'j'", "'k'") == str(nobodys.value)
 
 
-def test_jobs_are_listed_newest_first_by_owner_and_state(store: Store) -> None:
+def test_jobs_are_listed_newest_first_by_owner_and_state(store: JobStore) -> None:
     for number, owner in enumerate(["anna", "boris", "anna"]):
         store.add(a_job(f"j{number}", owner=owner, created=1_800_000_000.0 + number))
     store.update("j0", state=JobState.DONE)
@@ -81,7 +72,7 @@ def test_jobs_are_listed_newest_first_by_owner_and_state(store: Store) -> None:
     assert [job.id for job in store.jobs(owner="anna", state=JobState.DONE)] == ["j0"]
 
 
-def test_a_change_is_kept_and_dated(store: Store) -> None:
+def test_a_change_is_kept_and_dated(store: JobStore) -> None:
     store.add(a_job(created=1_000_000.0))
     changed = store.update("j", state=JobState.FAILED, recipe=OTHER, note="no room", output_hash="ff")
     assert changed == store.job("j")
@@ -95,7 +86,9 @@ def test_a_change_is_kept_and_dated(store: Store) -> None:
     assert abs((datetime.now(UTC) - changed.updated).total_seconds()) < 60
 
 
-def test_an_unknown_job_can_not_be_changed_planned_claimed_or_removed(store: Store, worker: Worker) -> None:
+def test_an_unknown_job_can_not_be_changed_planned_claimed_or_removed(
+    store: JobStore, worker: JobWorker
+) -> None:
     with pytest.raises(UnknownJob):
         store.update("j", note="x")
     with pytest.raises(UnknownJob):
@@ -106,14 +99,14 @@ def test_an_unknown_job_can_not_be_changed_planned_claimed_or_removed(store: Sto
         store.remove("j")
 
 
-def test_a_removed_job_leaves_nothing_and_the_others_stay(store: Store, worker: Worker) -> None:
+def test_a_removed_job_leaves_nothing_and_the_others_stay(store: JobStore, worker: JobWorker) -> None:
     begin(store, id="j")
     begin(store, id="k")
     finish(store, worker, id="j")
     finish(store, worker, id="k")
     store.remove("j")
     assert list(store.rows("j")) == []
-    assert store.counts("j") == Counts()
+    assert store.counts("j") == JobCounts()
     assert store.counts("k").done == 20
     begin(store, id="j")
     assert store.counts("j").waiting == 20  # no result of the old one came back
@@ -131,7 +124,9 @@ RESULTS = st.builds(
     findings=st.lists(
         st.builds(Finding, TEXTS, st.sampled_from(Severity), TEXTS, st.integers(0, 9)), max_size=3
     ).map(tuple),
-    edits=st.lists(st.builds(Edit, st.sampled_from(Kind), TEXTS, TEXTS, SPANS, SPANS), max_size=3).map(tuple),
+    edits=st.lists(st.builds(Edit, st.sampled_from(EditKind), TEXTS, TEXTS, SPANS, SPANS), max_size=3).map(
+        tuple
+    ),
     edit_rate=st.floats(0, 10),
     model=TEXTS,
     prompt=TEXTS,
@@ -151,9 +146,9 @@ RESULTS = st.builds(
     data=st.data(),
 )
 def test_every_result_comes_back_exactly(
-    store: Store, results: list[PostEdit], texts: list[str], data: st.DataObject
+    store: JobStore, results: list[PostEdit], texts: list[str], data: st.DataObject
 ) -> None:
-    name, worker = f"job {os.urandom(8).hex()}", Worker.here()
+    name, worker = f"job {os.urandom(8).hex()}", JobWorker.here()
     store.add(a_job(name))
     plan = [
         replace(planned(number), source=text, title=text, mt=text + "!") for number, text in enumerate(texts)
@@ -169,7 +164,7 @@ def test_every_result_comes_back_exactly(
     assert {row.seconds for row in rows} == {seconds}
 
 
-def test_a_result_is_stored_once(store: Store, worker: Worker) -> None:
+def test_a_result_is_stored_once(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
     assert store.save(stretch, "p0", a_result("first"), seconds=1)
@@ -178,21 +173,21 @@ def test_a_result_is_stored_once(store: Store, worker: Worker) -> None:
     assert store.counts("j").edited == 1
 
 
-def test_a_paragraph_of_another_stretch_is_a_mistake(store: Store, worker: Worker) -> None:
+def test_a_paragraph_of_another_stretch_is_a_mistake(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
     with pytest.raises(ValueError, match="'p9' is not in stretch 0"):
         store.save(stretch, "p9", a_result(), seconds=1)
 
 
-def test_failures_are_counted_up_to_quarantine(store: Store, worker: Worker) -> None:
+def test_failures_are_counted_up_to_quarantine(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
-    assert store.fail(stretch, "p1", "no answer", most=2) is State.WAITING
-    assert store.fail(stretch, "p1", "no answer again", most=2) is State.QUARANTINED
-    assert store.fail(stretch, "p1", "too late", most=2) is State.QUARANTINED
+    assert store.fail(stretch, "p1", "no answer", most=2) is ParagraphState.WAITING
+    assert store.fail(stretch, "p1", "no answer again", most=2) is ParagraphState.QUARANTINED
+    assert store.fail(stretch, "p1", "too late", most=2) is ParagraphState.QUARANTINED
     assert not store.save(stretch, "p1", a_result(), seconds=1)
-    row = next(store.rows("j", state=State.QUARANTINED))
+    row = next(store.rows("j", state=ParagraphState.QUARANTINED))
     assert (row.planned.id, row.reason, row.failures, row.text) == (
         "p1",
         "no answer again",
@@ -202,7 +197,7 @@ def test_failures_are_counted_up_to_quarantine(store: Store, worker: Worker) -> 
     assert (store.counts("j").quarantined, store.counts("j").waiting) == (1, 19)
 
 
-def test_a_paragraph_that_works_after_a_failure_has_no_reason(store: Store, worker: Worker) -> None:
+def test_a_paragraph_that_works_after_a_failure_has_no_reason(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
     store.fail(stretch, "p0", "no answer", most=3)
@@ -214,52 +209,54 @@ def test_a_paragraph_that_works_after_a_failure_has_no_reason(store: Store, work
 # Planning again.
 
 
-def test_a_first_plan_is_new_and_the_same_again_is_kept(store: Store, worker: Worker) -> None:
+def test_a_first_plan_is_new_and_the_same_again_is_kept(store: JobStore, worker: JobWorker) -> None:
     store.add(a_job())
-    assert store.plan("j", a_plan()) == Replanned(new=20)
+    assert store.plan("j", a_plan()) == PlanChanges(new=20)
     finish(store, worker)
     before = list(store.rows("j"))
-    assert store.plan("j", a_plan()) == Replanned(kept=20)
+    assert store.plan("j", a_plan()) == PlanChanges(kept=20)
     assert list(store.rows("j")) == before
     assert store.counts("j").done == 20
 
 
-def test_a_changed_paragraph_alone_waits_again(store: Store, worker: Worker) -> None:
+def test_a_changed_paragraph_alone_waits_again(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
     plan = a_plan()
     plan[7] = planned(7, text="another")
-    assert store.plan("j", plan) == Replanned(kept=19, changed=1)
-    assert [row.planned.id for row in store.rows("j", state=State.WAITING)] == ["p7"]
+    assert store.plan("j", plan) == PlanChanges(kept=19, changed=1)
+    assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p7"]
     stretch = claimed(store, worker)
-    assert [row.state for row in stretch.rows] == [State.DONE] * 2 + [State.WAITING] + [State.DONE] * 2
+    assert [row.state for row in stretch.rows] == [ParagraphState.DONE] * 2 + [ParagraphState.WAITING] + [
+        ParagraphState.DONE
+    ] * 2
 
 
-def test_a_changed_paragraph_comes_out_of_quarantine(store: Store, worker: Worker) -> None:
+def test_a_changed_paragraph_comes_out_of_quarantine(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
     store.fail(stretch, "p0", "bad", most=1)
     store.plan("j", a_plan())
-    assert states(store)["p0"] is State.QUARANTINED
+    assert states(store)["p0"] is ParagraphState.QUARANTINED
     store.plan("j", [planned(0, text="mended"), *a_plan()[1:]])
     row = next(store.rows("j"))
-    assert (row.state, row.failures, row.reason) == (State.WAITING, 0, "")
+    assert (row.state, row.failures, row.reason) == (ParagraphState.WAITING, 0, "")
 
 
-def test_an_old_recipe_finds_its_results_again(store: Store, worker: Worker) -> None:
+def test_an_old_recipe_finds_its_results_again(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
     first = [row.result for row in store.rows("j")]
-    assert store.plan("j", a_plan(recipe=OTHER)) == Replanned(changed=20)
+    assert store.plan("j", a_plan(recipe=OTHER)) == PlanChanges(changed=20)
     assert store.counts("j").waiting == 20
     finish(store, worker, decision=Decision.REJECTED)
     assert store.counts("j").rejected == 20
-    assert store.plan("j", a_plan()) == Replanned(changed=20, taken=20)
+    assert store.plan("j", a_plan()) == PlanChanges(changed=20, taken=20)
     assert [row.result for row in store.rows("j")] == first
     assert store.counts("j").edited == 20
 
 
-def test_moved_paragraphs_take_their_results_with_them(store: Store, worker: Worker) -> None:
+def test_moved_paragraphs_take_their_results_with_them(store: JobStore, worker: JobWorker) -> None:
     """A paragraph was put before all others, whose ids count: nothing but the new one is done."""
     begin(store)
     finish(store, worker)
@@ -267,46 +264,46 @@ def test_moved_paragraphs_take_their_results_with_them(store: Store, worker: Wor
         planned(number, text=str(number - 1)) for number in range(1, 21)
     ]
     moved[1] = planned(1, text="0")
-    assert store.plan("j", moved) == Replanned(new=1, changed=20, taken=20)
-    assert [row.planned.id for row in store.rows("j", state=State.WAITING)] == ["p0"]
+    assert store.plan("j", moved) == PlanChanges(new=1, changed=20, taken=20)
+    assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p0"]
     assert [row.text for row in store.rows("j")][1:] == [f"new p{number}" for number in range(20)]
 
 
-def test_a_twin_that_waits_does_not_take_its_twins_result(store: Store, worker: Worker) -> None:
+def test_a_twin_that_waits_does_not_take_its_twins_result(store: JobStore, worker: JobWorker) -> None:
     """Their contexts differ. Going on with a job must not give another book than doing it in one go."""
     store.add(a_job())
     plan = [planned(0, text="Yes"), planned(1), planned(2, text="Yes")]
     store.plan("j", plan)
     stretch = claimed(store, worker)
     store.save(stretch, "p0", a_result(), seconds=1)
-    assert store.plan("j", plan) == Replanned(kept=3)
-    assert states(store)["p2"] is State.WAITING
+    assert store.plan("j", plan) == PlanChanges(kept=3)
+    assert states(store)["p2"] is ParagraphState.WAITING
 
 
-def test_what_the_book_lost_goes_and_comes_back_with_its_result(store: Store, worker: Worker) -> None:
+def test_what_the_book_lost_goes_and_comes_back_with_its_result(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
-    assert store.plan("j", a_plan(12)) == Replanned(kept=12, gone=8)
+    assert store.plan("j", a_plan(12)) == PlanChanges(kept=12, gone=8)
     assert (store.counts("j").total, len(store.chapters("j"))) == (12, 2)
-    assert store.plan("j", a_plan(20)) == Replanned(kept=12, new=8, taken=8)
+    assert store.plan("j", a_plan(20)) == PlanChanges(kept=12, new=8, taken=8)
     assert store.counts("j").done == 20
 
 
-def test_what_is_skipped_now_is_not_done_and_may_be_back(store: Store, worker: Worker) -> None:
+def test_what_is_skipped_now_is_not_done_and_may_be_back(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
     plan = [replace(planned(0), skip="no source"), *a_plan()[1:]]
-    assert store.plan("j", plan) == Replanned(kept=19, changed=1)
+    assert store.plan("j", plan) == PlanChanges(kept=19, changed=1)
     row = next(store.rows("j"))
-    assert (row.state, row.reason, row.text) == (State.SKIPPED, "no source", row.planned.mt)
-    assert store.plan("j", a_plan()) == Replanned(kept=19, changed=1, taken=1)
-    assert states(store)["p0"] is State.DONE
+    assert (row.state, row.reason, row.text) == (ParagraphState.SKIPPED, "no source", row.planned.mt)
+    assert store.plan("j", a_plan()) == PlanChanges(kept=19, changed=1, taken=1)
+    assert states(store)["p0"] is ParagraphState.DONE
 
 
-def test_a_plan_that_breaks_off_changes_nothing(store: Store, worker: Worker) -> None:
+def test_a_plan_that_breaks_off_changes_nothing(store: JobStore, worker: JobWorker) -> None:
     begin(store)
 
-    def broken() -> Iterator[Planned]:
+    def broken() -> Iterator[PlannedParagraph]:
         yield from a_plan(recipe=OTHER)[:15]
         raise InputError("The book ends in the middle of a chapter.")
 
@@ -315,7 +312,7 @@ def test_a_plan_that_breaks_off_changes_nothing(store: Store, worker: Worker) ->
         with pytest.raises(InputError, match="ends in the middle"):
             store.plan("j", broken())
     assert list(store.rows("j")) == before
-    assert store.plan("j", a_plan()) == Replanned(kept=20)
+    assert store.plan("j", a_plan()) == PlanChanges(kept=20)
 
 
 @pytest.mark.parametrize(
@@ -326,55 +323,57 @@ def test_a_plan_that_breaks_off_changes_nothing(store: Store, worker: Worker) ->
         ([replace(planned(0), fingerprint="")], "'p0' has no fingerprint"),
     ],
 )
-def test_a_plan_that_could_mix_up_results_is_refused(store: Store, plan: list[Planned], said: str) -> None:
+def test_a_plan_that_could_mix_up_results_is_refused(
+    store: JobStore, plan: list[PlannedParagraph], said: str
+) -> None:
     store.add(a_job())
     with pytest.raises(InputError, match=said):
         store.plan("j", plan)
     assert list(store.rows("j")) == []
 
 
-def test_while_a_plan_is_read_others_go_on(store: Store, worker: Worker) -> None:
+def test_while_a_plan_is_read_others_go_on(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
 
-    def slow() -> Iterator[Planned]:
+    def slow() -> Iterator[PlannedParagraph]:
         for row in a_plan():
             if row.position < 5:
                 assert store.save(stretch, row.id, a_result(), seconds=1)
             yield row
 
-    assert store.plan("j", slow()) == Replanned(kept=20)
+    assert store.plan("j", slow()) == PlanChanges(kept=20)
     assert store.counts("j").edited == 5
 
 
 def test_one_who_works_while_the_plan_changes_can_not_save_what_was_replaced(
-    store: Store, worker: Worker
+    store: JobStore, worker: JobWorker
 ) -> None:
     begin(store)
     stretch = claimed(store, worker)
     store.plan("j", [planned(0, text="another"), *a_plan()[1:]])
     assert not store.save(stretch, "p0", a_result(), seconds=1)
-    assert store.fail(stretch, "p0", "no answer", most=1) is State.WAITING
+    assert store.fail(stretch, "p0", "no answer", most=1) is ParagraphState.WAITING
     assert store.save(stretch, "p1", a_result(), seconds=1)
 
 
 # Doing again.
 
 
-def test_redo_of_one_does_that_one_and_keeps_history(store: Store, worker: Worker) -> None:
+def test_redo_of_one_does_that_one_and_keeps_history(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
     assert store.redo("j", paragraphs=["p3"]) == 1
     assert store.redo("j", paragraphs=["p3"]) == 0
-    assert [row.planned.id for row in store.rows("j", state=State.WAITING)] == ["p3"]
-    assert store.plan("j", a_plan()) == Replanned(kept=20)  # what was redone does not come back by planning
+    assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p3"]
+    assert store.plan("j", a_plan()) == PlanChanges(kept=20)  # what was redone does not come back by planning
     assert finish(store, worker) == 1
     assert store.redo("j", paragraphs=["p3"]) == 1
     assert finish(store, worker) == 1
     assert store.counts("j").done == 20
 
 
-def test_redo_of_all_rejected_and_quarantined(store: Store, worker: Worker) -> None:
+def test_redo_of_all_rejected_and_quarantined(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
     store.save(stretch, "p0", a_result(decision=Decision.REJECTED), seconds=1)
@@ -382,12 +381,16 @@ def test_redo_of_all_rejected_and_quarantined(store: Store, worker: Worker) -> N
     store.fail(stretch, "p2", "bad", most=1)
     assert store.redo("j", rejected=True, quarantined=True) == 2
     found = states(store)
-    assert [found[f"p{number}"] for number in range(3)] == [State.WAITING, State.DONE, State.WAITING]
+    assert [found[f"p{number}"] for number in range(3)] == [
+        ParagraphState.WAITING,
+        ParagraphState.DONE,
+        ParagraphState.WAITING,
+    ]
     assert {row.failures for row in store.rows("j")} == {0}
     assert store.redo("j") == 0
 
 
-def test_redo_of_what_is_not_there_or_not_edited_says_so(store: Store) -> None:
+def test_redo_of_what_is_not_there_or_not_edited_says_so(store: JobStore) -> None:
     store.add(a_job())
     store.plan("j", [planned(0), planned(1, skip="an image")])
     with pytest.raises(InputError, match=r"The book has no paragraph 'p8', 'p9'\.$"):
@@ -402,14 +405,14 @@ def test_redo_of_what_is_not_there_or_not_edited_says_so(store: Store) -> None:
 # Looking.
 
 
-def test_counts_by_state_decision_and_chapter(store: Store, worker: Worker) -> None:
+def test_counts_by_state_decision_and_chapter(store: JobStore, worker: JobWorker) -> None:
     store.add(a_job())
     store.plan("j", [*a_plan(19), planned(19, skip="an image")])
     stretch = claimed(store, worker)
     for number, decision in enumerate(Decision):
         store.save(stretch, f"p{number}", a_result(decision=decision), seconds=1)
     store.fail(stretch, "p4", "bad", most=1)
-    assert store.counts("j") == Counts(
+    assert store.counts("j") == JobCounts(
         waiting=15,
         edited=1,
         unchanged=1,
@@ -432,19 +435,21 @@ def test_counts_by_state_decision_and_chapter(store: Store, worker: Worker) -> N
     )
 
 
-def test_rows_come_in_order_and_by_filter_also_when_there_are_many(store: Store, worker: Worker) -> None:
+def test_rows_come_in_order_and_by_filter_also_when_there_are_many(
+    store: JobStore, worker: JobWorker
+) -> None:
     begin(store, 450)
     assert [row.planned.position for row in store.rows("j")] == list(range(450))
     stretch = claimed(store, worker)
     first = stretch.rows[0].planned.id
     store.save(stretch, first, a_result(decision=Decision.REJECTED), seconds=1)
     assert [row.planned.id for row in store.rows("j", decision=Decision.REJECTED)] == [first]
-    assert [row.planned.id for row in store.rows("j", state=State.DONE)] == [first]
+    assert [row.planned.id for row in store.rows("j", state=ParagraphState.DONE)] == [first]
     assert len(list(store.rows("j", chapter=2))) == 10
     assert list(store.rows("nobody")) == []
 
 
-def test_rows_hold_nothing_while_the_caller_thinks(store: Store, worker: Worker) -> None:
+def test_rows_hold_nothing_while_the_caller_thinks(store: JobStore, worker: JobWorker) -> None:
     begin(store, 450)
     rows = store.rows("j")
     next(rows)
@@ -454,7 +459,7 @@ def test_rows_hold_nothing_while_the_caller_thinks(store: Store, worker: Worker)
     assert sum(1 for _ in rows) == 299
 
 
-def test_new_texts_are_found_in_any_order(store: Store, worker: Worker) -> None:
+def test_new_texts_are_found_in_any_order(store: JobStore, worker: JobWorker) -> None:
     begin(store, 450)
     stretch = claimed(store, worker)
     decisions = [Decision.EDITED, Decision.UNCHANGED, Decision.REJECTED]
@@ -470,7 +475,7 @@ def test_new_texts_are_found_in_any_order(store: Store, worker: Worker) -> None:
         }
 
 
-def test_texts_of_a_stretch_that_was_redone_are_the_mt_again(store: Store, worker: Worker) -> None:
+def test_texts_of_a_stretch_that_was_redone_are_the_mt_again(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
     store.redo("j", paragraphs=["p0"])
@@ -478,7 +483,7 @@ def test_texts_of_a_stretch_that_was_redone_are_the_mt_again(store: Store, worke
     assert store.text_of("j")("p1") == "new p1"
 
 
-def test_the_rate_of_a_model_is_of_its_latest_results(store: Store, worker: Worker) -> None:
+def test_the_rate_of_a_model_is_of_its_latest_results(store: JobStore, worker: JobWorker) -> None:
     assert store.rate("model") is None
     begin(store)
     finish(store, worker)
@@ -500,8 +505,10 @@ OPERATIONS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(OPERATIONS)
-def test_the_sums_are_always_what_the_paragraphs_say(store: Store, operations: list[tuple[str, int]]) -> None:
-    name, worker = f"job {os.urandom(8).hex()}", Worker.here()
+def test_the_sums_are_always_what_the_paragraphs_say(
+    store: JobStore, operations: list[tuple[str, int]]
+) -> None:
+    name, worker = f"job {os.urandom(8).hex()}", JobWorker.here()
     begin(store, 30, id=name)
     held = {stretch.number: stretch for stretch in (store.claim(name, worker) for _ in range(6)) if stretch}
     for what, number in operations:
@@ -519,14 +526,14 @@ def test_the_sums_are_always_what_the_paragraphs_say(store: Store, operations: l
             store.fail(stretch, paragraph, "bad", most=2)
     kept = store.counts(name), store.chapters(name)
     with store._database.writing() as connection:
-        recount(connection, name)
+        recount_stretches(connection, name)
     assert (store.counts(name), store.chapters(name)) == kept
     assert kept[0].total == 30
 
 
-def test_many_threads_share_a_store(store: Store) -> None:
+def test_many_threads_share_a_store(store: JobStore) -> None:
     begin(store, 100)
-    worker, done = Worker.here(), []
+    worker, done = JobWorker.here(), []
 
     def work() -> None:
         done.append(finish(store, worker))
@@ -540,7 +547,7 @@ def test_many_threads_share_a_store(store: Store) -> None:
     assert store.counts("j").done == 100
 
 
-def test_planning_redoing_and_working_at_once_get_along(store: Store) -> None:
+def test_planning_redoing_and_working_at_once_get_along(store: JobStore) -> None:
     begin(store, 40)
     failed: list[BaseException] = []
 
@@ -555,7 +562,7 @@ def test_planning_redoing_and_working_at_once_get_along(store: Store) -> None:
         return run
 
     def work() -> None:
-        worker = Worker.here()
+        worker = JobWorker.here()
         finish(store, worker)
         store.renew(worker)
         store.release(worker)
@@ -577,7 +584,7 @@ def test_planning_redoing_and_working_at_once_get_along(store: Store) -> None:
     assert failed == []
     counts = store.counts("j")
     with store._database.writing() as connection:
-        recount(connection, "j")
+        recount_stretches(connection, "j")
     assert store.counts("j") == counts
 
 
@@ -589,10 +596,10 @@ def test_a_store_is_made_where_it_is_wanted(form: str, tmp_path: Path) -> None:
     path = tmp_path / "a folder" / "50% & #1?.db"
     if "://" in form:
         path = path.with_name("jobs.db")
-    with Store(form.format(path)) as store:
+    with JobStore(form.format(path)) as store:
         store.add(a_job())
     assert path.exists()
-    with Store(form.format(path)) as store:
+    with JobStore(form.format(path)) as store:
         assert store.job("j") == a_job()
 
 
@@ -607,7 +614,7 @@ def test_a_store_is_made_where_it_is_wanted(form: str, tmp_path: Path) -> None:
 )
 def test_an_address_that_can_not_be_is_refused(url: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
-        Store(url)
+        JobStore(url)
     assert caught.value.field == "store"
 
 
@@ -616,7 +623,7 @@ def test_some_other_file_is_left_alone(tmp_path: Path) -> None:
     path.write_text("These are notes about a book, and no database at all. " * 20)
     before = path.read_bytes()
     with pytest.raises(InputError, match=r"notes\.txt is no job store but some other file"):
-        Store(str(path))
+        JobStore(str(path))
     assert path.read_bytes() == before
 
 
@@ -625,24 +632,24 @@ def test_some_other_database_is_left_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE jobs (title)")
     with pytest.raises(InputError, match="has a table 'jobs' that is not ours"):
-        Store(str(path))
+        JobStore(str(path))
 
 
 def test_a_folder_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be opened as a job store"):
-        Store(str(tmp_path))
+        JobStore(str(tmp_path))
 
 
 def test_a_place_that_can_not_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match=r"The folder of .*jobs\.db can't be made: Not a directory"):
-        Store(str(tmp_path / "file" / "below" / "jobs.db"))
+        JobStore(str(tmp_path / "file" / "below" / "jobs.db"))
 
 
 def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
-    with Store(str(tmp_path / "jobs.db")) as store:
+    with JobStore(str(tmp_path / "jobs.db")) as store:
         begin(store)
-        worker = Worker.here()
+        worker = JobWorker.here()
         stretch = claimed(store, worker)
         assert store.save(stretch, "p0", a_result(), seconds=1)
         _fill(store)
@@ -653,7 +660,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
     assert shutil.disk_usage(tmp_path).free > 0
 
 
-def _fill(store: Store) -> None:
+def _fill(store: JobStore) -> None:
     """SQLite may be told that there is no more room, which is what it says of a full disk too."""
     from sqlalchemy import event
 
@@ -665,7 +672,7 @@ def _fill(store: Store) -> None:
 
 def test_a_locked_store_is_waited_for_and_then_named(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
-    with Store(str(path), patience=0.05) as store, closing(sqlite3.connect(path)) as other:
+    with JobStore(str(path), patience=0.05) as store, closing(sqlite3.connect(path)) as other:
         begin(store)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="is locked by another program"):
@@ -677,9 +684,9 @@ def test_a_locked_store_is_waited_for_and_then_named(tmp_path: Path) -> None:
 
 def test_a_read_only_store_is_named(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
-    with Store(str(path)) as store:
+    with JobStore(str(path)) as store:
         begin(store)
-    with Store(f"sqlite:///file:{path}?mode=ro&uri=true") as store:
+    with JobStore(f"sqlite:///file:{path}?mode=ro&uri=true") as store:
         assert store.counts("j").waiting == 20
         with pytest.raises(StoreError, match="is read-only"):
             store.update("j", note="x")
@@ -687,11 +694,11 @@ def test_a_read_only_store_is_named(tmp_path: Path) -> None:
 
 def test_a_damaged_store_is_named(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
-    with Store(str(path)) as store:
+    with JobStore(str(path)) as store:
         begin(store, 100)
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\x55" * (len(whole) - 4096))
-    with pytest.raises(StoreError, match="is damaged"), Store(str(path)) as store:
+    with pytest.raises(StoreError, match="is damaged"), JobStore(str(path)) as store:
         store.plan("j", a_plan())
 
 
@@ -699,12 +706,12 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
     with pytest.raises(
         StoreError, match=r"database postgresql://ape:\*\*\*@127\.0\.0\.1:1/x can't be opened"
     ):
-        Store("postgresql://ape:secret@127.0.0.1:1/x")
+        JobStore("postgresql://ape:secret@127.0.0.1:1/x")
 
 
 def test_a_database_that_the_server_does_not_have_is_named(postgres: Postgres) -> None:
     with pytest.raises(StoreError, match=r'/nowhere can\'t be opened.*database "nowhere" does not exist'):
-        Store(postgres.url_of("nowhere"))
+        JobStore(postgres.url_of("nowhere"))
 
 
 def test_a_missing_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -712,14 +719,14 @@ def test_a_missing_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"pip install \"psycopg\[binary\]\""):
-        Store("postgresql://127.0.0.1/x")
+        JobStore("postgresql://127.0.0.1/x")
 
 
 def test_a_read_only_server_is_named(postgres: Postgres) -> None:
     url = postgres.fresh("frozen")
-    with Store(url) as store:
+    with JobStore(url) as store:
         begin(store)
-    with Store(f"{url}?options=-c%20default_transaction_read_only%3Don") as store:
+    with JobStore(f"{url}?options=-c%20default_transaction_read_only%3Don") as store:
         assert store.counts("j").waiting == 20
         with pytest.raises(StoreError, match="is read-only"):
             store.update("j", note="x")

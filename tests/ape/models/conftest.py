@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from ape.models import Model, WheelSource
+from ape.models import CatalogueModel, WheelSource
 
 # Three chunks of copying and one byte, so that there is a middle to be killed in.
 CONTENT = b"GGUF" + random.Random(1).randbytes((3 << 20) - 3)
-TINY = Model(
+TINY = CatalogueModel(
     name="tiny",
     source=WheelSource("tiny-model", "1.0", "tiny_model/tiny.gguf"),
     size=len(CONTENT),

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError, ModelError
-from ape.models import HubSource, Model, find, pull, resolve
-from ape.models.hub import pick
+from ape.models import CatalogueModel, HubSource, find_model, pull_model, resolve_model
+from ape.models.hub import pick_file
 from tests.ape.models.conftest import CONTENT, Starter, serve
 
 needs_the_extra = pytest.mark.skipif(
@@ -167,7 +167,7 @@ def test_without_the_extra_the_command_that_installs_it_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ModelError, match=r'needs a package more: `pip install "huggingface_hub>=1.0"`'):
-        resolve(text, cache=tmp_path)
+        resolve_model(text, cache=tmp_path)
 
 
 def test_a_file_that_is_here_needs_no_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -175,8 +175,11 @@ def test_a_file_that_is_here_needs_no_extra(monkeypatch: pytest.MonkeyPatch, tmp
     folder = tmp_path / "someone--Tiny-GGUF--main"
     folder.mkdir()
     (folder / "tiny-Q4_K_M.gguf").write_bytes(CONTENT)
-    assert resolve("someone/Tiny-GGUF", cache=tmp_path) == folder / "tiny-Q4_K_M.gguf"
-    assert pull(Model("x", HubSource("someone/Tiny-GGUF", "")), cache=tmp_path) == folder / "tiny-Q4_K_M.gguf"
+    assert resolve_model("someone/Tiny-GGUF", cache=tmp_path) == folder / "tiny-Q4_K_M.gguf"
+    assert (
+        pull_model(CatalogueModel("x", HubSource("someone/Tiny-GGUF", "")), cache=tmp_path)
+        == folder / "tiny-Q4_K_M.gguf"
+    )
 
 
 FILES = [
@@ -200,7 +203,7 @@ FILES = [
     ],
 )
 def test_one_file_is_picked(files: list[str], wanted: str, picked: str) -> None:
-    assert pick(files, wanted, repository="o/r") == picked
+    assert pick_file(files, wanted, repository="o/r") == picked
 
 
 @pytest.mark.parametrize(
@@ -221,11 +224,11 @@ def test_one_file_is_picked(files: list[str], wanted: str, picked: str) -> None:
 )
 def test_where_no_one_file_is_meant_the_choice_is_told(files: list[str], wanted: str, sentence: str) -> None:
     with pytest.raises(InputError) as caught:
-        pick(files, wanted, repository="o/r")
+        pick_file(files, wanted, repository="o/r")
     assert str(caught.value).startswith(sentence)
 
 
 def test_the_hubs_models_of_the_catalogue_are_one_file_each() -> None:
-    source = find("qwen2.5-7b").source
+    source = find_model("qwen2.5-7b").source
     assert isinstance(source, HubSource)
-    assert pick([source.file], source.file, repository=source.repository) == source.file
+    assert pick_file([source.file], source.file, repository=source.repository) == source.file

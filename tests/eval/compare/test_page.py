@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ape.verdict import Finding, Severity
-from eval.compare import Compared, Outcome, System, ready
-from eval.compare.blocks import as_data, cut
-from eval.compare.manifest import manifest_of
-from eval.compare.page import write_page
-from eval.judge import Judged, Judgement, Verdict, pairs_of
-from eval.preference.analysis import analyse
-from eval.preference.vote import SHUFFLED, Choice, Vote
-from tests.ape.report.browser import Browser, Tab, chromium, find_chromium
-from tests.eval.compare.invented import BETTER, HUMAN, MT, SOURCES, compared, data
+from ape.passage.result import Finding, Severity
+from eval.compare import ParagraphOutcome, System, SystemComparison, ready_system
+from eval.compare.manifest import build_manifest
+from eval.compare.page import write_comparison_page
+from eval.compare.page_data import edit_pieces, script_json
+from eval.human.analysis.analysis import analyse_votes
+from eval.human.vote import SHUFFLED_SYSTEM, Choice, Vote
+from eval.judge import Judgement, PairJudgements, Verdict, pairs_from_corpus
+from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.eval.compare.comparison_factory import BETTER, HUMAN, MT, SOURCES, compared, data
 
 HOSTILE = (
     "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
@@ -50,22 +50,24 @@ def hostile_page(path: Path) -> Path:
     )
     finding = Finding(HOSTILE, Severity.REJECT, HOSTILE, 1)
     outcomes = tuple(
-        Outcome(mt, "rejected", (finding,))
+        ParagraphOutcome(mt, "rejected", (finding,))
         if place == 1
-        else Outcome(text, "edited" if text != mt else "unchanged")
+        else ParagraphOutcome(text, "edited" if text != mt else "unchanged")
         for place, (mt, text) in enumerate(
             zip(over.mts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True)
         )
     )
     model = System(f"model {HOSTILE}", "model", outcomes, {"given": HOSTILE})
-    found = compared(model, ready("copy", over.mts, over, given="@c"), over=over)
-    write_page(found, path, manifest=manifest_of(found, command=["ape", HOSTILE], files=[]), title=HOSTILE)
+    found = compared(model, ready_system("copy", over.mts, over, given="@c"), over=over)
+    write_comparison_page(
+        found, path, manifest=build_manifest(found, command=["ape", HOSTILE], files=[]), title=HOSTILE
+    )
     return path
 
 
-def page_of(found: Compared, folder: Path) -> str:
+def page_of(found: SystemComparison, folder: Path) -> str:
     path = folder / "report.html"
-    write_page(found, path, manifest=manifest_of(found, command=["ape"], files=[]))
+    write_comparison_page(found, path, manifest=build_manifest(found, command=["ape"], files=[]))
     return path.read_text(encoding="utf-8")
 
 
@@ -137,19 +139,19 @@ def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
 )
 def test_the_intervals_of_wins_say_what_they_are(tmp_path: Path, times: int, told: str) -> None:
     over = data(times=times)
-    page = page_of(compared(ready("better", BETTER * times, over, given="@b"), over=over), tmp_path)
+    page = page_of(compared(ready_system("better", BETTER * times, over, given="@b"), over=over), tmp_path)
     assert f"the 95% interval (Wilson, {told})" in page
     assert "95%; of scores and differences by bootstrap over" in page
 
 
-def with_votes(*votes: Vote) -> Compared:
+def with_votes(*votes: Vote) -> SystemComparison:
     beside = {"metrics": {}, "texts_checked": True}
-    return replace(compared(), voted=analyse(votes, samples=100).to_dict() | beside)
+    return replace(compared(), voted=analyse_votes(votes, samples=100).to_dict() | beside)
 
 
 def failing(rater: str) -> list[Vote]:
     """A vote, and so many for shuffled texts that the rater is flagged."""
-    spam = [Vote(f"s{at}", rater, "worse", SHUFFLED, "second", kind="spam") for at in range(6)]
+    spam = [Vote(f"s{at}", rater, "worse", SHUFFLED_SYSTEM, "second", kind="spam") for at in range(6)]
     return [Vote("i1", rater, "better", "worse", "first"), *spam]
 
 
@@ -169,23 +171,23 @@ def test_one_vote_of_one_rater_is_told_in_the_singular(tmp_path: Path) -> None:
 
 def test_the_agreement_of_a_judge_has_its_intervals(tmp_path: Path) -> None:
     found = compared()
-    pairs = pairs_of(found.results.corpus, [("better", "worse")])
+    pairs = pairs_from_corpus(found.results.corpus, [("better", "worse")])
     ours: tuple[Choice, ...] = ("first", "first", "second", "second")
     theirs: tuple[Choice, ...] = ("first", "first", "second", "first")
     verdicts: dict[str, Judgement] = {
         pair.id: Verdict(one, ()) for pair, one in zip(pairs, ours, strict=True)
     }
     votes = [Vote(pair.id, "ada", "better", "worse", one) for pair, one in zip(pairs, theirs, strict=True)]
-    judged = Judged(pairs, {}, verdicts, "judge_pairs|test").beside(votes).to_dict()
+    judged = PairJudgements(pairs, {}, verdicts, "judge_pairs|test").beside(votes).to_dict()
     low, high = judged["agreement"]["kappa_interval"]
     page = page_of(replace(found, judged={"given": "a judge", **judged}), tmp_path)
     assert f"Cohen’s κ 0.50 [{low:.2f}, {high:.2f}]." in page
 
 
 def test_pieces_joined_are_the_text() -> None:
-    pieces = cut(MT[0], BETTER[0], "en")
+    pieces = edit_pieces(MT[0], BETTER[0], "en")
     assert "".join(one if isinstance(one, str) else one[0] for one in pieces) == BETTER[0]
 
 
 def test_data_never_ends_the_element_that_holds_it() -> None:
-    assert "<" not in as_data({HOSTILE: [HOSTILE, "<!--"]})
+    assert "<" not in script_json({HOSTILE: [HOSTILE, "<!--"]})

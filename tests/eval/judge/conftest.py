@@ -13,7 +13,7 @@ import pytest
 
 from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy
-from eval.judge import Asking, Pair
+from eval.judge import JudgeOptions, JudgePair
 from tests.scripted import Move, Say, ScriptedServer
 
 GOOD = "He put the kettle on and sat down by the window, number {}."
@@ -64,10 +64,10 @@ def biased(share: float) -> Callable[[dict[str, Any], int], Move]:
     return script
 
 
-def pairs(number: int, *, source: str | None = "Il mit la bouilloire, numéro {}.") -> list[Pair]:
+def pairs(number: int, *, source: str | None = "Il mit la bouilloire, numéro {}.") -> list[JudgePair]:
     """A good text and a bad one, the good one second in every other pair."""
     return [
-        Pair(
+        JudgePair(
             id=f"p{at}",
             source=source and source.format(at),
             first=(GOOD if at % 2 else BAD).format(at),
@@ -90,6 +90,6 @@ async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
 
 
 @pytest.fixture
-def asking(tmp_path: Path) -> Asking:
+def asking(tmp_path: Path) -> JudgeOptions:
     """Answers are kept in a folder of the test."""
-    return Asking(cache=tmp_path / "answers")
+    return JudgeOptions(cache=tmp_path / "answers")

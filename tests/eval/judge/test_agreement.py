@@ -6,31 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.ab.trial import Item, Passage, Trial
+from eval.human.trial import Trial, TrialItem, TrialPassage
+from eval.human.vote import Choice, Vote
 from eval.judge import (
-    Agreement,
-    Judged,
+    JudgeAgreement,
     Judgement,
-    NoVotes,
+    NoHumanVotes,
+    PairJudgements,
     Unscored,
     Verdict,
-    agreement,
-    by_passage,
-    pairs_in,
+    judge_agreement,
+    pairs_from_trial,
+    votes_by_passage,
 )
-from eval.metric import Unmeasured
-from eval.preference.vote import Choice, Vote
-from eval.significance import Interval
+from eval.metrics.metric import Unmeasured
+from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.judge.conftest import pairs
 
 
-def judged(*verdicts: Choice | Judgement) -> Judged:
+def judged(*verdicts: Choice | Judgement) -> PairJudgements:
     given = pairs(len(verdicts))
     found: dict[str, Judgement] = {
         pair.id: Verdict(one, ()) if isinstance(one, str) else one
         for pair, one in zip(given, verdicts, strict=True)
     }
-    return Judged(tuple(given), {}, found, "judge_pairs|test")
+    return PairJudgements(tuple(given), {}, found, "judge_pairs|test")
 
 
 def vote(item: str, winner: str | None, rater: str = "r", *, swapped: bool = False) -> Vote:
@@ -39,8 +39,8 @@ def vote(item: str, winner: str | None, rater: str = "r", *, swapped: bool = Fal
     return Vote(item, rater, *systems, choice)
 
 
-def agreed(found: Agreement | NoVotes) -> Agreement:
-    assert isinstance(found, Agreement)
+def agreed(found: JudgeAgreement | NoHumanVotes) -> JudgeAgreement:
+    assert isinstance(found, JudgeAgreement)
     return found
 
 
@@ -53,10 +53,10 @@ def test_agreement_is_about_systems_and_not_about_places() -> None:
         vote("p2", "good"),
         vote("p3", "bad", swapped=True),
     ]
-    found = agreed(agreement(ours, votes))
+    found = agreed(judge_agreement(ours, votes))
     assert (found.share.successes, found.share.trials) == (3, 4)
     # By hand: they agree on 3 of 4; by chance on 2/4·3/4 + 2/4·1/4 = 1/2; so κ = (3/4 − 1/2)/(1/2).
-    assert isinstance(found.kappa, Interval)
+    assert isinstance(found.kappa, ConfidenceInterval)
     assert found.kappa.value == pytest.approx(0.5)
     assert found.share.wilson.low == pytest.approx(0.3006, abs=1e-4)  # Wilson of 3/4, by hand
     assert "agrees with people on 3 of 4 pairs, 75%" in str(found)
@@ -71,7 +71,7 @@ def test_the_majority_of_raters_is_what_people_say() -> None:
         vote("p1", "good", "a"),
         vote("p1", "bad", "b"),
     ]
-    found = agreed(agreement(ours, votes))
+    found = agreed(judge_agreement(ours, votes))
     assert (found.share.successes, found.share.trials, found.tied) == (1, 1, 1)
     assert (found.votes, found.raters) == (5, 3)
 
@@ -79,7 +79,7 @@ def test_the_majority_of_raters_is_what_people_say() -> None:
 def test_ties_and_what_is_unscored_are_left_out_and_told() -> None:
     ours = judged("second", "tie", Unscored("order_flip"), "second")
     votes = [vote("p0", None), vote("p1", "good"), vote("p2", "good"), vote("p3", "bad")]
-    found = agreed(agreement(ours, votes))
+    found = agreed(judge_agreement(ours, votes))
     assert (found.share.trials, found.tied, found.unscored) == (1, 2, 1)
     assert "2 ties, 1 without a verdict" in str(found)
     assert isinstance(found.kappa, Unmeasured)
@@ -89,8 +89,8 @@ def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
     ours = judged("second")
     spam = Vote("p0", "r", "bad", "good", "first", kind="spam")
     other = Vote("p0", "r", "bad", "third", "first")
-    assert agreement(ours, [spam]) == NoVotes()
-    assert str(agreement(ours, [spam, other])) == "none of the human votes is on a pair that was judged"
+    assert judge_agreement(ours, [spam]) == NoHumanVotes()
+    assert str(judge_agreement(ours, [spam, other])) == "none of the human votes is on a pair that was judged"
 
 
 def test_where_nobody_voted_the_verdicts_say_so() -> None:
@@ -98,7 +98,7 @@ def test_where_nobody_voted_the_verdicts_say_so() -> None:
     assert str(ours.agreement) == "there are no human votes to compare with"
     assert ours.to_dict()["agreement"]["not_applicable"] == "there are no human votes to compare with"
     assert ours.beside([vote("p0", "good")]).to_dict()["agreement"]["share"] == 1.0
-    assert str(agreement(judged("tie"), [vote("p0", "good")])).startswith("there is no pair that both")
+    assert str(judge_agreement(judged("tie"), [vote("p0", "good")])).startswith("there is no pair that both")
 
 
 def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:
@@ -107,15 +107,17 @@ def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:
         name="test",
         seed=1,
         systems=("bad", "good"),
-        passages=(Passage("c1:1-2", 2, ("Un.", "Deux."), language="fr"), Passage("c1:3", 1)),
+        passages=(TrialPassage("c1:1-2", 2, ("Un.", "Deux."), language="fr"), TrialPassage("c1:3", 1)),
         items=(
-            Item("i7", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two."))),
-            Item("i8", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two.")), "repeat", "i7"),
-            Item("i9", "c1:3", ("good", "bad"), (("Three.",), ("A three.",))),
+            TrialItem("i7", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two."))),
+            TrialItem(
+                "i8", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two.")), "repeat", "i7"
+            ),
+            TrialItem("i9", "c1:3", ("good", "bad"), (("Three.",), ("A three.",))),
         ),
         target_language="en",
     )
-    found = pairs_in(trial)
+    found = pairs_from_trial(trial)
     assert [pair.id for pair in found] == ["i7", "i9"]
     assert found[0].source == "Un.\n\nDeux."
     assert (found[0].second, found[0].second_system, found[0].source_language) == (
@@ -125,9 +127,9 @@ def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:
     )
     assert found[1].source is None
     votes = [vote("i7", "good"), vote("i9", "bad", swapped=True)]
-    assert [one.item for one in by_passage(votes, trial)] == ["c1:1-2", "c1:3"]
-    ours = Judged(found, {}, {"i7": Verdict("second", ()), "i9": Verdict("first", ())}, "judge")
-    assert agreed(agreement(ours, votes)).share.successes == 1
+    assert [one.item for one in votes_by_passage(votes, trial)] == ["c1:1-2", "c1:3"]
+    ours = PairJudgements(found, {}, {"i7": Verdict("second", ()), "i9": Verdict("first", ())}, "judge")
+    assert agreed(judge_agreement(ours, votes)).share.successes == 1
 
 
 @given(
@@ -137,7 +139,7 @@ def test_every_pair_with_votes_is_agreed_on_or_not_or_left_out(
     said: list[tuple[str | None, Choice]],
 ) -> None:
     ours = judged(*(choice for _, choice in said))
-    found = agreement(ours, [vote(f"p{at}", winner) for at, (winner, _) in enumerate(said)])
-    if isinstance(found, Agreement):
+    found = judge_agreement(ours, [vote(f"p{at}", winner) for at, (winner, _) in enumerate(said)])
+    if isinstance(found, JudgeAgreement):
         assert found.share.trials + found.tied + found.unscored == len(said)
         assert 0 <= found.share.wilson.low <= found.share.rate <= found.share.wilson.high <= 1

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from eval.corpus import Corpus
-from eval.metric import Counted, Mark, Unmeasured
+from eval.corpus.corpus import Corpus
+from eval.metrics.metric import Mark, MetricCounts, Unmeasured
+from eval.metrics.sacrebleu import Bleu
+from eval.metrics.scoring import EvaluationResults, ResamplingOptions, measure_systems
 from eval.report import write_report
-from eval.report.marked import Piece, differences, pieces
-from eval.report.moved import moved_most
-from eval.report.page import number, p_value, signed
-from eval.report.plots import Span, plot
-from eval.scoring import Resampling, Results, measure
-from eval.standard.sacre import Bleu
-from tests.eval.report.invented import GOOD, POOR, Pronouns, corpus
+from eval.report.page import format_number, format_p_value, format_signed
+from eval.report.plots import ScoreInterval, score_plot
+from eval.report.score_influence import most_influential_rows
+from eval.report.text_marks import ReportPiece, difference_marks, split_at_marks
+from tests.eval.report.results_factory import GOOD, POOR, Pronouns, corpus
 
 
 class _Page(HTMLParser):
@@ -44,9 +44,9 @@ class _Page(HTMLParser):
         self.text += data
 
 
-def results(baseline: str = "<poor>") -> Results:
-    how = Resampling("document", baseline, 200, 1)
-    return measure(corpus(), [Bleu(), Pronouns()], resampling=how)
+def results(baseline: str = "<poor>") -> EvaluationResults:
+    how = ResamplingOptions("document", baseline, 200, 1)
+    return measure_systems(corpus(), [Bleu(), Pronouns()], resampling=how)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_what_could_not_be_measured_says_why(tmp_path: Path) -> None:
     whole = corpus()
     bare = replace(whole, documents=tuple(replace(one, references=()) for one in whole.documents))
     path = tmp_path / "report.html"
-    write_report(measure(bare, [Bleu()], resampling=Resampling("document", "", 100, 1)), path)
+    write_report(measure_systems(bare, [Bleu()], resampling=ResamplingOptions("document", "", 100, 1)), path)
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "bleu is not applicable: there is no reference." in text
     assert "nan" not in text.lower().split()
@@ -138,7 +138,7 @@ class Picky:
     name: str = "picky"
     higher_is_better: bool = True
 
-    def count(self, corpus: Corpus, system: str) -> Counted | Unmeasured:
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         if system == "good":
             return Pronouns().count(corpus, system)
         return Unmeasured("it says nothing" if system == "silent" else "it shouts")
@@ -149,7 +149,9 @@ def test_every_reason_is_told_with_its_systems(tmp_path: Path) -> None:
     for name in ("loud", "silent"):
         whole = whole.with_system(name, [one.outputs["good"] for one in whole.documents])
     path = tmp_path / "report.html"
-    write_report(measure(whole, [Picky()], resampling=Resampling("document", "", 100, 1)), path)
+    write_report(
+        measure_systems(whole, [Picky()], resampling=ResamplingOptions("document", "", 100, 1)), path
+    )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "picky of <poor>, loud is not applicable: it shouts." in text
     assert "picky of silent is not applicable: it says nothing." in text
@@ -157,7 +159,10 @@ def test_every_reason_is_told_with_its_systems(tmp_path: Path) -> None:
 
 def test_a_score_without_an_interval_says_why_and_its_categories_are_drawn(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    write_report(measure(corpus(1), [Pronouns()], resampling=Resampling("document", "<poor>", 100, 1)), path)
+    write_report(
+        measure_systems(corpus(1), [Pronouns()], resampling=ResamplingOptions("document", "<poor>", 100, 1)),
+        path,
+    )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert (
         "pronouns has no interval and no test: there are only 2 documents, and chance can't be told" in text
@@ -168,43 +173,46 @@ def test_a_score_without_an_interval_says_why_and_its_categories_are_drawn(tmp_p
 # --- passages ------------------------------------------------------------------------------------------------------
 
 
-def counted(system: str) -> Counted:
+def counted(system: str) -> MetricCounts:
     found = Pronouns().count(corpus(1), system)
-    assert isinstance(found, Counted)
+    assert isinstance(found, MetricCounts)
     return found
 
 
 def test_the_passage_that_lost_most_is_found() -> None:
     # "It gave him" for "He gave her" and others lose; by hand: without segment 3 of chapter 2 ("It sank") the share
     # of a system with 3 of 9 would rise to 3 of 8.
-    (first, *_) = moved_most(corpus(1), counted("<poor>"), None, most=10, up=False)
+    (first, *_) = most_influential_rows(corpus(1), counted("<poor>"), None, most=10, up=False)
     assert first.by < 0
     assert first.segment is not None
     lost = [
         (one.document, one.segment)
-        for one in moved_most(corpus(1), counted("<poor>"), None, most=10, up=False)
+        for one in most_influential_rows(corpus(1), counted("<poor>"), None, most=10, up=False)
     ]
     assert (1, 2) in lost
     assert (1, 0) not in lost
 
 
 def test_against_a_baseline_only_passages_that_differ_move_the_score() -> None:
-    up = moved_most(corpus(1), counted("good"), counted("<poor>"), most=10, up=True)
+    up = most_influential_rows(corpus(1), counted("good"), counted("<poor>"), most=10, up=True)
     assert up
     assert all(GOOD[one.document][one.segment or 0] != POOR[one.document][one.segment or 0] for one in up)
-    assert moved_most(corpus(1), counted("good"), counted("good"), most=10, up=True) == []
+    assert most_influential_rows(corpus(1), counted("good"), counted("good"), most=10, up=True) == []
     assert [one.by for one in up] == sorted((one.by for one in up), reverse=True)
 
 
 def test_pieces_joined_give_the_text_back() -> None:
     marks = [Mark("d", 0, "output", *span, "lost", "n") for span in ((4, 6), (5, 9), (0, 2), (8, 8), (9, 99))]
-    found = list(pieces("she said no", marks))
+    found = list(split_at_marks("she said no", marks))
     assert "".join(piece.text for piece in found) == "she said no"
-    assert [piece for piece in found if piece.kind] == [Piece("sh", "lost", "n"), Piece("sa", "lost", "n")]
+    assert [piece for piece in found if piece.kind] == [
+        ReportPiece("sh", "lost", "n"),
+        ReportPiece("sa", "lost", "n"),
+    ]
 
 
 def test_differences_mark_both_sides() -> None:
-    ours, theirs = differences("He left at dawn.", "She left at dawn.", "en")
+    ours, theirs = difference_marks("He left at dawn.", "She left at dawn.", "en")
     assert [(mark.start, mark.end) for mark in ours] == [(0, 2)]
     assert [(mark.start, mark.end) for mark in theirs] == [(0, 3)]
 
@@ -213,7 +221,9 @@ def test_differences_mark_both_sides() -> None:
 
 
 def test_a_plot_keeps_order_and_stays_in_its_box() -> None:
-    drawn = plot("bleu", {"a": Span(20, 18, 22), "b": Span(30, 29, 31), "c": None}, baseline="a")
+    drawn = score_plot(
+        "bleu", {"a": ScoreInterval(20, 18, 22), "b": ScoreInterval(30, 29, 31), "c": None}, baseline="a"
+    )
     assert drawn is not None
     first, second, third = drawn.lines
     assert 0 < first.start < first.x < first.end < second.start < second.x < second.end < 1000
@@ -222,20 +232,24 @@ def test_a_plot_keeps_order_and_stays_in_its_box() -> None:
 
 
 def test_a_plot_of_one_point_stands_in_the_middle() -> None:
-    drawn = plot("bleu", {"a": Span(0, 0, 0)})
+    drawn = score_plot("bleu", {"a": ScoreInterval(0, 0, 0)})
     assert drawn is not None
     assert drawn.lines[0].x == 500
 
 
 def test_no_score_is_no_plot() -> None:
-    assert plot("bleu", {"a": None}) is None
+    assert score_plot("bleu", {"a": None}) is None
 
 
 def test_numbers_are_written_as_papers_do() -> None:
-    assert (number(27.666), number(0.51234), signed(-1.5), signed(0.25)) == (
+    assert (format_number(27.666), format_number(0.51234), format_signed(-1.5), format_signed(0.25)) == (
         "27.67",
         "0.5123",
         "−1.50",
         "+0.2500",
     )
-    assert (p_value(0.0004), p_value(0.0421), p_value(1.0)) == ("p < .001", "p = .042", "p = 1.000")
+    assert (format_p_value(0.0004), format_p_value(0.0421), format_p_value(1.0)) == (
+        "p < .001",
+        "p = .042",
+        "p = 1.000",
+    )

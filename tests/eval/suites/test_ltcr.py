@@ -9,8 +9,8 @@ import pytest
 
 from ape.errors import InputError
 from eval.suites.ltcr import LtcrSuite
-from eval.suites.outputs import REFERENCES
-from tests.eval.ltcr.conftest import LookedUp, Spaced
+from eval.suites.outputs import REFERENCES_LABEL
+from tests.eval.metrics.ltcr.conftest import LookedUp, Spaced
 
 SUITE = LtcrSuite(aligner=LookedUp(), annotator=Spaced())
 
@@ -37,7 +37,7 @@ def test_a_word_translated_in_two_ways_costs_consistency(data: Path, tmp_path: P
     (table,) = SUITE.run(data, {"ours": path}).tables
     ours, references = table.rows[:2]
     assert (ours.cells["L-Anno"], references.cells["L-Anno"]) == (0, 100)
-    assert references.name == REFERENCES
+    assert references.name == REFERENCES_LABEL
     assert references.cells["BLEU"] == pytest.approx(100)
 
 

@@ -13,23 +13,23 @@ from typing import Any
 import pytest
 
 from ape.errors import InputError
-from finetune.data.build import Built, build
-from finetune.data.choose import MADE, within_percentiles
-from finetune.data.dataset import read_examples, write_examples
-from finetune.data.inputs import Inputs
-from finetune.data.manifest import manifest_of
-from finetune.data.paragraph import Paragraph
-from finetune.data.recipe import Recipe
-from finetune.data.report import write_report
-from finetune.data.scores import aggregated_bleu
-from finetune.data.tokens import Estimate
-from tests.finetune.data.tale import paragraph, paragraphs
+from finetune.data.build import TrainingSet, build_training_set
+from finetune.data.dataset import read_dataset, write_dataset
+from finetune.data.inputs import BuildInputs
+from finetune.data.manifest import make_manifest
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.recipe import DataRecipe
+from finetune.data.report import write_data_report
+from finetune.data.selection import IDENTITY_SUFFIX, filter_by_bleu_percentiles
+from finetune.data.sentence_bleu import aggregate_bleu
+from finetune.data.token_counter import EstimatedTokenCounter
+from tests.finetune.data.sample_text import paragraph, paragraphs
 
 
-def built(found: Sequence[Paragraph], *, off: Sequence[str] = (), **settings: Any) -> Built:
+def built(found: Sequence[TrainingParagraph], *, off: Sequence[str] = (), **settings: Any) -> TrainingSet:
     # Without the statistics of letters, which take most of the time.
-    recipe = Recipe.model_validate({"off": ["language", *off], **settings})
-    return build(found, recipe, counter=Estimate())
+    recipe = DataRecipe.model_validate({"off": ["language", *off], **settings})
+    return build_training_set(found, recipe, counter=EstimatedTokenCounter())
 
 
 def test_every_paragraph_is_accounted_for() -> None:
@@ -59,10 +59,10 @@ def test_no_book_and_no_near_repeat_is_on_two_sides() -> None:
 def test_percentiles_are_of_each_language_pair() -> None:
     french = [paragraph(n) for n in range(100)]
     german = [replace(one, id=f"de{one.id}", source_language="de", mt=one.human) for one in french]
-    kept = within_percentiles([*french, *german], Recipe())
+    kept = filter_by_bleu_percentiles([*french, *german], DataRecipe())
     assert Counter(one.pair for one in kept)["de-en"] == 100  # all are alike, so none is at the rim
-    scores = sorted(map(aggregated_bleu, french))
-    left = [aggregated_bleu(one) for one in kept if one.pair == "fr-en"]
+    scores = sorted(map(aggregate_bleu, french))
+    left = [aggregate_bleu(one) for one in kept if one.pair == "fr-en"]
     assert min(left) >= scores[9]
     assert max(left) <= scores[90]
     assert len(left) < 100
@@ -73,7 +73,9 @@ def test_a_share_of_the_training_set_is_good_as_it_is() -> None:
     identities = [one for one in result.splits["train"] if one.kind == "identity"]
     assert len(identities) == pytest.approx(0.1 * len(result.splits["train"]), abs=1)
     assert all(one.mt == one.human for one in identities)
-    assert not any(one.id.endswith(MADE) for one in identities)  # there are enough that the person left alone
+    assert not any(
+        one.id.endswith(IDENTITY_SUFFIX) for one in identities
+    )  # there are enough that the person left alone
 
 
 def test_identities_are_made_of_human_versions_where_none_was_left_alone() -> None:
@@ -82,9 +84,9 @@ def test_identities_are_made_of_human_versions_where_none_was_left_alone() -> No
     identities = [one for one in result.splits["train"] if one.kind == "identity"]
     assert len(identities) == pytest.approx(0.2 * len(result.splits["train"]), abs=1)
     humans = {one.human for one in found}
-    assert all(one.id.endswith(MADE) and one.mt == one.human in humans for one in identities)
+    assert all(one.id.endswith(IDENTITY_SUFFIX) and one.mt == one.human in humans for one in identities)
     edited = {one.id for one in result.splits["train"] if one.kind == "edit"}
-    spare = [one for one in identities if one.id.removesuffix(MADE) not in edited]
+    spare = [one for one in identities if one.id.removesuffix(IDENTITY_SUFFIX) not in edited]
     assert spare  # those that the percentiles took are used first
 
 
@@ -219,9 +221,11 @@ def test_the_same_seed_gives_the_same_manifest_and_another_gives_another(tmp_pat
     found = paragraphs(80, books=10)
     texts = []
     for seed in (1, 1, 2):
-        recipe = Recipe(seed=seed, off=("language",))
-        result = build(found, recipe, counter=Estimate())
-        manifest = manifest_of(result, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=["CC0"])
+        recipe = DataRecipe(seed=seed, off=("language",))
+        result = build_training_set(found, recipe, counter=EstimatedTokenCounter())
+        manifest = make_manifest(
+            result, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=["CC0"]
+        )
         texts.append(json.dumps(manifest, sort_keys=True))
     assert texts[0] == texts[1] != texts[2]
 
@@ -229,14 +233,16 @@ def test_the_same_seed_gives_the_same_manifest_and_another_gives_another(tmp_pat
 def test_what_is_written_is_read_again_and_the_report_is_safe(tmp_path: Path) -> None:
     found = paragraphs(60, books=6)
     found[1] = replace(found[1], mt=found[1].mt + " <script>alert(1)</script>")
-    recipe = Recipe(off=("language", "percentile"))
-    result = build(found, recipe, counter=Estimate())
-    manifest = manifest_of(result, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=[])
-    write_examples(tmp_path / "set", result.splits, manifest)
-    again = read_examples(tmp_path / "set")
+    recipe = DataRecipe(off=("language", "percentile"))
+    result = build_training_set(found, recipe, counter=EstimatedTokenCounter())
+    manifest = make_manifest(
+        result, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[]
+    )
+    write_dataset(tmp_path / "set", result.splits, manifest)
+    again = read_dataset(tmp_path / "set")
     assert {side: list(again[side]) for side in result.splits} == result.splits
     assert again.manifest["splits"]["train"]["examples"] == len(result.splits["train"])
-    write_report(tmp_path / "report.html", result, manifest)
+    write_data_report(tmp_path / "report.html", result, manifest)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert page.count("<article") == 12
@@ -250,9 +256,11 @@ def test_stutters_come_on_top_and_are_told(tmp_path: Path) -> None:
     assert more.splits["train"][:40] == plain.splits["train"]
     assert len(stutters) == len(more.splits["train"]) - 40 == 10
     assert more.splits["dev"] == plain.splits["dev"]
-    recipe = Recipe.model_validate({"off": ["language"], "sample": 40, "stutter_share": 0.2})
-    manifest = manifest_of(more, inputs=Inputs(), recipe=recipe, counter=Estimate(), licences=[])
-    write_report(tmp_path / "report.html", more, manifest)
+    recipe = DataRecipe.model_validate({"off": ["language"], "sample": 40, "stutter_share": 0.2})
+    manifest = make_manifest(
+        more, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[]
+    )
+    write_data_report(tmp_path / "report.html", more, manifest)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "20% made to stutter" in page
 

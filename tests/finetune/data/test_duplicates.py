@@ -7,8 +7,15 @@ from itertools import combinations
 
 import pytest
 
-from finetune.data.duplicates import Index, jaccard, shingles, unlike, without_near_repeats, without_repeats
-from tests.finetune.data.tale import paragraph, paragraphs
+from finetune.data.duplicates import (
+    NearDuplicateIndex,
+    drop_duplicates,
+    drop_near_duplicates,
+    drop_overlapping,
+    jaccard,
+    shingles,
+)
+from tests.finetune.data.sample_text import paragraph, paragraphs
 
 
 def plain_jaccard(one: str, other: str) -> float:
@@ -27,7 +34,7 @@ def test_jaccard_of_hashes_is_that_of_the_strings() -> None:
 
 def test_a_changed_word_is_a_near_repeat_and_another_paragraph_is_none() -> None:
     one = paragraph(1)
-    index = Index(0.8)
+    index = NearDuplicateIndex(0.8)
     index.add(one.source)
     assert one.source.replace("le ", "les ", 1) in index
     assert one.source.upper() in index
@@ -36,14 +43,14 @@ def test_a_changed_word_is_a_near_repeat_and_another_paragraph_is_none() -> None
 
 def test_short_texts_are_never_near_repeats() -> None:
     short = [replace(paragraph(n), source="Il fit signe que oui.") for n in range(3)]
-    assert without_near_repeats(short, likeness=0.8) == short
+    assert drop_near_duplicates(short, likeness=0.8) == short
 
 
 def test_the_first_of_repeats_stays() -> None:
     one, other = paragraph(1), paragraph(2)
     again = replace(one, id="again", source=one.source.upper(), mt=one.mt + " ")
-    assert without_repeats([one, other, again]) == [one, other]
-    assert without_near_repeats([one, other, again], likeness=0.8) == [one, other]
+    assert drop_duplicates([one, other, again]) == [one, other]
+    assert drop_near_duplicates([one, other, again], likeness=0.8) == [one, other]
 
 
 def test_what_is_nearly_on_the_other_side_is_found_by_source_or_by_human_version() -> None:
@@ -52,7 +59,7 @@ def test_what_is_nearly_on_the_other_side_is_found_by_source_or_by_human_version
         dev[3], id="s", mt="Other.", humans=(("t", "Another text of more than forty characters, so."),)
     )
     by_human = replace(dev[7], id="h", source="Un texte tout autre, de plus de quarante caractères, donc.")
-    assert unlike([*train, by_source, by_human], dev, likeness=0.8) == train
+    assert drop_overlapping([*train, by_source, by_human], dev, likeness=0.8) == train
 
 
 @pytest.mark.parametrize(
@@ -68,12 +75,12 @@ def test_a_sentence_in_characters_that_say_more_than_letters_is_no_commonplace(s
     mine = replace(paragraph(1), source=source)
     theirs = replace(paragraph(2), source=source[:8] + source[9:])
     other = replace(paragraph(3), source="他们在春天卖掉了那条船，再也没有谁提起过这件事情。")
-    assert unlike([mine, other], [theirs], likeness=0.8) == [other]
-    assert without_near_repeats([mine, theirs, other], likeness=0.8) == [mine, other]
+    assert drop_overlapping([mine, other], [theirs], likeness=0.8) == [other]
+    assert drop_near_duplicates([mine, theirs, other], likeness=0.8) == [mine, other]
 
 
 def test_the_same_source_with_the_same_mt_is_on_both_sides_however_short() -> None:
     mine, theirs = (replace(paragraph(n), source="他点了点头。", mt="He nodded.") for n in (1, 2))
-    assert unlike([mine], [theirs], likeness=0.8) == []
+    assert drop_overlapping([mine], [theirs], likeness=0.8) == []
     other = replace(mine, mt="He nodded his head.")
-    assert unlike([other], [theirs], likeness=0.8) == [other]
+    assert drop_overlapping([other], [theirs], likeness=0.8) == [other]

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from finetune.data.inputs import Inputs, read_inputs
-from finetune.data.paragraph import Paragraph
-from finetune.data.raw_books import alignment_of, remarks_on
-from finetune.data.recipe import RawBook, make_recipe
-from finetune.data.rows import Languages
-from tests.ape.books.making import make_epub
-from tests.finetune.data.align.doubles import Bag
-from tests.finetune.data.align.test_align import HUMAN, MT, SOURCE
+from finetune.data.inputs import BuildInputs, read_inputs
+from finetune.data.paragraph import TrainingParagraph
+from finetune.data.raw_books import alignment_remarks, summarise_alignment
+from finetune.data.recipe import RawBook, make_data_recipe
+from finetune.data.row_reader import DefaultLanguages
+from tests.ape.books.book_factory import make_epub
+from tests.finetune.data.alignment.fake_encoder import Bag
+from tests.finetune.data.alignment.test_book_alignment import HUMAN, MT, SOURCE
 
 # Leaves out the second paragraph.
 GAPS = [MT[0], MT[2]]
@@ -29,8 +29,10 @@ def book(tmp_path: Path) -> RawBook:
     return RawBook(name="mill", source=tmp_path / "src.txt", mt=tmp_path / "mt.txt", humans=humans)
 
 
-def read(*books: RawBook, languages: Languages | None = None, cut: int | None = None) -> list[Paragraph]:
-    inputs = Inputs(books=books, languages=languages or Languages("fr", "en"))
+def read(
+    *books: RawBook, languages: DefaultLanguages | None = None, cut: int | None = None
+) -> list[TrainingParagraph]:
+    inputs = BuildInputs(books=books, languages=languages or DefaultLanguages("fr", "en"))
     return read_inputs(inputs, rows_as_book=cut, encoder=Bag())
 
 
@@ -49,7 +51,7 @@ def test_a_translator_who_has_nothing_for_a_paragraph_is_not_among_its_versions(
 def test_what_each_translator_left_out_is_told(book: RawBook) -> None:
     alone = book.model_copy(update={"name": "hasty", "humans": {"haste": book.humans["haste"]}})
     found = read(book, alone)
-    told = alignment_of(found, [book, alone], encoder=Bag())
+    told = summarise_alignment(found, [book, alone], encoder=Bag())
     assert told == {
         "encoder": "bag",
         "books": {
@@ -57,7 +59,7 @@ def test_what_each_translator_left_out_is_told(book: RawBook) -> None:
             "hasty": {"paragraphs": 3, "left_out": {"haste": 1}},
         },
     }
-    assert remarks_on(told)[0] == "haste has nothing for 1 of the 3 paragraphs of mill."
+    assert alignment_remarks(told)[0] == "haste has nothing for 1 of the 3 paragraphs of mill."
     assert found[4].humans == ()
 
 
@@ -66,12 +68,12 @@ def test_a_book_may_be_cut_into_stretches_that_are_split_as_books(book: RawBook)
 
 
 def test_languages_that_nobody_gave_are_told_from_the_text(book: RawBook, tmp_path: Path) -> None:
-    assert read(book, languages=Languages(None, None))[0].pair == "fr-en"
+    assert read(book, languages=DefaultLanguages(None, None))[0].pair == "fr-en"
     (tmp_path / "src.txt").write_text("1\n2\n3\n", encoding="utf-8")
     with pytest.raises(
         InputError, match=r"source language .* 'mill' can't be told .* Give --source-language"
     ):
-        read(book, languages=Languages(None, None))
+        read(book, languages=DefaultLanguages(None, None))
 
 
 def test_a_book_says_its_own_languages_or_takes_those_of_the_flags(book: RawBook, tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_a_book_says_its_own_languages_or_takes_those_of_the_flags(book: RawBook
         'humans = { Voss = "voss.txt" }\n',
         encoding="utf-8",
     )
-    (first, *_) = read(*make_recipe({}, config).books, languages=Languages(None, "en"))
+    (first, *_) = read(*make_data_recipe({}, config).books, languages=DefaultLanguages(None, "en"))
     assert (first.pair, first.humans[0][0]) == ("fr-en", "Voss")
 
 

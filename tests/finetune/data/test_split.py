@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from ape.errors import InputError
-from finetune.data.split import assign, split_by_book
-from tests.finetune.data.tale import paragraph, paragraphs
+from finetune.data.split import assign_splits, split_by_book
+from tests.finetune.data.sample_text import paragraph, paragraphs
 
 SHARES = (0.8, 0.1, 0.1)
 
@@ -16,7 +16,7 @@ SHARES = (0.8, 0.1, 0.1)
 @pytest.mark.parametrize("seed", range(5))
 def test_books_of_many_sizes_come_near_the_shares(seed: int) -> None:
     counts = {f"book{number}": 50 + 37 * number % 200 for number in range(60)}
-    sides = assign(counts, shares=SHARES, seed=seed)
+    sides = assign_splits(counts, shares=SHARES, seed=seed)
     held: Counter[str] = Counter()
     for book, count in counts.items():
         held[sides[book]] += count
@@ -30,14 +30,14 @@ def test_books_of_many_sizes_come_near_the_shares(seed: int) -> None:
 def test_few_books_fill_train_then_dev_then_test(books: int, sides: list[str]) -> None:
     for seed in range(8):
         counts = {f"book{number}": 100 * (number + 1) for number in range(books)}
-        assert sorted(set(assign(counts, shares=SHARES, seed=seed).values())) == sides
+        assert sorted(set(assign_splits(counts, shares=SHARES, seed=seed).values())) == sides
 
 
 def test_the_seed_decides() -> None:
     counts = {f"book{number}": 100 for number in range(30)}
-    first = assign(counts, shares=SHARES, seed=1)
-    assert first == assign(dict(reversed(counts.items())), shares=SHARES, seed=1)
-    assert first != assign(counts, shares=SHARES, seed=2)
+    first = assign_splits(counts, shares=SHARES, seed=1)
+    assert first == assign_splits(dict(reversed(counts.items())), shares=SHARES, seed=1)
+    assert first != assign_splits(counts, shares=SHARES, seed=2)
 
 
 def test_too_few_books_are_said() -> None:

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from ape.adapters import Card, write_card
-from ape.adapters.gguf import GGUF, read_gguf_adapter
-from ape.engines.embedded import embedded
+from ape.adapters import AdapterCard, write_card
+from ape.adapters.gguf import GGUF_FILE, read_gguf_adapter
+from ape.engines.embedded import embedded_engine
 from ape.errors import AdapterRefused, InputError
-from ape.models.gguf_header import read_header
-from finetune.base import find_base
+from ape.models.gguf_header import read_gguf_header
+from finetune.base_model import find_base
 from finetune.export import gguf_lora
-from finetune.export.gguf_lora import Family, Precision, write_gguf_lora
+from finetune.export.gguf_lora import GgufFamily, LoraPrecision, write_gguf_lora
 from prompts import fingerprint
-from tests.finetune.export.asking import NEAR, PROMPTS, by_llama, regrets
-from tests.finetune.export.making import make_adapter, make_gguf, make_tiny, make_tokenizer
+from tests.finetune.export.engine_requests import NEAR, PROMPTS, by_llama, regrets
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny, make_tokenizer
 
 Tiny = tuple[Path, Path]
 
@@ -36,12 +36,12 @@ def prompts() -> list[list[int]]:
 
 
 async def served_apart(
-    base: Path, model: Path, adapter: Path, prompts: list[list[int]], *, precision: Precision = "float32"
+    base: Path, model: Path, adapter: Path, prompts: list[list[int]], *, precision: LoraPrecision = "float32"
 ) -> list[float]:
     """How far what llama.cpp says is from what peft would say, prompt by prompt."""
-    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF, precision=precision)
+    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE, precision=precision)
     tuned = read_gguf_adapter("tuned", adapter, base=model)
-    async with embedded(model, name="base", slots=1, window=512, adapters=[tuned]) as engine:
+    async with embedded_engine(model, name="base", slots=1, window=512, adapters=[tuned]) as engine:
         served = await by_llama(engine, "tuned", prompts)
         untuned = await by_llama(engine, "base", prompts)
     assert max(regrets(base, None, prompts, untuned)) < NEAR  # or the two are not the same base
@@ -83,7 +83,7 @@ async def test_each_family_has_its_own_order_of_rows(
 async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
     tiny: Tiny, prompts: list[list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": Family("llama", turned=())})
+    monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": GgufFamily("llama", turned=())})
     adapter = make_adapter(tmp_path / "adapter", tiny[0], target_modules=["q_proj", "k_proj"])
     assert min(await served_apart(*tiny, adapter, prompts)) > 10 * NEAR
 
@@ -91,7 +91,7 @@ async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
 def test_the_file_says_what_it_is_and_on_what_it_belongs(tiny: Tiny, tmp_path: Path) -> None:
     base, model = tiny
     adapter = make_adapter(tmp_path / "adapter", base)
-    header = read_header(write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF))
+    header = read_gguf_header(write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE))
     assert header.metadata["general.type"] == "adapter"
     assert header.metadata["adapter.lora.alpha"] == 8
     assert header.tensors["blk.1.ffn_down.weight.lora_b"].shape == (64, 4)
@@ -115,8 +115,8 @@ def test_what_gguf_can_not_express_is_refused(
 ) -> None:
     adapter = make_adapter(tmp_path / "adapter", tiny[0], **options)
     with pytest.raises(AdapterRefused, match=sentence):
-        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF)
-    assert not (adapter / GGUF).exists()
+        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF_FILE)
+    assert not (adapter / GGUF_FILE).exists()
 
 
 def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_path: Path) -> None:
@@ -128,17 +128,17 @@ def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_pat
     config = (base / "config.json").read_text()
     (strange / "config.json").write_text(config.replace('"llama"', '"granite"'))
     found = find_base(str(strange))
-    write_card(adapter, Card(base=found.card, prompt=fingerprint("sep")))
+    write_card(adapter, AdapterCard(base=found.card, prompt=fingerprint("sep")))
     with pytest.raises(AdapterRefused, match=r"type 'granite' .* --to merged"):
-        write_gguf_lora(adapter, found, adapter / GGUF)
+        write_gguf_lora(adapter, found, adapter / GGUF_FILE)
 
 
 def test_a_file_that_is_there_is_left_alone(tiny: Tiny, tmp_path: Path) -> None:
     adapter = make_adapter(tmp_path / "adapter", tiny[0])
-    (adapter / GGUF).write_bytes(b"mine")
+    (adapter / GGUF_FILE).write_bytes(b"mine")
     with pytest.raises(InputError, match="is there already"):
-        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF)
-    assert (adapter / GGUF).read_bytes() == b"mine"
+        write_gguf_lora(adapter, find_base(str(tiny[0])), adapter / GGUF_FILE)
+    assert (adapter / GGUF_FILE).read_bytes() == b"mine"
 
 
 def test_a_broken_adapter_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
@@ -146,11 +146,11 @@ def test_a_broken_adapter_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
     adapter = make_adapter(tmp_path / "adapter", base)
     with pytest.raises(AdapterRefused, match=r"has no adapter\.gguf.*ape finetune export"):
         read_gguf_adapter("tuned", adapter, base=model)
-    whole = write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF).read_bytes()
+    whole = write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE).read_bytes()
     for damaged in (whole[:-100], whole[:50], b"GGUF", b"", b"junk" * 20):
-        (adapter / GGUF).write_bytes(damaged)
+        (adapter / GGUF_FILE).write_bytes(damaged)
         with pytest.raises(AdapterRefused, match=r"adapter\.gguf is damaged"):
             read_gguf_adapter("tuned", adapter, base=model)
-    (adapter / GGUF).write_bytes(model.read_bytes())
+    (adapter / GGUF_FILE).write_bytes(model.read_bytes())
     with pytest.raises(AdapterRefused, match="is no LoRA adapter"):
         read_gguf_adapter("tuned", adapter, base=model)

@@ -9,24 +9,24 @@ import sys
 from pathlib import Path
 
 from ape.adapters import read_card
-from ape.cli.finetune.drafts import DRAFTS, chosen_examples
+from ape.cli.finetune.draft_flags import DRAFTS_FILE, chosen_examples
 from ape.settings import load_settings
-from finetune.drafting import kept_drafts
-from finetune.example import Example
-from finetune.recipes.smollm2 import PAIRS, SMALL, walk
-from finetune.scoring import edited
-from finetune.served import find_served
+from finetune.data.example import Example
+from finetune.recipes.smollm2 import PAIRS, SMALL_SIZE, run_recipe
+from finetune.scoring.drafts import load_drafts
+from finetune.scoring.score_table import post_edits_as_served
+from finetune.scoring.served_adapter import find_served_adapter
 
 
 def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
     """A passage of whose draft the gate undoes something, and the text that was scored for it."""
-    served = asyncio.run(find_served(adapter, load_settings()))
+    served = asyncio.run(find_served_adapter(adapter, load_settings()))
     examples = chosen_examples(adapter, None, "test", [rows])[0]
-    drafts = kept_drafts(served.tuned.model, examples, adapter / DRAFTS, key=served.tuned.key)
+    drafts = load_drafts(served.tuned.model, examples, adapter / DRAFTS_FILE, key=served.tuned.key)
     gate = served.tuned.model.gate
     assert drafts is not None
     assert gate is not None
-    texts = asyncio.run(edited(drafts, examples))
+    texts = asyncio.run(post_edits_as_served(drafts, examples))
     return next(
         (example, text)
         for example, text in zip(examples, texts, strict=True)
@@ -37,7 +37,7 @@ def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
 def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     shared_data: Path, smollm2: Path, tmp_path: Path
 ) -> None:
-    walk(shared_data / "mlqe_pe", tmp_path / "out", SMALL)
+    run_recipe(shared_data / "mlqe_pe", tmp_path / "out", SMALL_SIZE)
     adapter = tmp_path / "out" / "smollm2-135m-ape"
     card = read_card(adapter)
     assert card.gate is not None

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from eval.ab.file import read_trial
-from eval.ab.sheet import sheet
+from eval.human.sheet import rater_sheet
+from eval.human.trial_file import read_trial
 from tests.ape.cli.conftest import Run
-from tests.eval.ab.making import a_text
+from tests.eval.human.trial_factory import a_text
 
 LINES = 14
 
@@ -39,7 +39,7 @@ def saved(path: Path, rater: str, *, prefers: str = "tuned", tie: bool = False) 
     """What the page of a rater saves who reads, and prefers one system or none."""
     made = read_trial(path)
     votes: list[dict[str, Any]] = []
-    for one in sheet(made, rater):
+    for one in rater_sheet(made, rater):
         wanted = one.item.systems[0] if one.item.kind == "spam" else prefers
         choice = "first" if one.first == wanted else "second"
         votes.append({"item": one.item.id, "choice": "tie" if tie and one.item.kind != "spam" else choice})

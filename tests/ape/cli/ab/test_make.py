@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.ab.file import read_trial
+from eval.human.trial_file import read_trial
 from tests.ape.cli.conftest import Run
 
 

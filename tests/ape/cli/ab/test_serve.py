@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from eval.ab.file import read_trial
-from eval.ab.store import Trials
+from eval.human.trial_file import read_trial
+from eval.human.trial_store import TrialStore
 from tests.ape.cli.conftest import APE, Run
 
 
@@ -80,7 +80,7 @@ def test_a_vote_through_a_link_is_kept_and_the_link_works_another_day(
         assert client.get(link[:-1]).status_code == 404
         assert client.get(served.links["results"]).status_code == 200
     assert served.stop() == 0
-    with Trials(str(tmp_path / "votes.db")) as trials:
+    with TrialStore(str(tmp_path / "votes.db")) as trials:
         assert [(vote.item, vote.choice) for vote in trials.votes(read_trial(trial).id)] == [(item, "second")]
     again = serve("--raters", "anna,cara")
     assert "has a link already" in again.links["anna"]

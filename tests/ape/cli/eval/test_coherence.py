@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.ape.cli.conftest import Run
-from tests.eval.dip.test_every_metric import ALL, OUTPUTS, PAGES
+from tests.eval.metrics.dip.test_every_metric import ALL, OUTPUTS, PAGES
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.dip import read_mined
+from eval.suites.dip.mined_set import read_mined_set
 from tests.ape.cli.conftest import Run
 
 SOURCE = "甲在屋里点灯。\n她累了，但还是唱歌。\n灯很旧。\n他走了。\n"
@@ -29,13 +29,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 def test_a_set_is_written_and_told_of(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "mine", *files, "--json")
     assert json.loads(done.stdout)["items"] == {"consistency": 1, "connectives": 1, "pronouns": 1}
-    assert [item.word for item in read_mined(tmp_path / "set.jsonl").items] == ["lantern", "but", "She"]
+    assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["lantern", "but", "She"]
 
 
 def test_only_what_all_fail_at_is_taken(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "mine", *files, "--at-least", "2", "--phenomenon", "pronouns,connectives")
     assert "pronouns: 1 of 1" in done.stdout
-    assert [item.word for item in read_mined(tmp_path / "set.jsonl").items] == ["She"]
+    assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["She"]
 
 
 def test_a_set_that_is_there_is_not_written_over(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:

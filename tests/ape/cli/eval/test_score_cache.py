@@ -9,11 +9,11 @@ from typing import NoReturn
 
 import pytest
 
-from eval.annotate.chinese import JiebaAnnotator
-from eval.annotate.english import EnglishAnnotator
-from eval.word_alignment import Eflomal
+from eval.linguistics.annotators.chinese import JiebaAnnotator
+from eval.linguistics.annotators.english import EnglishAnnotator
+from eval.linguistics.word_alignment import EflomalAligner
 from tests.ape.cli.conftest import Run
-from tests.eval.metamorphic.sample import sample
+from tests.eval.metrics.metamorphic.sample import sample
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_second_run_is_from_the_cache(here: Run, table: str, monkeypatch: pyte
 
     for kind in (EnglishAnnotator, JiebaAnnotator):
         monkeypatch.setattr(kind, "annotate", refuse)
-    monkeypatch.setattr(Eflomal, "align", refuse)
+    monkeypatch.setattr(EflomalAligner, "align", refuse)
     second = here(*words)
     assert second.stdout == first.stdout
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from ape.cli.eval.wide_table import Line, print_wide
+from ape.cli.eval.wide_table import TableLine, print_wide_table
 
 METRICS = ("bleu ↑", "blonde ↑", "dip-consistency ↑", "dip-connectives ↑", "zero-pronouns ↑", "kp ↑")
 CELLS = {
@@ -21,10 +21,10 @@ CELLS = {
 def shown(width: int, *, names: tuple[str, ...] = tuple(CELLS)) -> str:
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
     lines = [
-        Line(Text(name), [Text(cell) for cell in cells])
+        TableLine(Text(name), [Text(cell) for cell in cells])
         for name, cells in zip(names, CELLS.values(), strict=True)
     ]
-    print_wide(console, "system", METRICS, lines)
+    print_wide_table(console, "system", METRICS, lines)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -55,11 +55,11 @@ def test_a_long_name_goes_on_in_the_next_line() -> None:
 
 def test_headings_of_several_words_may_be_set_in_lines() -> None:
     console = Console(file=io.StringIO(), width=30)
-    print_wide(
+    print_wide_table(
         console,
         "type",
         ["common phrases found"] * 2,
-        [Line(Text("x"), [Text("1.00")] * 2)],
+        [TableLine(Text("x"), [Text("1.00")] * 2)],
         wrap_headings=True,
     )
     assert isinstance(console.file, io.StringIO)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from ape.adapters import read_card
-from finetune.base import find_base
-from finetune.checking import stops
-from finetune.data.dataset import write_examples
+from finetune.base_model import find_base
+from finetune.checks import stop_rate
+from finetune.data.dataset import write_dataset
 from finetune.export.gguf_lora import write_gguf_lora
 from tests.ape.cli.conftest import Run
-from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
-from tests.finetune.tiny import EXAMPLES, write_base
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
+from tests.finetune.toy_model import EXAMPLES, write_base
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     disable_progress_bar()
     place = tmp_path_factory.mktemp("check")
     write_base(place / "base")
-    write_examples(place / "data", {"train": EXAMPLES[:6], "dev": EXAMPLES[6:8]}, {"made": "here"})
+    write_dataset(place / "data", {"train": EXAMPLES[:6], "dev": EXAMPLES[6:8]}, {"made": "here"})
     blank = [replace(EXAMPLES[0], human=" "), *EXAMPLES[1:3]]
-    write_examples(place / "blank", {"train": blank}, {"made": "here"})
+    write_dataset(place / "blank", {"train": blank}, {"made": "here"})
     return place
 
 
@@ -110,7 +110,7 @@ def test_tokens_that_the_engine_would_read_otherwise_are_refused_with_the_first_
     told["pre_tokenizer"] = told["pre_tokenizer"]["pretokenizers"][1]
     (base / "tokenizer.json").write_text(json.dumps(told))
     year = replace(EXAMPLES[0], id="year", mt="The cat sleep in 1812.")
-    write_examples(tmp_path / "years", {"train": [EXAMPLES[1], year]}, {"made": "here"})
+    write_dataset(tmp_path / "years", {"train": [EXAMPLES[1], year]}, {"made": "here"})
     words = ("--data", tmp_path / "years", "--gguf", "tiny.gguf", "--show", 0)
     alike = check("--base", "tiny", *words)
     assert alike.returncode == 0, alike.stderr
@@ -150,7 +150,7 @@ def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
     check: Run, folder: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file that is served is the export of another training; whether it stops is no matter here."""
-    monkeypatch.setattr(stops, "LEAST", 0.0)
+    monkeypatch.setattr(stop_rate, "LEAST", 0.0)
     words = ("--data", "data", "--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2)
     sound = check(adapter, *words)
     assert (sound.returncode, sound.stderr) == (0, "")
@@ -198,7 +198,7 @@ def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
     )
     broken.chmod(0o755)
     monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
-    monkeypatch.setattr(stops, "LEAST", 0.0)
+    monkeypatch.setattr(stop_rate, "LEAST", 0.0)
     done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
     assert done.returncode == 1
     assert "vllm is left out: it failed. " in done.stdout

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ape.adapters import read_card
-from ape.models.gguf_header import read_header
+from ape.models.gguf_header import read_gguf_header
 from tests.ape.cli.conftest import MT, Run
-from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
 RESULTS = {
     "signatures": {"TER": "nrefs:1|case:lc|tok:tercom"},
@@ -51,7 +51,7 @@ def test_an_adapter_is_exported_and_asked_by_its_name(
 ) -> None:
     done = here("finetune", "export", "mine", "--base", "tiny")
     assert (done.returncode, done.stdout) == (0, "mine/adapter.gguf\n"), done.stderr
-    header = read_header(adapter / "adapter.gguf")
+    header = read_gguf_header(adapter / "adapter.gguf")
     assert header.metadata["adapter.type"] == "lora"
     again = here("finetune", "export", "mine", "--base", "tiny")
     assert again.returncode == 2

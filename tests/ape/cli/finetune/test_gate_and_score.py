@@ -15,19 +15,19 @@ from typing import Any
 
 import pytest
 
-from ape.adapters import BaseCard, amend_card, read_base, read_card
-from ape.adapters.gguf import GGUF
-from ape.engines.open import open_engine
+from ape.adapters import AdapterCardBase, amend_card, read_base, read_card
+from ape.adapters.gguf import GGUF_FILE
+from ape.engines.factory import open_engine
 from ape.models import default_cache
 from ape.settings import Settings
-from finetune.base import find_base
-from finetune.example import Example, evenly
+from finetune.base_model import find_base
+from finetune.data.example import Example, sample_evenly
 from finetune.export.gguf_lora import write_gguf_lora
-from finetune.served import Measured, Served, find_served
+from finetune.scoring.served_adapter import ScoredModel, ServedAdapter, find_served_adapter
 from prompts import render
 from tests.ape.cli.conftest import Run
-from tests.finetune.data.tale import write_rows
-from tests.finetune.export.making import make_adapter, make_gguf, make_tiny
+from tests.finetune.data.sample_text import write_rows
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
 SETTINGS = Settings(window=512, slots=1, cache=default_cache())
 NOUNS = "stone river lantern winter garden letter window harbour candle bridge".split()
@@ -50,22 +50,22 @@ EXAMPLES = [example for example, _, _ in PASSAGES]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ServedAdapter]:
     """A random adapter on a random base, exported, with drafts beside it that neither of them made."""
     place = tmp_path_factory.mktemp("gate")
     base = make_tiny(place / "tiny")
     model = make_gguf(base, place / "tiny.gguf")
-    told = BaseCard(model=str(model), fingerprint=read_base(str(base)).fingerprint)
+    told = AdapterCardBase(model=str(model), fingerprint=read_base(str(base)).fingerprint)
     adapter = make_adapter(place / "mine", base, told=told)
-    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF)
-    served = asyncio.run(find_served(adapter, SETTINGS))
+    write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE)
+    served = asyncio.run(find_served_adapter(adapter, SETTINGS))
     tuned = [draft(served.tuned, *one) for one in PASSAGES]
-    untuned = [draft(served.untuned, one, one.mt, -0.1) for one in evenly(EXAMPLES, 9)]
+    untuned = [draft(served.untuned, one, one.mt, -0.1) for one in sample_evenly(EXAMPLES, 9)]
     write_rows(adapter / "drafts.jsonl", [*tuned, *untuned])
     return adapter, served
 
 
-def draft(measured: Measured, example: Example, text: str, sure: float) -> dict[str, Any]:
+def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> dict[str, Any]:
     """A line of the file of drafts."""
     prompt = render(measured.model.format, example.question)
     known = example.mt.split()
@@ -85,7 +85,9 @@ def draft(measured: Measured, example: Example, text: str, sure: float) -> dict[
 
 
 @pytest.fixture
-def adapter(made: tuple[Path, Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run) -> Path:
+def adapter(
+    made: tuple[Path, ServedAdapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run
+) -> Path:
     """A copy in the user's folder, beside the rows."""
     monkeypatch.setenv("APE_WINDOW", "512")
     monkeypatch.setenv("APE_SLOTS", "1")
@@ -112,10 +114,10 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("an engine was opened")
 
-    monkeypatch.setattr("ape.engines.open.open_engine", refuse)
+    monkeypatch.setattr("ape.engines.factory.open_engine", refuse)
 
 
-async def test_what_is_told_by_the_files_is_what_the_engine_serves(made: tuple[Path, Served]) -> None:
+async def test_what_is_told_by_the_files_is_what_the_engine_serves(made: tuple[Path, ServedAdapter]) -> None:
     """Or drafts would be kept under another key than they are looked for."""
     served = made[1]
     async with open_engine(served.settings) as engine:
@@ -226,7 +228,7 @@ def test_drafts_can_be_kept_elsewhere(here: Run, adapter: Path, tmp_path: Path) 
 @pytest.mark.usefixtures("no_engine")
 @pytest.mark.parametrize("verb", ["gate", "score"])
 def test_a_base_that_nobody_knows_by_name_is_given(
-    verb: str, here: Run, adapter: Path, made: tuple[Path, Served], tmp_path: Path
+    verb: str, here: Run, adapter: Path, made: tuple[Path, ServedAdapter], tmp_path: Path
 ) -> None:
     amend_card(adapter, {"base": {**read_card(adapter).base.model_dump(), "model": "tiny"}})
     words = ("finetune", verb, "mine", "--rows", "rows.jsonl")
@@ -279,7 +281,7 @@ def test_what_can_not_be_is_one_sentence(
 ) -> None:
     (tmp_path / "none.jsonl").touch()
     (tmp_path / "bare").mkdir()
-    shutil.copytree(tmp_path / "mine", tmp_path / "unexported", ignore=shutil.ignore_patterns(GGUF))
+    shutil.copytree(tmp_path / "mine", tmp_path / "unexported", ignore=shutil.ignore_patterns(GGUF_FILE))
     done = here("finetune", verb, *words)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert sentence in done.stderr

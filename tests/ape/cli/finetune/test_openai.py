@@ -18,13 +18,13 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from ape.cli.finetune.follow import watching
+from ape.cli.finetune.hosted_progress import job_progress
 from ape.cli.main import main
-from finetune.data.dataset import read_examples, write_examples
-from finetune.hosted.job import News
+from finetune.data.dataset import read_dataset, write_dataset
+from finetune.hosted.job import HostedJobEvent
 from tests.ape.cli.conftest import APE
+from tests.finetune.hosted.sample_text import examples
 from tests.finetune.hosted.server import KEY, RESULTS, Cut, Fail, Hosting, Stage, hosting, said
-from tests.finetune.hosted.tale import examples
 
 FOREVER = (Stage("running", (said("Fine-tuning job started"),)),)
 
@@ -49,7 +49,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Examples as `ape finetune build` leaves them."""
     directory = tmp_path_factory.mktemp("examples")
     splits = {"train": examples(12), "dev": examples(3, book="spring", first=20)}
-    write_examples(directory, splits, {"seed": 1})
+    write_dataset(directory, splits, {"seed": 1})
     return directory
 
 
@@ -92,7 +92,7 @@ def test_from_examples_to_a_model_and_how_to_use_it(
     assert "at $2.00 a million (--price)" in done.err
     assert "Step 3/3: training loss=1.00" in done.err
     card = json.loads((tmp_path / "out" / "card.json").read_bytes())
-    assert card["data"] == read_examples(data).manifest_hash
+    assert card["data"] == read_dataset(data).manifest_hash
     assert card["prompt"].startswith("chat@")
     assert card["languages"] == ["fr-en"]
     assert (tmp_path / "out" / "results-1.csv").read_bytes() == RESULTS
@@ -287,20 +287,20 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_follow_it(
 def test_a_thousand_steps_are_ten_lines_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with watching(Console(file=io.StringIO()), "ftjob-1") as watch:
-        watch(News("", "running"))
-        watch(News("", "running"))
+    with job_progress(Console(file=io.StringIO()), "ftjob-1") as watch:
+        watch(HostedJobEvent("", "running"))
+        watch(HostedJobEvent("", "running"))
         for number in range(1000):
-            watch(News(f"Step {number}", "running", step=number, steps=1000, loss=1.0))
+            watch(HostedJobEvent(f"Step {number}", "running", step=number, steps=1000, loss=1.0))
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["The job is running.", *(f"Step {number}" for number in range(0, 1000, 100))]
 
 
 def test_a_terminal_has_a_bar_with_the_loss_and_messages_above_it() -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=120, highlight=False)
-    with watching(screen, "ftjob-1") as watch:
-        watch(News("Fine-tuning job [started]", "running"))
-        watch(News("Step 7/9", "running", step=7, steps=9, loss=0.5))
+    with job_progress(screen, "ftjob-1") as watch:
+        watch(HostedJobEvent("Fine-tuning job [started]", "running"))
+        watch(HostedJobEvent("Step 7/9", "running", step=7, steps=9, loss=0.5))
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
     assert "Fine-tuning job [started]" in shown
     assert "7/9" in shown

@@ -30,7 +30,7 @@ patience = 900
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A base and examples."""
     pytest.importorskip("peft")
-    from tests.finetune.tiny import write_base, write_data
+    from tests.finetune.toy_model import write_base, write_data
 
     folder = tmp_path_factory.mktemp("finetune")
     write_base(folder / "base")
@@ -66,17 +66,17 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
     here: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C while dev is looked at for the second time, which is before the second checkpoint."""
-    from finetune import task
+    from finetune.training import dev_evaluation
 
     typed = words(place, tmp_path / "adapter", steps=5)
-    looks, real = count(1), task.gain
+    looks, real = count(1), dev_evaluation.measure_ter_gain
 
     def interrupted(*given: Any) -> Any:
         if next(looks) == 2:
             signal.raise_signal(signal.SIGINT)
         return real(*given)
 
-    monkeypatch.setattr("finetune.trainer.gain", interrupted)
+    monkeypatch.setattr("finetune.training.trainer.gain", interrupted)
     stopped = here(*typed)
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert "Stopped. The same command goes on from step 2, its last checkpoint." in stopped.stderr

@@ -9,55 +9,55 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.suites.bwb.suite import ANNOTATED, BwbSuite
-from eval.suites.outputs import REFERENCES
+from eval.suites.bwb.suite import ANNOTATED_MT, BwbSuite
+from eval.suites.outputs import REFERENCES_LABEL
 from eval.suites.page import write_page
-from eval.suites.suite import Outcome, Row, Table
+from eval.suites.suite import SuiteResult, SuiteRow, SuiteTable
 from tests.eval.suites.bwb.chapter import MARKED, MT, REFERENCE, write_chapter, write_output
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> SuiteResult:
     folder = tmp_path_factory.mktemp("bwb")
     ours = write_output(folder / "ours.txt", (REFERENCE[0], *MT[1:]))
     return BwbSuite().run(write_chapter(folder / "tale"), {"ours": ours})
 
 
-def table(outcome: Outcome, title: str) -> Table:
+def table(outcome: SuiteResult, title: str) -> SuiteTable:
     return next(one for one in outcome.tables if one.title.startswith(title))
 
 
-def row(found: Table, name: str, *, published: bool = False) -> Row:
+def row(found: SuiteTable, name: str, *, published: bool = False) -> SuiteRow:
     return next(one for one in found.rows if one.name == name and one.published == published)
 
 
-def test_the_references_have_all_and_the_annotated_mt_less(outcome: Outcome) -> None:
+def test_the_references_have_all_and_the_annotated_mt_less(outcome: SuiteResult) -> None:
     for title in ("BlonDe by category", "Discourse phenomena", "Entities in %"):
-        cells = row(table(outcome, title), REFERENCES).cells
+        cells = row(table(outcome, title), REFERENCES_LABEL).cells
         assert [value for value in cells.values() if value is not None] == pytest.approx(
             [100] * len(cells)
         ), title
     blonde = table(outcome, "BlonDe by category")
-    worse, better = (row(blonde, name).cells["BlonDe"] for name in (ANNOTATED, "ours"))
+    worse, better = (row(blonde, name).cells["BlonDe"] for name in (ANNOTATED_MT, "ours"))
     assert worse is not None
     assert better is not None
     assert worse < better < 100
 
 
-def test_what_annotators_wanted_is_looked_for(outcome: Outcome) -> None:
+def test_what_annotators_wanted_is_looked_for(outcome: SuiteResult) -> None:
     cells = row(table(outcome, "Discourse phenomena"), "ours").cells
     # By hand: "logged" is not there; "her" of the first line is, "him" of the third is not.
     assert (cells["ambiguity exact"], cells["ellipsis exact"]) == (0, 50)
     assert row(table(outcome, "BlonDe by category"), "ours").cells["ambiguity"] == 0
 
 
-def test_terminology_is_of_the_lines_with_mark_up(outcome: Outcome) -> None:
+def test_terminology_is_of_the_lines_with_mark_up(outcome: SuiteResult) -> None:
     found = table(outcome, "Entities and terminology of the 2 lines")
     assert row(found, "ours").cells["terminology"] == 100
-    assert row(found, ANNOTATED).cells["terminology"] == 0
+    assert row(found, ANNOTATED_MT).cells["terminology"] == 0
 
 
-def test_the_statistics_stand_beside_the_papers(outcome: Outcome) -> None:
+def test_the_statistics_stand_beside_the_papers(outcome: SuiteResult) -> None:
     types, pronouns = table(outcome, "Entities by type"), table(outcome, "Pronouns")
     assert row(types, "PER").cells["EN count"] == 1
     assert row(types, "PER", published=True).cells["ZH count"] == 3552  # Table 4
@@ -68,7 +68,7 @@ def test_the_statistics_stand_beside_the_papers(outcome: Outcome) -> None:
     assert row(pronouns, "EN", published=True).cells["omitted %"] == 64.9  # Table 5
 
 
-def test_the_page_has_the_tables_and_the_figures_in_it(outcome: Outcome, tmp_path: Path) -> None:
+def test_the_page_has_the_tables_and_the_figures_in_it(outcome: SuiteResult, tmp_path: Path) -> None:
     path = tmp_path / "bwb.html"
     write_page(outcome, path)
     assert list(tmp_path.iterdir()) == [path]
@@ -89,14 +89,14 @@ def test_without_mark_up_there_are_no_figures(tmp_path: Path) -> None:
     assert BwbSuite().run(write_chapter(tmp_path / "tale", bare=True), {}).pictures == ()
 
 
-def test_published_rows_are_the_papers(outcome: Outcome) -> None:
+def test_published_rows_are_the_papers(outcome: SuiteResult) -> None:
     google = row(table(outcome, "Automatic metrics"), "Google", published=True)
     assert google.cells == {"BLEU": 12.81, "METEOR": 20.80, "TER": 81.39, "BlonDe": 22.86}  # Table 7
     edited = row(table(outcome, "Discourse phenomena"), "post-edited Bing", published=True)
     assert edited.cells["ellipsis exact"] == 78.75  # Table 7
 
 
-def test_every_slip_is_told_with_its_place(outcome: Outcome) -> None:
+def test_every_slip_is_told_with_its_place(outcome: SuiteResult) -> None:
     told = "\n".join(outcome.slips)
     assert "tale/an.txt, line 3, column 41: characters 30 to 32 are " in told
     assert "tale/an.txt, line 3, column 64: 7 is no kind of error (0 to 6)" in told
@@ -107,8 +107,8 @@ def test_every_slip_is_told_with_its_place(outcome: Outcome) -> None:
 
 def test_without_annotation_what_needs_none_is_measured(tmp_path: Path) -> None:
     outcome = BwbSuite().run(write_chapter(tmp_path / "tale", bare=True), {})
-    assert [one.name for one in outcome.tables[0].rows if not one.published] == [REFERENCES]
-    assert row(table(outcome, "Discourse phenomena"), REFERENCES).cells["ambiguity F1"] is None
+    assert [one.name for one in outcome.tables[0].rows if not one.published] == [REFERENCES_LABEL]
+    assert row(table(outcome, "Discourse phenomena"), REFERENCES_LABEL).cells["ambiguity F1"] is None
     assert not any(one.title.startswith("Pronouns") for one in outcome.tables)
 
 
@@ -158,7 +158,7 @@ def test_the_published_chapter_is_scored_category_by_category(shared_data: Path)
     folder = shared_data / "bwb_example"
     outcome = BwbSuite().run(folder, {name: folder / f"{name}.txt" for name in ("sys", "sys2")})
     blonde = table(outcome, "BlonDe by category")
-    assert set(row(blonde, REFERENCES).cells.values()) == {100}
+    assert set(row(blonde, REFERENCES_LABEL).cells.values()) == {100}
     for column in ("BlonDe", "tense", "pronoun", "entity", "markers", "n-grams", "ambiguity", "ellipsis"):
         first, second = (row(blonde, name).cells[column] for name in ("sys", "sys2"))
         assert first is not None

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from eval.suites.cai_xiong.cases import Case, Verdict, read_cases
-from eval.suites.cai_xiong.ellipsis import judge, restored
+from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict, read_cases
+from eval.suites.cai_xiong.ellipsis import ellipsis_evidence, judge_ellipsis
 
 
-def case(reference: str, context: str, source: str = "So do I.") -> Case:
-    return Case("e", "ellipsis", "", "", source, reference, context)
+def case(reference: str, context: str, source: str = "So do I.") -> CaiXiongCase:
+    return CaiXiongCase("e", "ellipsis", "", "", source, reference, context)
 
 
 SINGS = case("我也唱歌。", "她喜欢唱歌。")
@@ -30,48 +30,48 @@ SINGS = case("我也唱歌。", "她喜欢唱歌。")
         ("我也跳舞。", "undecided"),
     ],
 )
-def test_a_verb_brought_back_is_right(output: str, verdict: Verdict) -> None:
-    assert judge(SINGS, output) == verdict
+def test_a_verb_brought_back_is_right(output: str, verdict: CaiXiongVerdict) -> None:
+    assert judge_ellipsis(SINGS, output) == verdict
 
 
 def test_function_words_shared_with_the_context_bring_nothing_back() -> None:
-    assert restored(SINGS).characters == {"唱", "歌"}
+    assert ellipsis_evidence(SINGS).characters == {"唱", "歌"}
 
 
 def test_a_pro_form_is_right_where_the_reference_has_one() -> None:
-    assert judge(case("我也这样。", "她喜欢唱歌。"), "我也一样。") == "right"
+    assert judge_ellipsis(case("我也这样。", "她喜欢唱歌。"), "我也一样。") == "right"
 
 
 def test_a_name_called_out_brings_nothing_back() -> None:
     asked = case("我看见了，安娜。", "安娜，你看见船了吗？", "I did, Anna.")
-    assert restored(asked).characters == {"看", "见"}
-    assert judge(asked, "我做了，安娜。") == "wrong"
+    assert ellipsis_evidence(asked).characters == {"看", "见"}
+    assert judge_ellipsis(asked, "我做了，安娜。") == "wrong"
 
 
 def test_a_reference_that_brings_nothing_back_decides_nothing() -> None:
-    assert judge(case("我当然是。", "你很勇敢。"), "我做。") == "undecided"
+    assert judge_ellipsis(case("我当然是。", "你很勇敢。"), "我做。") == "undecided"
 
 
 def test_the_references_are_right_and_spoilt_ones_are_not(shared_data: Path) -> None:
     cases = [one for one in read_cases(shared_data / "cai_xiong_en_zh.jsonl") if one.phenomenon == "ellipsis"]
     assert len(cases) == 400
-    own = Counter(judge(one, one.reference) for one in cases)
+    own = Counter(judge_ellipsis(one, one.reference) for one in cases)
     assert own["right"] >= 0.97 * (own["right"] + own["wrong"])
     assert own["undecided"] <= 0.05 * len(cases)
-    literal = Counter(judge(one, _spoilt(one)) for one in cases)
+    literal = Counter(judge_ellipsis(one, _spoilt(one)) for one in cases)
     assert literal["right"] <= 0.02 * len(cases)
     assert literal["wrong"] >= 0.9 * len(cases)
     # The translation of another case is right only by chance: "know" and "want" are common.
     others = [one.reference for one in cases]
     random.Random(1).shuffle(others)
-    strangers = Counter(judge(one, text) for one, text in zip(cases, others, strict=True))
+    strangers = Counter(judge_ellipsis(one, text) for one, text in zip(cases, others, strict=True))
     assert strangers["right"] <= 0.15 * len(cases)
 
 
-def _spoilt(one: Case) -> str:
+def _spoilt(one: CaiXiongCase) -> str:
     """The reference with "做" for what it brought back."""
     from eval.suites.cai_xiong.ellipsis import _PRO_FORM
 
-    wanted = restored(one)
+    wanted = ellipsis_evidence(one)
     text = _PRO_FORM.sub("做", one.reference) if wanted.pro_form else one.reference
     return "".join("做" if character in wanted.characters else character for character in text)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.suites.cai_xiong.cases import Case, Verdict, read_cases
-from eval.suites.cai_xiong.renderings import RENDERINGS, judge
+from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict, read_cases
+from eval.suites.cai_xiong.renderings import RENDERINGS, judge_rendering
 
 # A rendering of each class that carries only another sense.
 SWAPPED = {
@@ -20,9 +20,9 @@ SWAPPED = {
 }  # fmt: skip
 
 
-def case(word: str, expected: str, source: str = "") -> Case:
+def case(word: str, expected: str, source: str = "") -> CaiXiongCase:
     kind = "pronoun" if word in ("you", "they") else "connective"
-    return Case("c", "pronoun" if kind == "pronoun" else "connective", word, expected, source, "", "")
+    return CaiXiongCase("c", "pronoun" if kind == "pronoun" else "connective", word, expected, source, "", "")
 
 
 @pytest.mark.parametrize(
@@ -61,36 +61,36 @@ def case(word: str, expected: str, source: str = "") -> Case:
         ("or", "或者", "否则没有茶。", "wrong"),
     ],
 )
-def test_a_rendering_is_judged(word: str, expected: str, output: str, verdict: Verdict) -> None:
-    assert judge(case(word, expected), output) == verdict
+def test_a_rendering_is_judged(word: str, expected: str, output: str, verdict: CaiXiongVerdict) -> None:
+    assert judge_rendering(case(word, expected), output) == verdict
 
 
 def test_two_senses_at_once_are_undecided_unless_the_source_asks_for_both() -> None:
     both = "他们叫它们星星。"
-    assert judge(case("they", "它们", "They shine."), both) == "undecided"
-    assert judge(case("they", "它们", "They call them stars."), both) == "right"
+    assert judge_rendering(case("they", "它们", "They shine."), both) == "undecided"
+    assert judge_rendering(case("they", "它们", "They call them stars."), both) == "right"
 
 
 def test_a_class_nobody_knows_is_undecided() -> None:
-    assert judge(case("whereas", "而"), "而我不去。") == "undecided"
+    assert judge_rendering(case("whereas", "而"), "而我不去。") == "undecided"
 
 
 @pytest.mark.parametrize("kind", list(RENDERINGS))
 def test_every_class_accepts_the_word_it_is_named_after_and_refuses_its_swap(kind: tuple[str, str]) -> None:
     one = case(*kind)
-    assert judge(one, f"{kind[1]}这里，") == "right"
-    assert judge(one, f"{SWAPPED[kind]}这里，") == "wrong"
+    assert judge_rendering(one, f"{kind[1]}这里，") == "right"
+    assert judge_rendering(one, f"{SWAPPED[kind]}这里，") == "wrong"
 
 
 def test_the_references_are_right_and_swapped_ones_wrong(shared_data: Path) -> None:
-    found: dict[tuple[str, str], Counter[Verdict]] = defaultdict(Counter)
-    swapped: dict[tuple[str, str], Counter[Verdict]] = defaultdict(Counter)
+    found: dict[tuple[str, str], Counter[CaiXiongVerdict]] = defaultdict(Counter)
+    swapped: dict[tuple[str, str], Counter[CaiXiongVerdict]] = defaultdict(Counter)
     for one in read_cases(shared_data / "cai_xiong_en_zh.jsonl"):
         if one.phenomenon != "ellipsis":
             kind = (one.word, one.expected)
-            found[kind][judge(one, one.reference)] += 1
+            found[kind][judge_rendering(one, one.reference)] += 1
             text = RENDERINGS[kind].accepted.sub(SWAPPED[kind], one.reference)
-            swapped[kind][judge(one, text)] += 1
+            swapped[kind][judge_rendering(one, text)] += 1
     assert found.keys() == RENDERINGS.keys()
     for kind, count in found.items():
         assert count["right"] >= 0.97 * (count["right"] + count["wrong"]), kind

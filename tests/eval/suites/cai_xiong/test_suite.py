@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.suites.cai_xiong.cases import Case
-from eval.suites.cai_xiong.suite import COLUMNS, SETS, CaiXiong, score
-from eval.suites.outputs import REFERENCES
+from eval.suites.cai_xiong.cases import CaiXiongCase
+from eval.suites.cai_xiong.suite import CASE_SETS, COLUMNS, CaiXiongSuite, score_cases
+from eval.suites.outputs import REFERENCES_LABEL
 
 CASES = [
-    Case("pronoun.0", "pronoun", "you", "你们", "Are you ready?", "你们准备好了吗？", "孩子们，"),
-    Case("pronoun.1", "pronoun", "you", "你们", "Do you hear?", "你们听见了吗？", "孩子们，"),
-    Case("pronoun.2", "pronoun", "they", "她们", "They sing.", "她们在唱歌。", "姐妹俩来了。"),
-    Case("connective.0", "connective", "or", "否则", "Or we drown.", "否则我们会淹死。", "快游！"),
-    Case("ellipsis.0", "ellipsis", "", "", "So do I.", "我也唱歌。", "她喜欢唱歌。"),
+    CaiXiongCase("pronoun.0", "pronoun", "you", "你们", "Are you ready?", "你们准备好了吗？", "孩子们，"),
+    CaiXiongCase("pronoun.1", "pronoun", "you", "你们", "Do you hear?", "你们听见了吗？", "孩子们，"),
+    CaiXiongCase("pronoun.2", "pronoun", "they", "她们", "They sing.", "她们在唱歌。", "姐妹俩来了。"),
+    CaiXiongCase("connective.0", "connective", "or", "否则", "Or we drown.", "否则我们会淹死。", "快游！"),
+    CaiXiongCase("ellipsis.0", "ellipsis", "", "", "So do I.", "我也唱歌。", "她喜欢唱歌。"),
 ]
 
 
@@ -42,18 +42,18 @@ def write(path: Path) -> Path:
 
 def test_accuracy_is_of_the_decided_cases_and_the_undecided_stand_apart() -> None:
     outputs = ["你们准备好了吗？", "你听见了吗？", "姐妹在唱歌。", "否则我们会淹死。", "我也做。"]
-    bleu, accuracy = score(CASES, {"ours": outputs}).tables
+    bleu, accuracy = score_cases(CASES, {"ours": outputs}).tables
     ours = accuracy.rows[0]
     assert ours.cells["you (pl.)"] == 50
     assert ours.cells["she (pl.)"] is None
     assert (ours.undecided["she (pl.)"], ours.undecided["pronoun"], ours.undecided["or"]) == (1, 1, 0)
     assert (ours.cells["pronoun"], ours.cells["or"], ours.cells["ellipsis"]) == (50, 100, 0)
-    assert bleu.rows[0].cells.keys() == set(SETS)
+    assert bleu.rows[0].cells.keys() == set(CASE_SETS)
 
 
 def test_the_references_have_a_row_of_their_own_and_the_papers_rows_are_marked() -> None:
-    bleu, accuracy = score(CASES, {}).tables
-    own = next(row for row in accuracy.rows if row.name == REFERENCES)
+    bleu, accuracy = score_cases(CASES, {}).tables
+    own = next(row for row in accuracy.rows if row.name == REFERENCES_LABEL)
     assert own.cells["pronoun"] == 100
     assert [row.name for row in accuracy.rows if row.published] == ["thumt", "CADec", "bert-nmt"]
     assert all(row.published for row in bleu.rows)
@@ -61,10 +61,10 @@ def test_the_references_have_a_row_of_their_own_and_the_papers_rows_are_marked()
 
 def test_the_published_rows_are_the_papers() -> None:
     # Table 3: CADec has pronoun 53, connective 60, ellipsis 2.25; Table 2: BLEU 19.1, 15.3, 25.5.
-    bleu, accuracy = score(CASES, {}).tables
+    bleu, accuracy = score_cases(CASES, {}).tables
     human = next(row for row in accuracy.rows if row.name == "CADec")
-    assert [human.cells[column] for column in SETS] == [53, 60, 2.25]
-    assert [bleu.rows[1].cells[column] for column in SETS] == [19.1, 15.3, 25.5]
+    assert [human.cells[column] for column in CASE_SETS] == [53, 60, 2.25]
+    assert [bleu.rows[1].cells[column] for column in CASE_SETS] == [19.1, 15.3, 25.5]
     assert human.cells.keys() == set(COLUMNS)
 
 
@@ -75,7 +75,7 @@ def test_outputs_come_by_line_or_by_id(tmp_path: Path) -> None:
     objects = tmp_path / "ours.jsonl"
     rows = [{"id": one.id, "output": one.reference} for one in reversed(CASES)]
     objects.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    outcome = CaiXiong().run(data, {"lines": lines, "objects": objects})
+    outcome = CaiXiongSuite().run(data, {"lines": lines, "objects": objects})
     bleu, accuracy = outcome.tables
     assert bleu.rows[0].cells["pronoun"] == pytest.approx(100)
     assert bleu.rows[0].cells == bleu.rows[1].cells
@@ -96,7 +96,7 @@ def test_outputs_that_do_not_fit_are_refused_by_line(tmp_path: Path, text: str, 
     path = tmp_path / "ours.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        CaiXiong().run(data, {"ours": path})
+        CaiXiongSuite().run(data, {"ours": path})
 
 
 ENGLISH = "The sisters sang on the bridge until the fog lifted, and nobody spoke of it again. "
@@ -121,22 +121,22 @@ def test_outputs_by_id_that_do_not_fit_are_refused_by_line(
     rows = changed([{"id": one.id, "output": one.reference} for one in CASES])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        CaiXiong().run(data, {"ours": path})
+        CaiXiongSuite().run(data, {"ours": path})
 
 
 def test_data_that_is_not_the_suite_is_refused_by_line(tmp_path: Path) -> None:
     data = tmp_path / "cases.jsonl"
     data.write_text(write(data).read_text(encoding="utf-8") + '{"id": "x"}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"Line 6 of .*: phenomenon: Field required"):
-        CaiXiong().run(data, {})
+        CaiXiongSuite().run(data, {})
     with pytest.raises(InputError, match="can't be read"):
-        CaiXiong().run(tmp_path / "none.jsonl", {})
+        CaiXiongSuite().run(tmp_path / "none.jsonl", {})
 
 
 def test_every_class_of_the_references_is_right(shared_data: Path) -> None:
-    _, accuracy = CaiXiong().run(shared_data / "cai_xiong_en_zh.jsonl", {}).tables
+    _, accuracy = CaiXiongSuite().run(shared_data / "cai_xiong_en_zh.jsonl", {}).tables
     own = accuracy.rows[0]
-    sizes = dict.fromkeys(COLUMNS, 80) | dict.fromkeys(SETS, 400)
+    sizes = dict.fromkeys(COLUMNS, 80) | dict.fromkeys(CASE_SETS, 400)
     for column in COLUMNS:
         assert (own.cells[column] or 0) >= 97, column
         assert own.undecided[column] <= 0.05 * sizes[column], column

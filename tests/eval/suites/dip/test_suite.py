@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.annotate import Annotator, annotator_for
-from eval.corpus import Corpus, Document
-from eval.dip import MinedSet, mine, outputs_of, read_mined, write_mined
+from eval.corpus.corpus import Corpus, Document
+from eval.linguistics.annotators import Annotator, annotator_for
+from eval.suites.dip.mined_set import MinedSet, read_mined_set, write_mined_set
+from eval.suites.dip.mined_set_scores import mined_set_outputs
+from eval.suites.dip.mining import mine_test_set
 from eval.suites.dip.suite import DipSuite
-from eval.suites.outputs import REFERENCES
-from eval.suites.suite import Outcome
-from tests.eval.dip.test_mining import FIRST, REFERENCE, SECOND, SOURCES
+from eval.suites.outputs import REFERENCES_LABEL
+from eval.suites.suite import SuiteResult
+from tests.eval.suites.dip.test_mining import FIRST, REFERENCE, SECOND, SOURCES
 
 TALE = Corpus(
     (Document("tale", {"first": FIRST, "second": SECOND}, (REFERENCE,), SOURCES),), "zh", "en", "tales"
@@ -28,12 +30,12 @@ def english() -> Annotator:
 
 @pytest.fixture
 def data(tmp_path: Path, english: Annotator) -> Path:
-    write_mined(tmp_path / "set.jsonl", mine(TALE, annotator=english))
+    write_mined_set(tmp_path / "set.jsonl", mine_test_set(TALE, annotator=english))
     return tmp_path / "set.jsonl"
 
 
 def texts(mined: MinedSet, system: str) -> list[tuple[str, tuple[str, ...]]]:
-    return list(outputs_of(mined, TALE, system).items())
+    return list(mined_set_outputs(mined, TALE, system).items())
 
 
 def write(path: Path, system: str, mined: MinedSet) -> Path:
@@ -42,14 +44,14 @@ def write(path: Path, system: str, mined: MinedSet) -> Path:
     return path
 
 
-def cells(outcome: Outcome, name: str) -> list[dict[str, float | None]]:
+def cells(outcome: SuiteResult, name: str) -> list[dict[str, float | None]]:
     return [dict(row.cells) for table in outcome.tables for row in table.rows if row.name == name]
 
 
 def test_systems_fail_at_what_was_mined_from_them_and_references_do_not(
     data: Path, tmp_path: Path, english: Annotator
 ) -> None:
-    mined = read_mined(data)
+    mined = read_mined_set(data)
     systems = {name: write(tmp_path / f"{name}.txt", name, mined) for name in ("first", "second")}
     outcome = DipSuite(annotator=english).run(data, systems)
     assert [table.title.split()[0] for table in outcome.tables] == ["Lexical", "Connectives", "Pronouns"]
@@ -59,7 +61,7 @@ def test_systems_fail_at_what_was_mined_from_them_and_references_do_not(
         {"right": 0, "wrong": 100, "lost": 0, "their score ↓": None},
     ]
     assert cells(outcome, "second")[1] == {"Acc": 0, "ANY": 0}
-    assert [list(found.values())[:1] for found in cells(outcome, REFERENCES)] == [[100], [100], [100]]
+    assert [list(found.values())[:1] for found in cells(outcome, REFERENCES_LABEL)] == [[100], [100], [100]]
     verdicts = [(one["system"], one["word"], one["verdict"]) for one in outcome.cases]
     assert ("first", "lantern", "inconsistent") in verdicts
     assert ("second", "but", "lost") in verdicts
@@ -67,7 +69,7 @@ def test_systems_fail_at_what_was_mined_from_them_and_references_do_not(
 
 
 def test_outputs_by_id_are_the_same_in_any_order(data: Path, tmp_path: Path, english: Annotator) -> None:
-    mined = read_mined(data)
+    mined = read_mined_set(data)
     rows = [json.dumps({"id": item, "output": found}) for item, found in reversed(texts(mined, "first"))]
     (tmp_path / "by-id.jsonl").write_text("\n".join(rows), encoding="utf-8")
     suite = DipSuite(annotator=english)
@@ -110,7 +112,7 @@ def test_outputs_that_do_not_fit_are_refused(
 
 
 def test_an_empty_output_is_named_by_its_line(data: Path, tmp_path: Path, english: Annotator) -> None:
-    path = write(tmp_path / "first.txt", "first", read_mined(data))
+    path = write(tmp_path / "first.txt", "first", read_mined_set(data))
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([lines[0], "", *lines[2:]]) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"Line 2 of first.txt is empty"):

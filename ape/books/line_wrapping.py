@@ -1,0 +1,146 @@
+"""Hard-wrapped lines: how wide they are, what they say as one text, and a text cut into such lines again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+
+# Characters that take two columns. Those of Chinese and Japanese are also written without spaces between words.
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+    "\U0001f300-\U0001f64f\U0001f900-\U0001f9ff\U00020000-\U0003fffd]"
+)
+_UNSPACED = (
+    "\u2e80-\u303e\u3041-\u312f\u31a0-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\U00020000-\U0003fffd"
+)
+# No line begins with the former and none ends with the latter.
+_CLOSERS = "、。，．！？；：」』）】〉》〕…—ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ”’"
+_OPENERS = "「『（【〈《〔“‘"
+_UNIT = re.compile(
+    rf"[{_OPENERS}]*[{_UNSPACED}][{_CLOSERS}]*|[^\s{_UNSPACED}]+[{_CLOSERS}]*|\s+",
+)
+_FIRST_WORD = re.compile(r"\S+")
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_END = re.compile(f"[{_UNSPACED}]$")
+_DASH_END = re.compile(r"\S[-‐–—]$")
+
+
+def display_width(text: str) -> int:
+    """The columns a line takes where every letter takes one or two."""
+    return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
+
+
+def line_joiner(line: str, following: str) -> str:
+    """What stands between two wrapped lines once they are one: a space, or nothing after a dash or between 汉字."""
+    if _DASH_END.search(line) or _UNSPACED_END.search(line) or _UNSPACED_START.match(following):
+        return ""
+    return " "
+
+
+def unwrap_lines(lines: Sequence[str]) -> str:
+    """Wrapped lines as one text."""
+    parts: list[str] = []
+    for line in filter(None, map(str.strip, lines)):
+        if parts:
+            parts.append(line_joiner(parts[-1], line))
+        parts.append(line)
+    return "".join(parts)
+
+
+def needed_width(line: str, following: str) -> int:
+    """How wide a line would be with the first word of the next one: wider than allowed, where it was wrapped."""
+    if _UNSPACED_START.match(following):
+        return display_width(line) + 2
+    word = _FIRST_WORD.match(following)
+    return (
+        display_width(line) + len(line_joiner(line, following)) + (display_width(word.group()) if word else 0)
+    )
+
+
+def wrap_text(text: str, columns: int, *, first: int = 0, other: int = 0) -> Iterator[str]:
+    """The text in lines of at most so many columns; `first` and `other` columns are taken by what stands before."""
+    line, room = "", columns - first
+    for gap, unit in _units(text):
+        if line and display_width(line) + display_width(gap) + display_width(unit) > room:
+            yield line
+            line, room = unit, columns - other
+        else:
+            line += gap + unit
+    yield line
+
+
+def _units(text: str) -> list[tuple[str, str]]:
+    """What stays on one line, each with the blank before it. Lines part where joining them gives the text again."""
+    units: list[tuple[str, str]] = []
+    gap = ""
+    for unit in _UNIT.findall(text.strip()):
+        if unit.isspace():
+            gap = unit
+            continue
+        plain = " " if gap and not gap.strip(" ") else gap
+        if units and line_joiner(units[-1][1], unit) != plain:
+            before, last = units.pop()
+            units.append((before, last + gap + unit))
+        else:
+            units.append((gap, unit))
+        gap = ""
+    return units
+
+
+def wrap_text_with_short_last_line(
+    text: str, columns: int, *, full: float, longest: float, first: int = 0, other: int = 0
+) -> list[str]:
+    """The text in lines that are long enough, but for the last, which is not longer than `longest` if that can be.
+
+    A line is long enough where it would be wider than `full` with the next word. Lines are wider than `columns` only
+    where there is no other way.
+    """
+    units = _units(text)
+    # For each place where a line may begin: how bad the best lines before it are, and where the last of them began.
+    best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
+    for start in range(len(units)):
+        taken = other if start else first
+        for end, line in _lines_from(units, start, columns - taken) if start in best else ():
+            wide = taken + display_width(line)
+            if end < len(units) and taken + needed_width(line, _text(units[end : end + _FOLLOWING])) <= full:
+                continue
+            badness = best[start][0] + (
+                _TOO_LONG * (wide > longest) if end == len(units) else (columns - wide) ** 2
+            )
+            badness += _TOO_WIDE * (wide > columns)
+            if badness < best.get(end, (inf, 0))[0]:
+                best[end] = badness, start
+    return _followed_back(units, best)
+
+
+# What weighs more than any unevenness of lines.
+_TOO_WIDE = 1e7
+_TOO_LONG = 1e6
+# Where text has no spaces, a word goes on over several units; so many are more than enough to tell how wide it is.
+_FOLLOWING = 4
+
+
+def _lines_from(units: Sequence[tuple[str, str]], start: int, room: int) -> Iterator[tuple[int, str]]:
+    """All lines that may begin there, with where the next would begin; the last of them is too wide."""
+    line = units[start][1]
+    yield start + 1, line
+    for end in range(start + 1, len(units)):
+        if display_width(line) > room:
+            return
+        line += "".join(units[end])
+        yield end + 1, line
+
+
+def _followed_back(units: Sequence[tuple[str, str]], best: Mapping[int, tuple[float, int]]) -> list[str]:
+    lines: list[str] = []
+    end = len(units)
+    while end:
+        start = best[end][1]
+        lines.append(_text(units[start:end]))
+        end = start
+    return lines[::-1]
+
+
+def _text(units: Sequence[tuple[str, str]]) -> str:
+    return "".join(gap + unit for gap, unit in units).strip()

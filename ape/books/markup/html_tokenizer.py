@@ -1,0 +1,223 @@
+"""HTML as people write it, as a stream of tokens that joined are the file again, byte for byte.
+
+Elements that nobody closed are closed where a browser would, by end tags without bytes, so that whoever reads the
+tokens may count on nested elements. It does not repair more than that: a stray end tag is passed on as what it is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ape.books.markup.xml_tokenizer import CHUNK_BYTES, XmlElement, XmlToken, XmlTokens
+
+# As in browsers: what is nested deeper is taken for elements with nothing in them.
+MAX_DEPTH = 512
+VOID_ELEMENTS = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+RAW_TEXT_ELEMENTS = frozenset("script style textarea title xmp iframe noembed noframes plaintext".split())
+# Possessive throughout, and `<` ends a broken tag: so no file, however made, is read in more than linear time.
+_QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
+_TAG = rf"""<(?P<close>/?)(?P<name>[A-Za-z][^\s/<>]*+)(?:[^<>"'=]++|=\s*+{_QUOTED}?+|["'])*+>"""
+_MARKUP = re.compile(rf"{_TAG}|<!--(?:-?>|.*?--!?>)|<(?!!--)[!?][^>]*+>", re.DOTALL)
+# What may turn out to be mark-up once more is read.
+_UNFINISHED = re.compile(
+    rf"""<(?:[!?].*|/?(?:[A-Za-z](?:[^<>"'=]++|=\s*+{_QUOTED}?+)*+(?:["'].*)?)?)\Z""", re.DOTALL
+)
+_ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?""")
+_BARE_SLASH = re.compile(r"""=\s*[^\s"'>]+/$""")
+_TEXT = re.compile(
+    r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)|[\udc80-\udcff]|[^&\udc80-\udcff]+|&"
+)
+
+# An element ends where one of these begins, or where its parent ends.
+_PARAGRAPH_ENDS = frozenset(
+    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 "
+    "h4 h5 h6 header hgroup hr main menu nav ol p pre section table ul li dd dt tr td th tbody thead tfoot".split()
+)
+_ENDED_BY = {
+    "p": _PARAGRAPH_ENDS,
+    "li": frozenset(["li"]),
+    "dt": frozenset(["dt", "dd"]),
+    "dd": frozenset(["dt", "dd"]),
+    "tr": frozenset(["tr", "tbody", "thead", "tfoot"]),
+    "td": frozenset(["td", "th", "tr", "tbody", "thead", "tfoot"]),
+    "th": frozenset(["td", "th", "tr", "tbody", "thead", "tfoot"]),
+    "thead": frozenset(["tbody", "tfoot"]),
+    "tbody": frozenset(["tbody", "tfoot"]),
+    "option": frozenset(["option", "optgroup"]),
+    "rt": frozenset(["rt", "rp", "rb"]),
+    "rp": frozenset(["rt", "rp", "rb"]),
+    "head": frozenset(["body"]),
+}
+_ENDING = frozenset[str]().union(*_ENDED_BY.values())
+_ROWS = frozenset("tr tbody thead tfoot".split())
+# What begins or ends inside of these ends nothing that is open outside of them.
+_WALLS = frozenset("table td th ul ol dl ruby select body html button object svg math".split())
+
+
+def read_html_tokens(file: BinaryIO, encoding: str) -> XmlTokens:
+    """The tokens of an HTML file in this encoding; bytes that it does not have pass as they are."""
+    return XmlTokens(_plain(encoding), _HtmlTokenizer(file, encoding).tokens())
+
+
+def _plain(encoding: str) -> str:
+    return {"utf-8-sig": "utf-8"}.get(encoding, encoding)
+
+
+class _HtmlTokenizer:
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        self.file = file
+        self.encoding = _plain(encoding)
+        self.decoder = codecs.getincrementaldecoder(self.encoding)("surrogateescape")
+        self.text = ""
+        self.position = 0  # in `text`
+        self.at = 0  # in the file
+        self.ended = False
+        self.open: list[XmlElement] = []
+
+    def tokens(self) -> Iterator[XmlToken]:
+        if self._more() and self.text[0] == "\ufeff":
+            yield self._other(1)
+        while self._more():
+            if self.text[self.position] == "<":
+                yield from self._markup()
+            else:
+                yield from self._words(self._until("<"))
+        while self.open:
+            yield self._implied_end()
+
+    def _more(self) -> bool:
+        """Whether there is anything left; what was read is dropped, and more is read where little is left."""
+        while len(self.text) - self.position < CHUNK_BYTES // 4 and not self.ended:
+            self._read()
+        return self.position < len(self.text)
+
+    def _read(self) -> None:
+        data = self.file.read(CHUNK_BYTES)
+        self.ended = not data
+        self.text = self.text[self.position :] + self.decoder.decode(data, final=self.ended)
+        self.position = 0
+
+    def _until(self, sign: str) -> int:
+        """Where the text up to the next `sign` ends; a long one may end before, but not within a reference."""
+        end = self.text.find(sign, self.position + 1)
+        if end >= 0:
+            return end
+        if self.ended:
+            return len(self.text)
+        reference = self.text.rfind("&", len(self.text) - 40)
+        return reference if reference > self.position else len(self.text)
+
+    def _take(self, end: int) -> bytes:
+        raw = self.text[self.position : end].encode(self.encoding, "surrogateescape")
+        self.position = end
+        self.at += len(raw)
+        return raw
+
+    def _words(self, end: int) -> Iterator[XmlToken]:
+        for match in _TEXT.finditer(self.text[self.position : end]):
+            piece, at = match.group(), self.at
+            raw = self._take(self.position + len(piece))
+            yield XmlToken("text", raw, at, _shown(piece))
+
+    def _markup(self) -> Iterator[XmlToken]:
+        match = _MARKUP.match(self.text, self.position)
+        while not match and not self.ended and _UNFINISHED.match(self.text, self.position):
+            self._read()
+            match = _MARKUP.match(self.text, self.position)
+        if not match and self.text[self.position + 1 : self.position + 2] in ("!", "?"):
+            yield self._other(len(self.text))  # a comment that never ends
+        elif not match:
+            yield from self._words(self._until("<"))
+        elif not match["name"]:
+            yield self._other(match.end())
+        elif match["close"]:
+            yield from self._close(match)
+        else:
+            yield from self._start(match)
+
+    def _other(self, end: int) -> XmlToken:
+        at = self.at
+        return XmlToken("other", self._take(end), at)
+
+    def _start(self, match: re.Match[str]) -> Iterator[XmlToken]:
+        name = match["name"].lower()
+        while self._ends(name):
+            yield self._implied_end()
+        element = XmlElement(name, _attributes(match), self.at)
+        yield XmlToken("start", self._take(match.end()), element.at, element=element)
+        if name in VOID_ELEMENTS or _is_empty(match) or len(self.open) >= MAX_DEPTH:
+            yield XmlToken("end", b"", self.at, element=element)
+            return
+        self.open.append(element)
+        if name in RAW_TEXT_ELEMENTS:
+            yield from self._raw(name)
+
+    def _ends(self, name: str) -> bool:
+        """Whether an element of this name ends one that is open, inside of the nearest wall."""
+        if name not in _ENDING:
+            return False
+        for element in reversed(self.open):
+            if name in _ENDED_BY.get(element.name, ()):
+                return True
+            if element.name in _WALLS:
+                return False
+        return False
+
+    def _raw(self, name: str) -> Iterator[XmlToken]:
+        """The inside of an element that has no mark-up in it."""
+        closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
+        while not (match := closing.search(self.text, self.position)) and not self.ended:
+            self._read()
+        end = match.start() if match else len(self.text)
+        if name in ("title", "textarea"):
+            yield from self._words(end)
+        elif end > self.position:
+            yield self._other(end)
+
+    def _close(self, match: re.Match[str]) -> Iterator[XmlToken]:
+        name = match["name"].lower()
+        if not self._is_open(name):
+            yield self._other(match.end())
+            return
+        while self.open[-1].name != name:
+            yield self._implied_end()
+        at = self.at
+        yield XmlToken("end", self._take(match.end()), at, element=self.open.pop())
+
+    def _is_open(self, name: str) -> bool:
+        """Whether an end tag has anything to end. One of an inline element does not reach out of its block."""
+        if name in _ROWS:
+            return any(element.name == name for element in self.open)
+        for element in reversed(self.open):
+            if element.name == name:
+                return True
+            if element.name in _WALLS or (element.name in _PARAGRAPH_ENDS and name not in _PARAGRAPH_ENDS):
+                return name in _WALLS and any(other.name == name for other in self.open)
+        return False
+
+    def _implied_end(self) -> XmlToken:
+        return XmlToken("end", b"", self.at, element=self.open.pop())
+
+
+def _shown(piece: str) -> str:
+    """A piece of text as a reader sees it."""
+    if "\udc80" <= piece[0] <= "\udcff":
+        return "\ufffd"
+    return html.unescape(piece) if piece[0] == "&" else piece
+
+
+def _is_empty(match: re.Match[str]) -> bool:
+    """Whether a tag ends in "/>". A browser takes no account of it, but who wrote it meant it."""
+    return match.group().endswith("/>") and not _BARE_SLASH.search(match.group()[:-1])
+
+
+def _attributes(match: re.Match[str]) -> dict[str, str]:
+    inside = match.group()[1 + len(match["name"]) : -1]
+    found: dict[str, str] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(inside):
+        found.setdefault(name.lower(), html.unescape(double or single or bare))
+    return found

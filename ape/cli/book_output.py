@@ -1,0 +1,281 @@
+"""How a job is shown: at its end, in `ape book status`, as a report, and as other formats."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ape.cli.terminal import print_line
+from ape.errors import Conflict, InputError
+from ape.jobs.counts import JobCounts
+from ape.jobs.job import Job, JobState
+from ape.jobs.job_paragraph import ParagraphState
+from ape.jobs.output import (
+    JobOutput,
+    check_output_folder,
+    check_output_path,
+    write_file_atomic,
+    write_output,
+)
+from ape.jobs.store import JobStore
+
+if TYPE_CHECKING:
+    from ape.jobs.export import ExportFormat
+
+MAX_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BookSummary:
+    """What became of a book, in numbers that add up."""
+
+    job: Job
+    output: JobOutput
+    counts: JobCounts
+    skipped: dict[str, int]
+    quarantined: dict[str, str]
+    seconds: float
+
+    @property
+    def needs_you(self) -> bool:
+        """Whether there is something in the book that a person has to see to."""
+        output, missing = self.output, self.job.unpaired_source.count
+        return bool(self.counts.quarantined or output.left_over_count or output.left_out or missing)
+
+    def to_json(self) -> str:
+        """For machines."""
+        counts = self.counts
+        return json.dumps(
+            {
+                "job": self.job.id,
+                "output": str(self.output.path),
+                "paragraphs_in": counts.total,
+                "paragraphs_out": self.output.paragraphs,
+                "edited": counts.edited,
+                "unchanged": counts.unchanged,
+                "rejected": counts.rejected,
+                "skipped": self.skipped,
+                "quarantined": self.quarantined,
+                "left_over": [asdict(one) for one in self.output.left_over],
+                "left_over_count": self.output.left_over_count,
+                "left_out": [asdict(one) for one in self.output.left_out],
+                "source_without_mt": asdict(self.job.unpaired_source),
+                "usage": asdict(counts.usage),
+                "seconds": round(self.seconds, 3),
+                "needs_you": self.needs_you,
+            },
+            ensure_ascii=False,
+            indent=2,
+        )
+
+
+def summarise_job(store: JobStore, job: Job, *, seconds: float) -> BookSummary:
+    """All that is to be told of a finished job."""
+    counts = store.counts(job.id)
+    skipped: Counter[str] = Counter()
+    quarantined: dict[str, str] = {}
+    if counts.skipped:
+        skipped.update(_kind(row.reason) for row in store.rows(job.id, state=ParagraphState.SKIPPED))
+    if counts.quarantined:
+        quarantined = {
+            row.planned.id: row.reason for row in store.rows(job.id, state=ParagraphState.QUARANTINED)
+        }
+    return BookSummary(job, JobOutput.from_json(job.outcome), counts, dict(skipped), quarantined, seconds)
+
+
+def _kind(reason: str) -> str:
+    """A reason without its numbers, so that like ones are counted together."""
+    return reason.partition(" (")[0]
+
+
+def print_summary(summary: BookSummary, *, json_output: bool) -> None:
+    """The end of `ape book edit`: results on stdout, what a person has to see to on stderr."""
+    if json_output:
+        typer.echo(summary.to_json())
+    counts, output = summary.counts, summary.output
+    if not json_output:
+        typer.echo(
+            f"{output.path}: {counts.total:,} paragraphs in, {output.paragraphs:,} out · {counts.edited:,} edited, "
+            f"{counts.unchanged:,} unchanged, {counts.rejected:,} rejected, {counts.quarantined:,} quarantined, "
+            f"{counts.skipped:,} left as they were"
+        )
+        usage = counts.usage
+        typer.echo(
+            f"{summary.seconds:.0f} s · {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written · "
+            f"job {summary.job.id} · ape book report {summary.job.id}"
+        )
+    for reason, count in summary.skipped.items():
+        print_line(f"Left as they were: {count:,} ({reason}).")
+    _tell("Quarantined, the MT stays", list(summary.quarantined.items()), counts.quarantined)
+    _tell(
+        "Source text is left in the book",
+        [(one.id, one.message) for one in output.left_over],
+        output.left_over_count,
+    )
+    left_out = [(one.id, one.message) for one in output.left_out]
+    _tell("The new text could not be put back, the MT stays", left_out, len(left_out))
+    missing = summary.job.unpaired_source
+    _tell("No MT was found for paragraphs of the source", list(missing.first), missing.count)
+    if summary.quarantined:
+        print_line("To try these again: the same command with --redo quarantined.")
+
+
+def _tell(what: str, named: list[tuple[str, str]], count: int) -> None:
+    if not count:
+        return
+    print_line(f"{what}: {count:,}")
+    for name, reason in named[:MAX_LISTED]:
+        print_line(f"  {name}: {reason}")
+    if count > MAX_LISTED:
+        print_line(f"  … and {count - MAX_LISTED:,} more; the report has them all.")
+
+
+def print_jobs(store: JobStore, *, json_output: bool) -> None:
+    """A line a job, the newest first."""
+    rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
+    if json_output:
+        shown = [_job_json(store, job, counts) for job, counts in rows]
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    if not rows:
+        print_line(
+            "There is no job in this store yet (`ape settings` says where it is). `ape book edit` begins one."
+        )
+        return
+    table = Table(
+        "job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output"
+    )
+    for job, counts in rows:
+        finished = counts.total - counts.waiting
+        share = f"{finished:,} of {counts.total:,}"
+        numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
+        table.add_row(
+            job.id, job.name, describe_state(store, job), share, *(f"{one:,}" for one in numbers), job.output
+        )
+    _console().print(table)
+
+
+def _console() -> Console:
+    """As wide as the terminal; where there is none, wide enough for a table."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+
+def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
+    """One job, chapter by chapter."""
+    chapters = store.chapters(job.id)
+    if json_output:
+        shown = _job_json(store, job, store.counts(job.id))
+        shown["chapters"] = [
+            {"chapter": one.chapter, "title": one.title, **_counts_json(one.counts)} for one in chapters
+        ]
+        shown["quarantined_paragraphs"] = {
+            row.planned.id: row.reason for row in store.rows(job.id, state=ParagraphState.QUARANTINED)
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    console = _console()
+    console.print(f"{job.name}: {describe_state(store, job)}", markup=False)
+    if job.note:
+        console.print(job.note, markup=False)
+    table = Table(
+        "chapter",
+        "title",
+        "paragraphs",
+        "waiting",
+        "edited",
+        "unchanged",
+        "rejected",
+        "quarantined",
+        "skipped",
+    )
+    for one in chapters:
+        counts = one.counts
+        numbers = (
+            counts.total,
+            counts.waiting,
+            counts.edited,
+            counts.unchanged,
+            counts.rejected,
+            counts.quarantined,
+            counts.skipped,
+        )
+        table.add_row(str(one.chapter + 1), one.title[:40], *(f"{number:,}" for number in numbers))
+    console.print(table)
+
+
+def describe_state(store: JobStore, job: Job) -> str:
+    """As a user would say it: a job that nobody works on does not run."""
+    return "stopped" if job.state is JobState.RUNNING and not store.at_work(job.id) else job.state
+
+
+def _job_json(store: JobStore, job: Job, counts: JobCounts) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "name": job.name,
+        "state": describe_state(store, job),
+        "note": job.note,
+        "output": job.output,
+        "created": job.created.isoformat(),
+        "updated": job.updated.isoformat(),
+        "model": job.recipe.model,
+        **_counts_json(counts),
+    }
+
+
+def _counts_json(counts: JobCounts) -> dict[str, int]:
+    return {"paragraphs": counts.total, **asdict(counts)}
+
+
+def check_report_path(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = False) -> None:
+    """Raise where a report would take the place of something that is no report."""
+    if any(path.exists() and one.exists() and path.samefile(one) for one in keep) or path in keep:
+        raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
+    if path.exists() and not overwrite and not _is_page(path):
+        raise Conflict(f"{path} is there already, and is no report. Choose another name.", field="report")
+    check_output_folder(path, field="report")
+
+
+def _is_page(path: Path) -> bool:
+    """Whether it is a report of ours, which may be written anew."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return head.startswith(b"<!doctype html>") and b"ape report" in head
+
+
+def write_job_report(store: JobStore, job: Job, path: Path) -> None:
+    """The page with the book side by side."""
+    from ape.reports.job_report import write_job_report as write
+
+    write(store, job, path)
+
+
+def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:
+    """What is done so far, in another format, or as the book itself where none is named."""
+    from ape.jobs.export import export_rows
+
+    is_stdout = str(output) == "-"
+    if not is_stdout:
+        inputs = tuple(Path(one) for one in (job.source, job.mt) if one)
+        check_output_path(output, inputs=inputs, overwrite=overwrite)
+    if format is None:
+        if is_stdout:
+            raise Conflict("The book itself goes to a file: -o FILE.", field="output")
+        written = write_output(store, job, output)
+        typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} with a new text")
+        return
+    kind = cast("ExportFormat", format)
+    if is_stdout:
+        export_rows(store.rows(job.id), sys.stdout.buffer, format=kind, job=job)
+    else:
+        with write_file_atomic(output) as (_, file):
+            export_rows(store.rows(job.id), file, format=kind, job=job)

@@ -1,0 +1,90 @@
+"""How a comparison is shown on a terminal: the table of scores, what became of the paragraphs, and who is the same."""
+
+from __future__ import annotations
+
+import json
+from statistics import fmean
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ape.cli.eval.score_output import print_scores, table_console
+from eval.compare.comparison import SystemComparison
+from eval.compare.comparison_set import DO_NOTHING
+from eval.compare.system import System
+
+
+def print_comparison(compared: SystemComparison, *, json_output: bool) -> None:
+    """The whole of it."""
+    if json_output:
+        typer.echo(json.dumps(compared.to_dict(), ensure_ascii=False, indent=1))
+        return
+    print_scores(compared.results)
+    screen = table_console()
+    screen.print()
+    screen.print(_outcomes(compared))
+    for names in compared.same:
+        screen.print(f"{' and '.join(names)} say the same in every paragraph.", markup=False)
+    _tell_wins(screen, compared)
+    _tell_votes(screen, compared)
+
+
+def _outcomes(compared: SystemComparison) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("system", "edit rate", "changed", "what became of them"):
+        table.add_column(heading, justify="right" if heading in ("edit rate", "changed") else "left")
+    for system in compared.systems:
+        rates = compared.rates[system.name]
+        changed = f"{sum(rate > 0 for rate in rates):,} of {len(rates):,}"
+        table.add_row(Text(system.name), f"{fmean(rates):.1%}", changed, Text(_became(system)))
+    return table
+
+
+def _became(system: System) -> str:
+    if system.kind != "model":
+        return {"nothing": "the MT as it was", "ready": "ready outputs, seen by no guard"}[system.kind]
+    told = ", ".join(f"{count:,} {what}" for what, count in system.decisions.most_common())
+    guards = ", ".join(f"{guard} {sum(counts.values()):,}" for guard, counts in system.findings().items())
+    return told + (f" (guards: {guards})" if guards else "")
+
+
+def _tell_wins(screen: Console, compared: SystemComparison) -> None:
+    """How often each beats doing nothing, by the leading metric."""
+    matrix = compared.matrices.get(compared.leading)
+    if matrix is None:
+        return
+    for name in compared.names[1:]:
+        wins = matrix.wins.get((name, DO_NOTHING))
+        if wins and wins.share is not None and wins.interval:
+            low, high = wins.interval
+            screen.print(
+                f"{name} beats {DO_NOTHING} in {wins.share:.1%} [{low:.1%}, {high:.1%}] of the "
+                f"{wins.better + wins.worse:,} {matrix.unit}s where they differ by {compared.leading}; "
+                f"{wins.ties:,} {'tie' if wins.ties == 1 else 'ties'}.",
+                markup=False,
+            )
+
+
+def _tell_votes(screen: Console, compared: SystemComparison) -> None:
+    """Whom people prefer, and which metrics side with them."""
+    if not compared.voted:
+        return
+    for one in compared.voted["preferences"]:
+        if one.get("interval"):
+            low, high = one["interval"]["low"], one["interval"]["high"]
+            screen.print(
+                f"People prefer {one['system']} to {one['other']} in {one['rate']:.1%} [{low:.1%}, {high:.1%}] of "
+                f"{one['wins'] + one['losses']:,} votes.",
+                markup=False,
+            )
+    for name, found in compared.voted["metrics"].items():
+        accuracy = found.get("accuracy", found)
+        if "value" in accuracy:
+            low, high = accuracy["interval"]
+            screen.print(
+                f"{name} sides with people in {accuracy['value']:.1%} [{low:.1%}, {high:.1%}] of "
+                f"{found['votes']:,} votes.",
+                markup=False,
+            )

@@ -1,0 +1,159 @@
+"""How scores are shown on a terminal: a table of systems by metrics, with intervals, and the signatures under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from ape.cli.eval.wide_table import TableLine, print_wide_table
+
+if TYPE_CHECKING:
+    from eval.metrics.metric import Metric, Unmeasured
+    from eval.metrics.multi_reference import LeaveOneOutScores
+    from eval.metrics.scoring import EvaluationResults
+
+_WIDTH = 150  # of the table, where no terminal says its own
+_NONE = "n/a"
+_CLEAR = 0.05
+
+
+def table_console() -> Console:
+    """Standard output, wide enough for a table where it is no terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
+
+
+def print_scores(results: EvaluationResults, *, documents: bool = False) -> None:
+    """The table, the tables by document where they are wanted, and how it all was got."""
+    from eval.metrics.scoring import SIGNIFICANCE_TESTS
+
+    console = table_console()
+    _show_scores(console, results)
+    _tell_missing(console, results)
+    if documents:
+        found = results.by_document()
+        for metric in results.metrics:
+            _show_documents(console, metric, found[metric.name])
+    how = results.resampling
+    console.print(
+        f"[low, high]: 95% of {how.samples:,} bootstrap resamples of {how.by}s, seed {how.seed}.",
+        markup=False,
+    )
+    _tell_no_interval(console, results)
+    if how.baseline:
+        console.print(
+            f"* differs from {how.baseline} (p < .05, {SIGNIFICANCE_TESTS[how.test]}, Holm's correction).",
+            markup=False,
+        )
+        console.print(f"tests: {how.signature}", markup=False, soft_wrap=True)
+    for name, signature in results.signatures().items():
+        console.print(f"{name}: {signature}", markup=False, soft_wrap=True)
+
+
+def _heading(metric: Metric) -> str:
+    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+
+
+def _show_scores(console: Console, results: EvaluationResults) -> None:
+    lines = [
+        TableLine(Text(system), [_cell(results, metric, system) for metric in results.metrics])
+        for system in results.corpus.systems
+    ]
+    print_wide_table(console, "system", [_heading(metric) for metric in results.metrics], lines)
+
+
+def _cell(results: EvaluationResults, metric: Metric, system: str) -> Text:
+    from eval.metrics.metric import Unmeasured
+    from eval.statistics.paired_tests import ConfidenceInterval
+
+    score = results.score(metric.name, system)
+    if isinstance(score, Unmeasured):
+        return Text(_NONE, "dim")
+    standing = results.standings[metric.name].get(system)
+    told = _number(score.value)
+    if standing and standing.corrected is not None and standing.corrected < _CLEAR:
+        told += "*"
+    if standing and isinstance(standing.interval, ConfidenceInterval):
+        told += f" [{_number(standing.interval.low)}, {_number(standing.interval.high)}]"
+    return Text(told)
+
+
+def _number(value: float) -> str:
+    """Two digits of what goes to 100, four of what goes to 1."""
+    return f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def _tell_missing(console: Console, results: EvaluationResults) -> None:
+    """Why a score is not there, once for each reason."""
+    from eval.metrics.metric import Unmeasured
+
+    told: dict[tuple[str, str], list[str]] = {}
+    for metric in results.metrics:
+        for system in results.corpus.systems:
+            score = results.score(metric.name, system)
+            if isinstance(score, Unmeasured):
+                told.setdefault((metric.name, score.why), []).append(system)
+    for (name, why), systems in told.items():
+        whom = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
+        console.print(f"{name}{whom} is not applicable: {why}.", markup=False)
+
+
+def _tell_no_interval(console: Console, results: EvaluationResults) -> None:
+    """Which scores stand without one, and why."""
+    from eval.metrics.metric import Score, Unmeasured
+
+    for metric, systems in results.standings.items():
+        told: dict[str, list[str]] = {}
+        for system, one in systems.items():
+            if isinstance(one.interval, Unmeasured) and isinstance(results.score(metric, system), Score):
+                told.setdefault(one.interval.why, []).append(system)
+        for why, having in told.items():
+            whom = "" if len(having) == len(results.corpus.systems) else f" of {', '.join(having)}"
+            console.print(f"{metric}{whom} has no interval and no test: {why}.", markup=False)
+
+
+def _show_documents(
+    console: Console, metric: Metric, found: Mapping[str, Mapping[str, float | None]]
+) -> None:
+    """Its scores by document and system, unless there is none at all, which has been told."""
+    if all(score is None for scores in found.values() for score in scores.values()):
+        return
+    lines = [
+        TableLine(
+            Text(document), [Text(_NONE if score is None else _number(score)) for score in scores.values()]
+        )
+        for document, scores in found.items()
+    ]
+    console.print(_heading(metric), style="italic", markup=False)
+    print_wide_table(console, "document", list(next(iter(found.values()))), lines)
+
+
+def _line(name: str, *cells: str) -> TableLine:
+    return TableLine(Text(name), [Text(cell) for cell in cells])
+
+
+def print_aggregated(found: Mapping[str, LeaveOneOutScores | Unmeasured]) -> None:
+    """PAR3's table: humans and systems against the same references, and who wins how often."""
+    from eval.metrics.metric import Unmeasured
+
+    console = table_console()
+    for name, one in found.items():
+        if isinstance(one, Unmeasured):
+            console.print(f"{name} is not applicable: {one.why}.", markup=False)
+            continue
+        lines = [_line("human", _number(one.human), "", "", "")]
+        for system, value in one.systems.items():
+            wins = one.wins[system]
+            share = _NONE if wins.share is None else f"{wins.share:.1%}"
+            lines.append(
+                _line(system, _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}")
+            )
+        print_wide_table(console, name, ("score", "wins", "of", "ties"), lines)
+        if one.left_out:
+            console.print(f"{one.left_out:,} left out: somebody has no score there.", markup=False)
+        console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)

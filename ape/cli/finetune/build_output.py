@@ -1,0 +1,69 @@
+"""How `ape finetune build` shows how far it is, and what it made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ape.cli.terminal import error_console, passages_progress
+
+if TYPE_CHECKING:
+    from finetune.data.alignment import AlignmentProgress
+    from finetune.data.build import TrainingSet
+    from finetune.data.paragraph import TrainingParagraph
+
+
+def filter_progress(what: str, items: Sequence[TrainingParagraph]) -> Iterable[TrainingParagraph]:
+    """A bar while a filter goes through the paragraphs."""
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task(what, total=len(items), so_far="")
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+@contextmanager
+def alignment_progress(console: Console) -> Iterator[AlignmentProgress]:
+    """A bar for each step of aligning a raw book; one line a step where stderr is no terminal."""
+    with passages_progress(console) as bar:
+        tasks: dict[str, Any] = {}
+
+        def tell(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=of, so_far="sentences")
+                if not console.is_terminal:
+                    console.print(f"{what}, {of:,} sentences …", markup=False, soft_wrap=True)
+            bar.update(tasks[what], completed=done)
+
+        yield tell
+
+
+def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, json_output: bool) -> None:
+    """What each filter took and what is on each side, then where it is; or the manifest."""
+    if json_output:
+        typer.echo(json.dumps({"out": str(out), **manifest}, ensure_ascii=False, indent=2))
+        return
+    table = Table("filter", "of", "came", "dropped", "left", box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for step in built.funnel.steps:
+        table.add_row(
+            step.name, step.side, *(f"{number:,}" for number in (step.came, step.dropped, step.left))
+        )
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    for side, told in manifest["splits"].items():
+        pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
+        identities, stutters = (told["kinds"].get(kind, 0) for kind in ("identity", "stutter"))
+        made = f", {stutters:,} stutters" if stutters else ""
+        console.print(
+            f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities{made}"
+        )
+    typer.echo(out)

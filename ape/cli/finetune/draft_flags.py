@@ -1,0 +1,103 @@
+"""What `gate` and `score` have in common: their flags, the examples they name, and drafts of them with a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ape.settings import Settings
+    from finetune.data.example import Example
+    from finetune.scoring.drafts import DraftSet
+
+DRAFTS_FILE = "drafts.jsonl"
+AdapterArgument = Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")]
+DataFlag = Annotated[Path | None, typer.Option("--data", help="What `ape finetune build` wrote.")]
+RowsFlag = Annotated[
+    list[Path] | None, typer.Option("--rows", help="Instead: files of rows, taken whole; may be repeated.")
+]
+DraftsFlag = Annotated[
+    Path | None,
+    typer.Option("--drafts", help="Where drafts are kept as they come; beside the adapter if left out."),
+]
+BaseFlag = Annotated[
+    str | None,
+    typer.Option("--base", help="The base as a .gguf file or name; an adapter's card has it."),
+]
+ThreadsFlag = Annotated[
+    int | None, typer.Option("--threads", help="Of the embedded engine; all cores but one.")
+]
+
+
+def require_card(adapter: Path) -> None:
+    """Raise, naming the adapter, unless its card can be read: now rather than after an hour of drafting."""
+    from ape.adapters import read_card
+    from ape.errors import AdapterRefused
+
+    try:
+        read_card(adapter)
+    except AdapterRefused as error:
+        raise AdapterRefused(f"The adapter {adapter} can't be asked. {error}") from error
+
+
+async def load_or_make_drafts(
+    adapter: Path, examples: Sequence[Example], path: Path, settings: Settings, *, base: bool = False
+) -> DraftSet:
+    """Have the adapter, or its base, draft them on the embedded engine, unless the file has them already."""
+    from ape.cli.terminal import error_console, passages_progress
+    from ape.engines.factory import open_engine
+    from finetune.scoring.drafts import draft_examples, load_drafts
+    from finetune.scoring.served_adapter import find_served_adapter
+
+    served = await find_served_adapter(adapter, settings)
+    asked = served.untuned if base else served.tuned
+    if kept := load_drafts(asked.model, examples, path, key=asked.key):
+        return kept
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("drafting", total=len(examples), so_far="")
+
+        def progress(done: int, every: int) -> None:
+            bar.update(task, completed=done, total=every)
+
+        async with open_engine(served.settings) as engine:
+            return await draft_examples(
+                engine,
+                asked.model.name,
+                examples,
+                path,
+                key=asked.key,
+                at_once=settings.places,
+                progress=progress,
+            )
+
+
+def chosen_examples(
+    adapter: Path, data: Path | None, split: str, rows: Sequence[Path] | None
+) -> tuple[list[Example], str]:
+    """The examples of a training set, or of files with one to a line, which are taken whole; and what they are.
+
+    Those that the adapter was trained on are refused: whatever it does to them says nothing of what it does to others.
+    """
+    from ape.adapters import read_card
+    from ape.errors import InputError
+    from finetune.data.dataset import read_dataset
+    from finetune.data.inputs import refuse_duplicate_ids
+    from finetune.data.row_reader import DefaultLanguages, read_training_rows
+    from finetune.data.sanity_checks import refuse_lone_surrogates
+
+    if bool(data) == bool(rows):
+        raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
+    if data:
+        given = read_dataset(data)
+        if split == "train" and given.manifest_hash == read_card(adapter).data:
+            raise InputError(f"{adapter} was trained on these examples. Choose --split dev or test.")
+        examples = given.require(split)
+        return examples, f"{len(examples):,} passages, {split} of {given.manifest_hash}"
+    found = [one for path in rows or () for one in read_training_rows(path, languages=DefaultLanguages())]
+    refuse_duplicate_ids(found)
+    refuse_lone_surrogates(found)
+    names = ", ".join(path.name for path in rows or ())
+    return [one.to_example() for one in found], f"{len(found):,} passages, all of {names}"

@@ -1,0 +1,85 @@
+"""`ape finetune gate`: learn which of an adapter's edits to let through, from passages it was not trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ape.cli.extras import require_extra
+from ape.cli.finetune.draft_flags import (
+    DRAFTS_FILE,
+    AdapterArgument,
+    BaseFlag,
+    DataFlag,
+    DraftsFlag,
+    RowsFlag,
+    ThreadsFlag,
+    chosen_examples,
+    load_or_make_drafts,
+    require_card,
+)
+from ape.cli.flags import JsonFlag
+
+if TYPE_CHECKING:
+    from finetune.training.edit_filter import FittedEditFilter
+
+
+def gate(
+    adapter: AdapterArgument,
+    data: DataFlag = None,
+    split: Annotated[
+        str, typer.Option(help="The examples to learn from; not those it was trained on.")
+    ] = "dev",
+    rows: RowsFlag = None,
+    drafts: DraftsFlag = None,
+    base: BaseFlag = None,
+    threads: ThreadsFlag = None,
+    seed: Annotated[int, typer.Option(help="Of the folds.")] = 1,
+    json_output: JsonFlag = False,
+) -> None:
+    """Draft the examples, fit the gate on what helped, and write it into the adapter's card."""
+    import asyncio
+    import json
+
+    with require_extra("train"):
+        import datasets  # noqa: F401
+    from ape.adapters import amend_card
+    from ape.settings import load_settings
+    from finetune.training.edit_filter import DraftedExample, fit_edit_filter
+
+    require_card(adapter)
+    examples, what = chosen_examples(adapter, data, split, rows)
+    settings = load_settings(threads=threads, model=base)
+    made = asyncio.run(load_or_make_drafts(adapter, examples, drafts or adapter / DRAFTS_FILE, settings))
+    fitted = fit_edit_filter(
+        [DraftedExample(example, made.draft(example)) for example in examples], seed=seed
+    )
+    amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json") | {"fitted_on": what}})
+    if json_output:
+        told = {
+            "threshold": fitted.gate.threshold,
+            "kept": fitted.kept,
+            "edits": fitted.edits,
+            "won": fitted.won,
+            "words": fitted.words,
+            "loops": fitted.loops,
+            "cuts_loops": fitted.gate.cuts_loops,
+        }
+        typer.echo(json.dumps(told))
+    else:
+        _show(fitted)
+
+
+def _show(fitted: FittedEditFilter) -> None:
+    typer.echo(f"{fitted.edits:,} edits were found; the threshold is {fitted.gate.threshold:g}.")
+    typer.echo(
+        f"In cross-validation, with a threshold from the other folds each time, {fitted.kept:,} were let through. "
+        "Words of distance to the human text won by that:"
+    )
+    for pair, won in fitted.won.items():
+        typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")
+    if fitted.loops:
+        told = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops.items())
+        what = "are" if fitted.gate.cuts_loops else "would not be"
+        typer.echo(f"Loops of the MT {what} cut where drafts leave them; by itself that wins: {told}.")

@@ -1,0 +1,148 @@
+"""Following a hosted job at a terminal: a bar, or a line now and then, and what to type when it is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+from rich.console import Console
+
+from ape.cli.terminal import error_console, passages_progress, print_line
+from ape.engines.retry import RetryPolicy
+from ape.errors import EngineError
+from ape.passage.events import Event, RetryEvent
+from ape.settings import load_settings
+from finetune.hosted.card import (
+    HostedCard,
+    fetch_results,
+    make_card,
+    raise_for_failed_job,
+    write_hosted_card,
+)
+from finetune.hosted.job import HostedJobEvent, HostedJobListener, follow_job
+from finetune.hosted.provider import HostedProvider
+
+EXIT_INTERRUPTED = 130
+# Lines about steps in all, where there is no terminal for a bar.
+_LINES = 10
+T = TypeVar("T")
+
+
+def call_provider(url: str, work: Callable[[HostedProvider], Awaitable[T]]) -> T:
+    """Do the work with the provider at that address, by the key that the settings have for it."""
+    settings = load_settings(url=url)
+    key = settings.engine_key.get_secret_value() if settings.engine_key else None
+    retry = RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds)
+
+    async def work_there() -> T:
+        async with HostedProvider(
+            str(settings.url),
+            key=key,
+            listen=_tell_retry,
+            retry=retry,
+            timeout_seconds=settings.timeout_seconds or 300.0,
+        ) as provider:
+            return await work(provider)
+
+    return asyncio.run(work_there())
+
+
+def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> HostedCard:
+    """Watch the job to its end, and write the card of the model that comes of it."""
+    try:
+        with job_progress(error_console(), job) as watch:
+            ended = call_provider(
+                url, lambda provider: follow_job(provider, job, every_seconds=every, watch=watch)
+            )
+    except KeyboardInterrupt:
+        print_line(f"No longer followed, but job {job} goes on, and so does its cost. {_ways(job, url, out)}")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except EngineError:
+        print_line(f"Job {job} is no longer followed, but goes on. {_ways(job, url, out)}")
+        raise
+    raise_for_failed_job(ended)
+    card = make_card(ended, url=url.rstrip("/"))
+    if out is None:
+        return card
+    try:
+        results = call_provider(url, lambda provider: fetch_results(provider, ended))
+    except EngineError as error:
+        print_line(f"The results of the training can't be fetched: {error}")
+        results = []
+    return write_hosted_card(card, out, results=results)
+
+
+def cancel_job(job: str, *, url: str) -> None:
+    """End it before its time."""
+    ended = call_provider(url, lambda provider: provider.cancel(job))
+    print_line(f"Job {ended.id} is {ended.status}.")
+
+
+def print_card(card: HostedCard, *, json_output: bool) -> None:
+    """The card for machines, or the command to type next."""
+    if json_output:
+        typer.echo(card.model_dump_json(indent=2))
+        return
+    trained = f", trained on {card.trained_tokens:,} tokens" if card.trained_tokens else ""
+    print_line(f"{card.model} is ready{trained}. Post-edit with it:")
+    typer.echo(card.command)
+
+
+def _tell_retry(event: Event) -> None:
+    if isinstance(event, RetryEvent):
+        print_line(f"{event.reason} Trying again in {event.wait_seconds:.0f} s.")
+
+
+def _ways(job: str, url: str, out: Path | None) -> str:
+    place = ["--url", url] + (["--out", str(out)] if out else [])
+    follow_it = shlex.join(["ape", "finetune", "openai", "--follow", job, *place])
+    cancel_it = shlex.join(["ape", "finetune", "openai", "--cancel", job, "--url", url])
+    return f"Follow it again, or end it:\n  {follow_it}\n  {cancel_it}"
+
+
+@contextmanager
+def job_progress(console: Console, job: str) -> Iterator[HostedJobListener]:
+    """Show what is told: messages as lines; steps by a bar, or by a few lines where there is no terminal."""
+    if not console.is_terminal:
+        yield _ProgressLines().show
+        return
+    with passages_progress(console) as bar:
+        task = bar.add_task(job, total=None, so_far="")
+
+        def show(news: HostedJobEvent) -> None:
+            if news.step is None:
+                bar.update(task, description=f"{job} {news.status}")
+                if news.message:
+                    bar.console.print(news.message, markup=False, soft_wrap=True)
+                return
+            loss = "" if news.loss is None else f"· loss {news.loss:.3f}"
+            bar.update(task, completed=news.step, total=news.steps, so_far=loss)
+
+        yield show
+
+
+class _ProgressLines:
+    """A line for each message and each change of status, and about ten for all the steps."""
+
+    def __init__(self) -> None:
+        self.status = ""
+        self.tenth = -1
+
+    def show(self, news: HostedJobEvent) -> None:
+        """Say it, if it is worth a line."""
+        if news.status != self.status and not news.message:
+            print_line(f"The job is {news.status}.")
+            self.status = news.status
+        if news.step is None:
+            if news.message:
+                print_line(news.message)
+            return
+        tenth = news.step * _LINES // news.steps if news.steps else news.step // 100
+        if tenth != self.tenth:
+            self.tenth = tenth
+            print_line(news.message)

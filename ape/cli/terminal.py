@@ -1,0 +1,107 @@
+"""Talking to a person at a terminal: progress on stderr, coloured diffs, tables of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.text import Text
+
+from ape.models import DownloadListener as PullProgress
+from ape.models import DownloadProgress
+from ape.passage.result import Decision, PostEdit
+from ape.settings import Settings
+
+STYLES = {Decision.EDITED: "green", Decision.UNCHANGED: "cyan", Decision.REJECTED: "yellow"}
+
+
+def error_console() -> Console:
+    """Where talk and progress go."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_line(line: str) -> None:
+    """A line to stderr as it is: a log line is not to be wrapped, nor its brackets taken for mark-up."""
+    with suppress(OSError, ValueError):  # nobody listens any more
+        typer.echo(line, err=True)
+
+
+@contextmanager
+def pull_progress(console: Console) -> Iterator[PullProgress]:
+    """A bar while a model is fetched; one line a step where stderr is no terminal."""
+    if not console.is_terminal:
+        said: set[str] = set()
+
+        def say(step: DownloadProgress) -> None:
+            if step.what not in said:
+                said.add(step.what)
+                console.print(step.what, markup=False)
+
+        yield say
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, visible=False)
+
+        def show(step: DownloadProgress) -> None:
+            bar.update(task, description=step.what, completed=step.done, total=step.total, visible=True)
+
+        yield show
+
+
+def fetch_with_progress(settings: Settings) -> None:
+    """Have the embedded engine's model here before anything else begins."""
+    from ape.engines.factory import fetch_model
+
+    with pull_progress(error_console()) as progress:
+        fetch_model(settings, progress=progress)
+
+
+def passages_progress(console: Console) -> Progress:
+    """A bar with a count, a rate by its clock and the time left."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[so_far]}"),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def format_diff(mt: str, result: PostEdit, *, coloured: bool) -> Text:
+    """What was taken out struck in red and what was put in underlined in green, or in brackets without colours."""
+    text, place = Text(), 0
+    for edit in result.edits:
+        text.append(mt[place : edit.mt_span[0]])
+        if coloured:
+            text.append(edit.before, "red strike")
+            text.append(edit.after, "green underline")
+        else:
+            text.append(f"[-{edit.before}-]" if edit.before else "")
+            text.append(f"{{+{edit.after}+}}" if edit.after else "")
+        place = edit.mt_span[1]
+    text.append(mt[place:])
+    return text
+
+
+def format_decision(result: PostEdit) -> Text:
+    """The decision in its colour."""
+    return Text(result.decision, STYLES[result.decision])

@@ -1,0 +1,209 @@
+"""Which words of a post-edit stand where which words of the MT stood: two texts as one row of paired cells.
+
+A shortest edit script is not what a translator would mark: it keeps a chance "the" alive in the middle of a
+rewritten clause, and lets an insertion begin in the middle of one. So the words are matched by Levenshtein
+distance, and then cleaned up: insertions slide to where they read best, and chance matches are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from ape.edits.phrases import AlignedCell, split_phrase
+from ape.text.lexicon import QUOTES, STOPS, Lexicon, describe_word
+from ape.text.tokens import is_word, piece_spans, token_spans, tokens
+
+_OPENERS = STOPS | QUOTES | frozenset(":—–([")
+
+# A longer match is no accident.
+_LONGEST_CHANCE = 3
+_LONGEST_SLIDE = 50
+
+
+@dataclass(frozen=True)
+class TokenizedText:
+    """A text and its tokens, without the spaces, and with where they start and end.
+
+    `keys` are the tokens without regard to case and to the shape of an apostrophe. `starts` has one entry
+    more, the end of the text.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    keys: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The tokens as they are spelled somewhere in the text."""
+        return frozenset(self.tokens)
+
+    @cached_property
+    def capitalised(self) -> frozenset[str]:
+        """The keys of the words that have a capital somewhere within a sentence, without a genitive's 's."""
+        places = [place for place, token in enumerate(self.tokens) if token[0].isupper()]
+        return frozenset(self.keys[place].removesuffix("'s") for place in places if not self._opens(place))
+
+    def _opens(self, place: int) -> bool:
+        return place == 0 or self.tokens[place - 1] in _OPENERS or self.text[self.starts[place] - 1] == "\n"
+
+    def between(self, start: int, end: int) -> str:
+        """The text from token `start` up to token `end`, without the space around it."""
+        return self.text[self.starts[start] : self.ends[end - 1]] if start < end else ""
+
+
+class _Match(NamedTuple):
+    """So many tokens in a row that have the same keys."""
+
+    a: int
+    b: int
+    size: int
+
+
+# Cutting is a third of the work, and a paragraph is cut for its edits and again for its edit rate.
+@lru_cache(maxsize=8)
+def tokenize_text(text: str, expression: re.Pattern[str] | None) -> TokenizedText:
+    """The text in tokens; what the expression finds is one token."""
+    places = piece_spans(_with_expressions(text, expression)) if expression else token_spans(text)
+    words = tuple([text[start:end] for start, end in places])
+    keys = tuple(map(str.casefold, words))
+    if "’" in text:
+        keys = tuple([key.replace("’", "'") if "’" in key else key for key in keys])
+    return TokenizedText(
+        text, words, keys, (*[start for start, _ in places], len(text)), tuple([end for _, end in places])
+    )
+
+
+def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:
+    """Tokens, with the words we know of several characters kept whole: 他们 against 她们, 彼 against 彼女."""
+    parts: list[str] = []
+    for index, part in enumerate(expression.split(text)):
+        parts.extend([part] if index % 2 else tokens(part))
+    return parts
+
+
+def align_texts(mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -> Iterator[AlignedCell]:
+    """Cells in order, covering both texts; a cell with the same words on both sides is no change."""
+    for before, after in pairwise(_Matcher(mt, post_edit, lexicon).matches()):
+        a, b = before.a + before.size, before.b + before.size
+        if before.size:
+            yield AlignedCell(before.a, a, before.b, b)
+        was, now = after.a - a, after.b - b
+        if not was or not now or was == now == 1:
+            if was or now:
+                yield AlignedCell(a, after.a, b, after.b)
+        else:
+            for start, end, new_start, new_end in split_phrase(
+                mt.keys[a : after.a], post_edit.keys[b : after.b], lexicon
+            ):
+                yield AlignedCell(a + start, a + end, b + new_start, b + new_end)
+
+
+def _hole(before: _Match, after: _Match) -> AlignedCell:
+    return AlignedCell(before.a + before.size, after.a, before.b + before.size, after.b)
+
+
+@dataclass(frozen=True, slots=True)
+class _Matcher:
+    mt: TokenizedText
+    post_edit: TokenizedText
+    lexicon: Lexicon
+
+    def matches(self) -> list[_Match]:
+        """What stays, with an empty match at both ends of the texts."""
+        blocks = Levenshtein.editops(self.mt.keys, self.post_edit.keys).as_matching_blocks()
+        found = [_Match(0, 0, 0), *(_Match(block.a, block.b, block.size) for block in blocks)]
+        end = _Match(len(self.mt.keys), len(self.post_edit.keys), 0)
+        return self._without_chance([*self._slid(found), end])
+
+    def _slid(self, matches: list[_Match]) -> list[_Match]:
+        """Of the places where an insertion or deletion gives the same text, take the one that reads best.
+
+        "A cat. A [cow. A ]dog." is as short as "A cat. [A cow. ]A dog.", and worse.
+        """
+        result = matches[:1]
+        for after in matches[1:]:
+            before = result[-1]
+            by = self._best_slide(before, after)
+            result[-1] = before._replace(size=before.size + by) if by else before
+            result.append(_Match(after.a + by, after.b + by, after.size - by) if by else after)
+        return result
+
+    def _best_slide(self, before: _Match, after: _Match) -> int:
+        a, b = before.a + before.size, before.b + before.size
+        if a == after.a and b < after.b:
+            return _best_slide(self.post_edit.tokens, b, after.b, _room(before, after))
+        if b == after.b and a < after.a:
+            return _best_slide(self.mt.tokens, a, after.a, _room(before, after))
+        return 0
+
+    def _without_chance(self, matches: list[_Match]) -> list[_Match]:
+        """Drop chance matches. Each one dropped makes a larger change, so the one before it is seen again."""
+        kept: list[_Match] = []
+        for match in matches:
+            kept.append(match)
+            while len(kept) > 2 and self._is_chance(kept[-3], kept[-2], match):
+                del kept[-2]
+        return kept
+
+    def _is_chance(self, before: _Match, match: _Match, after: _Match) -> bool:
+        a, b, size = match
+        if size > _LONGEST_CHANCE:
+            return False
+        left = max(a - before.a - before.size, b - before.b - before.size)
+        right = max(after.a - a - size, after.b - b - size)
+        if not left or not right:
+            return False
+        if left == right and self._are_swapped(_hole(before, match), _hole(match, after), length=left):
+            return True
+        if size == 1:
+            word = describe_word(self.lexicon, self.mt.keys[a])
+            return word.character or (word.light and left > 2 and right > 2)
+        if min(left, right) <= 2 * size:
+            return False
+        return all(describe_word(self.lexicon, key).light for key in self.mt.keys[a : a + size])
+
+    def _are_swapped(self, left: AlignedCell, right: AlignedCell, *, length: int) -> bool:
+        """Whether what is lost on one side of a match comes back on the other, and nothing else changed.
+
+        Articles come and go by themselves.
+        """
+        lost = self.mt.keys[left.a : left.a_end] or self.mt.keys[right.a : right.a_end]
+        gained = self.post_edit.keys[left.b : left.b_end] or self.post_edit.keys[right.b : right.b_end]
+        if lost != gained or len(lost) != length:
+            return False
+        return not self.lexicon.articles.issuperset(lost)
+
+
+def _room(before: _Match, after: _Match) -> tuple[int, int]:
+    """How many tokens an insertion may slide to the left and to the right, to leave a match on both sides.
+
+    At the start of the text no match need be left.
+    """
+    left = before.size if before.a == before.b == 0 else before.size - 1
+    return min(left, _LONGEST_SLIDE), min(after.size - 1, _LONGEST_SLIDE)
+
+
+def _best_slide(words: tuple[str, ...], start: int, end: int, room: tuple[int, int]) -> int:
+    left = right = 0
+    while left < room[0] and words[start - left - 1] == words[end - left - 1]:
+        left += 1
+    while right < room[1] and words[start + right] == words[end + right]:
+        right += 1
+    if not left and not right:
+        return 0
+    return max(range(-left, right + 1), key=lambda by: (_boundary(words, start + by, end + by), -abs(by)))
+
+
+def _boundary(words: tuple[str, ...], start: int, end: int) -> int:
+    """How well a stretch of tokens begins and ends where a sentence or a clause does."""
+    score = 3 * (start == 0 or words[start - 1] in STOPS) + 3 * (words[end - 1] in STOPS)
+    return score + words[start][0].isupper() + (not is_word(words[end - 1])) + (not is_word(words[start]))

@@ -1,0 +1,187 @@
+"""What changed between the MT and its post-edit, as a translator would mark it.
+
+The edits are exact: applied to the MT they give the post-edit, character for character, in any script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from ape.edits.alignment import TokenizedText, align_texts, tokenize_text
+from ape.edits.kinds import EditKind, classify_cells
+from ape.edits.phrases import AlignedCell
+from ape.errors import InputError
+from ape.text.lexicon import load_lexicon
+
+__all__ = ["Edit", "EditKind", "apply_edits", "edit_rate", "find_edits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: `before`, at `mt_span` of the MT, became `after`, at `span` of the post-edit."""
+
+    kind: EditKind
+    before: str
+    after: str
+    mt_span: tuple[int, int]
+    span: tuple[int, int]
+
+
+def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, ...]:
+    """The edits in the order of the text, none overlapping another; none at all for equal texts.
+
+    `language` is the one both are written in. It tells how to cut and name the changes, not what they are.
+    """
+    if mt == post_edit:
+        return ()
+    tables = load_lexicon(language)
+    old, new = tokenize_text(mt, tables.expression), tokenize_text(post_edit, tables.expression)
+    changes = _tidied(_changes(old, new, align_texts(old, new, tables)), mt, post_edit)
+    names = iter(classify_cells([change.cell for change in changes if change.cell], old, new, tables))
+    return tuple(
+        Edit(
+            next(names) if cell else EditKind.PUNCTUATION,
+            mt[mt_span[0] : mt_span[1]],
+            post_edit[span[0] : span[1]],
+            mt_span,
+            span,
+        )
+        for cell, mt_span, span in changes
+    )
+
+
+def apply_edits(mt: str, edits: Iterable[Edit]) -> str:
+    """The MT with the edits made. All that `find_edits` gives make the post-edit; any may be left out."""
+    parts: list[str] = []
+    done = 0
+    for edit in edits:
+        start, end = edit.mt_span
+        if start < done or mt[start:end] != edit.before:
+            raise InputError(
+                f"The edit {edit.before!r} -> {edit.after!r} does not fit the MT at {start}:{end}; "
+                "give the edits in order, with the MT they were found in.",
+                field="edits",
+            )
+        parts += mt[done:start], edit.after
+        done = end
+    return "".join([*parts, mt[done:]])
+
+
+def edit_rate(mt: str, post_edit: str) -> float:
+    """How much was changed: words and marks put in, taken out or replaced, for each word or mark of the MT.
+
+    Spaces do not count; capitals do. A word that moved counts twice, out and in. 0.0 is no change; a rate can
+    pass 1.0 where much was added. With nothing in the MT to measure by, any word at all makes it 1.0.
+    """
+    if mt == post_edit:
+        return 0.0
+    old, new = tokenize_text(mt, None).tokens, tokenize_text(post_edit, None).tokens
+    if not old:
+        return 1.0 if new else 0.0
+    return Levenshtein.distance(old, new) / len(old)
+
+
+EditSpan = tuple[int, int]
+
+
+class _Change(NamedTuple):
+    """A stretch that differs; one without a cell is but a space between words."""
+
+    cell: AlignedCell | None
+    mt_span: EditSpan
+    span: EditSpan
+
+    @property
+    def is_one_sided(self) -> bool:
+        return self.cell is not None and (self.cell.a == self.cell.a_end or self.cell.b == self.cell.b_end)
+
+
+def _changes(old: TokenizedText, new: TokenizedText, cells: Iterable[AlignedCell]) -> list[_Change]:
+    """The cells that differ, word by word where only capitals do, and the spaces that differ."""
+    changes: list[_Change] = []
+    if old.text[: old.starts[0]] != new.text[: new.starts[0]]:
+        changes.append(_Change(None, (0, old.starts[0]), (0, new.starts[0])))
+    for cell in cells:
+        _add_changes_within(old, new, cell, changes)
+    return changes
+
+
+def _add_changes_within(
+    old: TokenizedText, new: TokenizedText, cell: AlignedCell, changes: list[_Change]
+) -> None:
+    """What differs in a cell or in the space after it."""
+    a, a_end, b, b_end = cell
+    mt_start, mt_end = old.starts[a], old.starts[a_end]
+    start, end = new.starts[b], new.starts[b_end]
+    if old.text[mt_start:mt_end] == new.text[start:end]:
+        return
+    if a_end - a > 1 and old.keys[a:a_end] == new.keys[b:b_end]:
+        # By halves, since most of a long match is written the same.
+        half = (a_end - a) // 2
+        _add_changes_within(old, new, AlignedCell(a, a + half, b, b + half), changes)
+        _add_changes_within(old, new, AlignedCell(a + half, a_end, b + half, b_end), changes)
+        return
+    mt_space = old.ends[a_end - 1] if a < a_end else mt_start
+    space = new.ends[b_end - 1] if b < b_end else start
+    if old.text[mt_start:mt_space] != new.text[start:space]:
+        changes.append(_Change(cell, (mt_start, mt_space), (start, space)))
+    if old.text[mt_space:mt_end] != new.text[space:end]:
+        changes.append(_Change(None, (mt_space, mt_end), (space, end)))
+
+
+def _tidied(changes: Iterable[_Change], mt: str, post_edit: str) -> list[_Change]:
+    """A word or mark put in or taken out takes its space with it."""
+    result: list[_Change] = []
+    for change in changes:
+        if result and _belong_together(result[-1], change, mt, post_edit):
+            result[-1] = _joined(result[-1], change)
+        else:
+            result.append(change)
+    return [_trimmed(change, mt, post_edit) for change in result]
+
+
+def _belong_together(first: _Change, second: _Change, mt: str, post_edit: str) -> bool:
+    if first.mt_span[1] != second.mt_span[0] or first.span[1] != second.span[0]:
+        return False
+    if (first.cell is None) == (second.cell is None):
+        return False
+    if first.is_one_sided or second.is_one_sided:
+        return True
+    space = second if first.cell else first
+    if space.mt_span[0] != space.mt_span[1] and space.span[0] != space.span[1]:
+        return False
+    # A space that only one text has goes with the mark before it, or else with what follows.
+    return space is first or not (
+        mt[first.mt_span[1] - 1].isalnum() and post_edit[first.span[1] - 1].isalnum()
+    )
+
+
+def _joined(first: _Change, second: _Change) -> _Change:
+    return _Change(
+        first.cell or second.cell, (first.mt_span[0], second.mt_span[1]), (first.span[0], second.span[1])
+    )
+
+
+def _trimmed(change: _Change, mt: str, post_edit: str) -> _Change:
+    """Without the space that both sides begin or end with; a change of space alone stays whole."""
+    cell, (mt_start, mt_end), (start, end) = change
+    before, after = mt[mt_start:mt_end], post_edit[start:end]
+    if cell is None or not (before[:1].isspace() or before[-1:].isspace()):
+        return change
+    head = _shared_space(before, after)
+    tail = _shared_space(before[head:][::-1], after[head:][::-1])
+    return _Change(cell, (mt_start + head, mt_end - tail), (start + head, end - tail))
+
+
+def _shared_space(before: str, after: str) -> int:
+    """With how much of the same space both begin."""
+    shared = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other or not one.isspace():
+            break
+        shared += 1
+    return shared

@@ -1,0 +1,265 @@
+"""What kind of change an edit is: the word a translator would put in the margin.
+
+The first of these that holds names the kind:
+
+1. reordering    the same words in another order, or words gone here that come back nearby
+2. casing        the same but for capital letters
+3. number        digits or number words differ
+4. punctuation   the same letters: only marks, spaces or mark-up differ
+5. pronoun       one side is nothing but pronouns ("her" -> "the", "the old man" -> "he")
+6. name          the capitalised words differ, or a word in katakana (not told in German, Chinese, Arabic …)
+7. connective    one side is nothing but connectives ("but" -> "although")
+8. verb form     the same verb, or only auxiliaries, in other forms ("had gone" -> "went")
+9. insertion, deletion, and for all the rest word choice
+
+So a word that comes or goes is named by what it is, where that can be told: an added "he" is a pronoun.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from ape.edits.alignment import TokenizedText
+from ape.edits.phrases import AlignedCell
+from ape.text.english_verbs import are_forms_of_one_verb
+from ape.text.lexicon import Lexicon, LexiconWord, WordGroup, describe_word
+
+
+class EditKind(StrEnum):
+    """The kinds of edits, by the names that users read."""
+
+    NAME = "name"
+    PRONOUN = "pronoun"
+    CONNECTIVE = "connective"
+    VERB = "verb form"
+    NUMBER = "number"
+    PUNCTUATION = "punctuation"
+    CASING = "casing"
+    WORD_CHOICE = "word choice"
+    INSERTION = "insertion"
+    DELETION = "deletion"
+    REORDERING = "reordering"
+
+
+# A pronoun may stand for so many words ("he" for "the old man"); what is longer was rewritten.
+_LONGEST_PHRASE = 3
+# In a longer edit a number or a name is by the way.
+_LONGEST_TERM = 5
+# So many words of the way for each word that moved; what is farther off is the same word by chance.
+_TRAVEL = 12
+# Few names end like this, and many an English word that opens a sentence does.
+_ORDINARY_ENDINGS = (
+    "ly", "ing", "ed", "tion", "tions", "sion", "sions", "ness", "ment", "ments", "ful", "less", "ous", "able",
+    "ible", "ive", "ical", "ity", "ies", "ism", "ists", "tors",
+)  # fmt: skip
+
+
+class _Side(NamedTuple):
+    """The tokens `start` to `end` of a text, as one side of an edit, and the words in them, in lower case."""
+
+    cut: TokenizedText
+    start: int
+    end: int
+    words: tuple[str, ...]
+
+    def numbers(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
+        table = lexicon.sure["number"] if surely else lexicon.possible["number"]
+        return [word for word in self.words if word in table or any(map(str.isdigit, word))]
+
+    def names(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
+        """The words that could be names; surely one is only what has a capital within a sentence too."""
+        if len(self.words) > 2 and not surely:
+            return []
+        tokens, keys = self.cut.tokens, self.cut.keys
+        places = [place for place in range(self.start, self.end) if _could_be_name(tokens[place])]
+        names = [keys[place].removesuffix("'s") for place in places]
+        return [name for name in names if self._is_name(name, lexicon, surely=surely)]
+
+    def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
+        if lexicon.grammatical.issuperset(describe_word(lexicon, name).parts[:1]):
+            return False
+        if name in self.cut.capitalised:
+            return True
+        if surely or name in lexicon.ordinary or name.endswith(_ORDINARY_ENDINGS):
+            return False
+        return _could_be_name(name) or name not in self.cut.vocabulary
+
+
+def _could_be_name(token: str) -> bool:
+    """Whether it has a capital letter, or is a word in katakana, which has none and writes foreign names."""
+    return token[0].isupper() or "ァ" <= token[0] <= "ヺ"
+
+
+def classify_cells(
+    cells: list[AlignedCell], mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon
+) -> list[EditKind]:
+    """The kind of each changed cell."""
+    moved = _moved(cells, mt, post_edit, lexicon)
+    return [EditKind.REORDERING if cell in moved else _kind(cell, mt, post_edit, lexicon) for cell in cells]
+
+
+def _moved(
+    cells: list[AlignedCell], mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon
+) -> set[AlignedCell]:
+    """The deletions whose words an insertion nearby brings back, and these insertions."""
+    gone: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
+    come: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
+    for cell in cells:
+        if cell.b == cell.b_end:
+            gone[_content_keys(mt.keys[cell.a : cell.a_end], lexicon)].append(cell)
+        elif cell.a == cell.a_end:
+            come[_content_keys(post_edit.keys[cell.b : cell.b_end], lexicon)].append(cell)
+    moved: set[AlignedCell] = set()
+    for words in gone.keys() & come.keys():
+        moved |= _near(gone[words], come[words], travel=_TRAVEL * len(words))
+    return moved
+
+
+def _content_keys(keys: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """The words that are worth telling that they moved; a "the" comes and goes by itself."""
+    described = [(key, describe_word(lexicon, key)) for key in keys]
+    return tuple([key for key, word in described if word.parts and not word.light])
+
+
+def _near(gone: list[AlignedCell], come: list[AlignedCell], *, travel: int) -> set[AlignedCell]:
+    """Pair the cells of two lists, in order, that are no farther apart than `travel` tokens of the MT."""
+    pairs: set[AlignedCell] = set()
+    left, right = iter(gone), iter(come)
+    lost, found = next(left, None), next(right, None)
+    while lost and found:
+        if abs(lost.a - found.a) <= travel:
+            pairs |= {lost, found}
+            lost, found = next(left, None), next(right, None)
+        elif lost.a < found.a:
+            lost = next(left, None)
+        else:
+            found = next(right, None)
+    return pairs
+
+
+def _kind(cell: AlignedCell, mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -> EditKind:
+    a, a_end, b, b_end = cell
+    old = [describe_word(lexicon, key) for key in mt.keys[a:a_end]]
+    new = [describe_word(lexicon, key) for key in post_edit.keys[b:b_end]]
+    was, now = _parts(old), _parts(new)
+    if len(was) == len(now) > 1 and was != now and sorted(was) == sorted(now):
+        return EditKind.REORDERING
+    same_letters = _letters(old) == _letters(new)
+    if same_letters and mt.between(a, a_end).casefold() == post_edit.between(b, b_end).casefold():
+        return EditKind.CASING
+    before, after = _Side(mt, a, a_end, was), _Side(post_edit, b, b_end, now)
+    if True in [word.number for word in old + new] and _terms_differ(_Side.numbers, before, after, lexicon):
+        return EditKind.NUMBER
+    if same_letters:
+        return EditKind.PUNCTUATION
+    lost, gained = _without_shared_ends(was, now)
+    # Most edits exchange words that are in no table.
+    grammatical = not lexicon.grammatical.isdisjoint(lost + gained)
+    if grammatical and _concerns("pronoun", lost, gained, lexicon):
+        return EditKind.PRONOUN
+    tokens = mt.tokens[a:a_end] + post_edit.tokens[b:b_end]
+    if True in map(_could_be_name, tokens) and _names_differ(before, after, lexicon):
+        return EditKind.NAME
+    if grammatical and _concerns("connective", lost, gained, lexicon):
+        return EditKind.CONNECTIVE
+    word_before = mt.keys[a - 1] if a else ""
+    if _is_verb_form(lost, gained, word_before=word_before, lexicon=lexicon):
+        return EditKind.VERB
+    if not was:
+        return EditKind.INSERTION
+    return EditKind.WORD_CHOICE if now else EditKind.DELETION
+
+
+def _parts(described: list[LexiconWord]) -> tuple[str, ...]:
+    if len(described) == 1:
+        return described[0].parts
+    return tuple([part for word in described for part in word.parts])
+
+
+def _letters(described: list[LexiconWord]) -> str:
+    return described[0].letters if len(described) == 1 else "".join([word.letters for word in described])
+
+
+def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
+    """Whether the names differ; and what comes or goes must be names and nothing else."""
+    if lexicon.language == "de" or not _terms_differ(_Side.names, before, after, lexicon):
+        return False
+    if before.words and after.words:
+        return True
+    names = before.names(lexicon, surely=True) + after.names(lexicon, surely=True)
+    return len(names) == len(before.words + after.words)
+
+
+def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side, lexicon: Lexicon) -> bool:
+    """Whether the sure terms differ, or the doubtful ones of two sides that both have some."""
+    if max(len(before.words), len(after.words)) > _LONGEST_TERM:
+        return False
+    if terms(before, lexicon, surely=True) != terms(after, lexicon, surely=True):
+        return True
+    was, now = terms(before, lexicon, surely=False), terms(after, lexicon, surely=False)
+    return bool(was and now) and was != now
+
+
+def _concerns(group: WordGroup, was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> bool:
+    """Whether both sides are words of the group, or one surely is and the other could stand in its place."""
+    possible = lexicon.possible[group]
+    if was and now and _consist(was, possible) and _consist(now, possible):
+        return not lexicon.articles.issuperset(was + now)
+    sure = lexicon.sure[group]
+    if _consist(was, sure):
+        return _could_stand_for_it(now, lexicon)
+    return _consist(now, sure) and _could_stand_for_it(was, lexicon)
+
+
+def _consist(words: tuple[str, ...], table: frozenset[str]) -> bool:
+    if len(words) == 1:
+        return words[0] in table
+    return bool(words) and (table.issuperset(words) or " ".join(words) in table)
+
+
+def _could_stand_for_it(words: tuple[str, ...], lexicon: Lexicon) -> bool:
+    """Whether the words are few, and none is a preposition or an auxiliary: an article, a noun, nothing."""
+    if len(words) > _LONGEST_PHRASE:
+        return False
+    return lexicon.function_words.isdisjoint(words) and lexicon.auxiliaries.isdisjoint(words)
+
+
+def _is_verb_form(was: tuple[str, ...], now: tuple[str, ...], *, word_before: str, lexicon: Lexicon) -> bool:
+    helpers = lexicon.helpers
+    main_was = [word for word in was if word not in helpers]
+    main_now = [word for word in now if word not in helpers]
+    if main_was == main_now:
+        # No word differs where a contraction is written out ("don't", "do not").
+        return _without_auxiliaries(was + now, lexicon) or not was + now
+    if len(main_was) != 1 or len(main_now) != 1:
+        return False
+    if lexicon.language == "en":
+        return are_forms_of_one_verb(main_was[0], main_now[0], word_before=word_before)
+    return _without_auxiliaries(was + now, lexicon) and _share_a_stem(main_was[0], main_now[0])
+
+
+def _without_auxiliaries(words: tuple[str, ...], lexicon: Lexicon) -> bool:
+    return not lexicon.auxiliaries.isdisjoint(words)
+
+
+def _share_a_stem(was: str, now: str) -> bool:
+    shorter = min(len(was), len(now))
+    stem = max(3, round(0.6 * shorter))
+    return stem <= shorter and was[:stem] == now[:stem]
+
+
+def _without_shared_ends(
+    was: tuple[str, ...], now: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not was or not now or (was[0] != now[0] and was[-1] != now[-1]):
+        return was, now
+    start, shorter = 0, min(len(was), len(now))
+    while start < shorter and was[start] == now[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and was[-1 - end] == now[-1 - end]:
+        end += 1
+    return was[start : len(was) - end], now[start : len(now) - end]

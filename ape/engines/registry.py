@@ -1,0 +1,332 @@
+"""Who can be asked: the engine's own models, adapters that come and go, and aliases for any of them.
+
+The roster stands in front of an engine and is one itself. A passage holds the model it began with, so that an alias can
+be moved and an adapter unloaded under load, and no request fails for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ape.adapters import Adapter, locate_adapter, read_adapter, snapshot_adapter
+from ape.adapters.directory import check_adapter_name
+from ape.adapters.gguf import GgufAdapter
+from ape.engines import Engine, Model
+from ape.engines.protocol import DEFAULT_MODEL_NAME
+from ape.engines.registry_entries import AdapterEntry, AdapterLoader, AdapterSource, LoadedAdapter
+from ape.engines.wrapper import EngineWrapper
+from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
+from serve.middleware.metrics import AdapterOutcome
+
+
+class ModelRegistry(EngineWrapper):
+    """An engine with adapters and aliases. Those that are `built_in` are the engine's own models, and stay."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        aliases: Mapping[str, str] | None = None,
+        source: AdapterSource | None = None,
+        built_in: Sequence[GgufAdapter] = (),
+        unload_seconds: float = 30.0,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        super().__init__(engine)
+        self.aliases = dict(aliases or {})
+        self.on_change: Callable[[AdapterOutcome], None] = lambda _: None
+        self._source = source
+        self._unload_seconds = unload_seconds
+        self._tell = tell
+        self._built_in = {adapter.name: AdapterEntry(adapter=adapter) for adapter in built_in}
+        self._entries: dict[str, LoadedAdapter] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._loading: set[str] = set()
+        self._restored = False
+
+    # An engine, for whoever asks.
+
+    async def models(self) -> tuple[Model, ...]:
+        """The engine's own models and the adapters, what "default" stands for first."""
+        own = await self.engine.models()
+        served = (*own, *(entry.model for entry in self._entries.values() if not entry.leaving))
+        first = self.aliases.get(DEFAULT_MODEL_NAME)
+        return tuple(sorted(served, key=lambda model: model.name != first))
+
+    async def metrics(self) -> str:
+        """The engine's own numbers, where it has any."""
+        if self._source is None:
+            raise UnknownModel("The engine of this service has no numbers of its own: see /metrics.")
+        return await self._source.loader.metrics()
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        """The model of that name or alias, as it is now, held for the length of the block."""
+        meant = self.aliases.get(name, name)
+        entry = self._entries.get(meant)
+        if entry is None or entry.leaving:
+            async with self._own(meant) as model:
+                yield model
+            return
+        if entry.failure:
+            raise EngineUnavailable(f"The adapter {meant} is out of service: {entry.failure}", retry_after=60)
+        with entry.at_work():
+            yield entry.model
+
+    @asynccontextmanager
+    async def _own(self, name: str) -> AsyncIterator[Model]:
+        async with AsyncExitStack() as stack:
+            try:
+                model = await stack.enter_async_context(self.engine.using(name))
+            except UnknownModel:
+                known = dict.fromkeys(
+                    [DEFAULT_MODEL_NAME, *(one.name for one in await self.models()), *self.aliases]
+                )
+                raise UnknownModel(
+                    f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
+                ) from None
+            if entry := self._built_in.get(model.name):
+                stack.enter_context(entry.at_work())
+            yield replace(model, revision=model.revision or self._base_revision(model.name))
+
+    def _base_revision(self, name: str) -> str:
+        base = self._source.base if self._source else None
+        return (base.fingerprint or "") if base and base.name == name else ""
+
+    def _model(self, adapter: Adapter, *, window: int | None = None) -> Model:
+        """An adapter is what it is on its base."""
+        base = self._base_revision(self._require_source().base.name)
+        card = adapter.card
+        return Model(
+            adapter.name,
+            window,
+            adapter.format,
+            f"{base}+{adapter.revision}",
+            gate=card.gate,
+            languages=card.languages,
+        )
+
+    # Adapters.
+
+    @property
+    def in_service(self) -> int:
+        """How many adapters can be asked for."""
+        loaded = self._entries.values()
+        return len(self._built_in) + sum(not entry.failure and not entry.leaving for entry in loaded)
+
+    @property
+    def entries(self) -> tuple[AdapterEntry, ...]:
+        """The adapters, in the order in which they came."""
+        return (*self._built_in.values(), *self._entries.values())
+
+    def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
+        """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
+        self._refuse_taken(adapter.name)
+        self._entries[adapter.name] = LoadedAdapter(
+            adapter=adapter, model=self._model(adapter), adopted=adopted
+        )
+
+    async def restore(self) -> None:
+        """Tell an engine that has just started of all adapters. One that it will not take at first is an error.
+
+        It is not up yet, so nothing is loaded meanwhile; but an adapter may be unloaded.
+        """
+        window = await self._window()
+        for name, entry in list(self._entries.items()):
+            entry.model = replace(entry.model, window=window or entry.model.window)
+            if not entry.adopted and self._entries.get(name) is entry:
+                await self._reload(name, entry)
+        self._restored = True
+
+    async def _reload(self, name: str, entry: LoadedAdapter) -> None:
+        try:
+            await self._loader().load(name, entry.adapter.directory)
+            if self._entries.get(name) is not entry:
+                await self._loader().unload(name)
+        except ApeError as error:
+            self.on_change("failed")
+            if not self._restored:
+                raise
+            entry.failure = str(error)
+            self._tell(f"The adapter {name} could not be loaded again: {error}")
+        else:
+            entry.failure = ""
+            self.on_change("loaded")
+
+    async def _window(self) -> int | None:
+        try:
+            return await self._loader().window()
+        except ApeError:
+            if not self._restored:
+                raise
+            return None  # it will be as before
+
+    async def load(self, name: str, directory: str | None = None) -> tuple[LoadedAdapter, bool]:
+        """Load an adapter from one of the folders, by its own name unless told; and whether it is a new one.
+
+        Once begun, it is brought to an end, whoever hangs up meanwhile.
+        """
+        return await asyncio.shield(self._load(check_adapter_name(name), directory or name))
+
+    async def _load(self, name: str, directory: str) -> tuple[LoadedAdapter, bool]:
+        async with self._locks[name]:
+            with self._noted("refused"):
+                self._refuse_taken(name)
+                self._refuse_one_too_many(name)
+            self._loading.add(name)
+            try:
+                with self._noted("refused"):
+                    adapter = await asyncio.to_thread(self._read, name, directory)
+                    self._refuse_other_content(adapter)
+                with self._noted("failed"):
+                    return await self._bring_in(adapter)
+            finally:
+                self._loading.discard(name)
+
+    @contextmanager
+    def _noted(self, outcome: AdapterOutcome) -> Iterator[None]:
+        try:
+            yield
+        except ApeError:
+            self.on_change(outcome)
+            raise
+
+    async def _bring_in(self, adapter: Adapter) -> tuple[LoadedAdapter, bool]:
+        """Have the engine load it, unless it has it; and whether it is new here."""
+        loader, name = self._loader(), adapter.name
+        loader.require_up()
+        entry = self._entries.get(name)
+        if entry is not None:
+            if entry.failure or not await loader.knows(name):
+                await loader.load(name, entry.adapter.directory)
+                entry.failure = ""
+            self._discard(adapter.directory)  # a copy of its own, where its card says more by now
+            return entry, False
+        try:
+            window = await loader.window()
+            await loader.load(name, adapter.directory)
+        except ApeError:
+            self._discard(adapter.directory)
+            raise
+        entry = self._entries[name] = LoadedAdapter(
+            adapter=adapter, model=self._model(adapter, window=window)
+        )
+        self.on_change("loaded")
+        self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
+        return entry, True
+
+    def _read(self, name: str, directory: str) -> Adapter:
+        source = self._require_source()
+        place = locate_adapter(directory, source.roots)
+        if source.copies is None:
+            return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+        place = snapshot_adapter(place, source.copies)
+        try:
+            return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
+        except ApeError:
+            self._discard(place)
+            raise
+
+    def _discard(self, directory: Path) -> None:
+        """Remove a copy that nobody has any use for; two names may stand for the same one."""
+        in_use = {entry.adapter.directory for entry in self._entries.values()}
+        copies = self._require_source().copies
+        if copies is not None and directory not in in_use and len(self._loading) <= 1:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def _refuse_other_content(self, adapter: Adapter) -> None:
+        entry = self._entries.get(adapter.name)
+        if entry and entry.adapter.revision != adapter.revision:
+            self._discard(adapter.directory)
+            raise Conflict(
+                f"{adapter.name} is loaded with other content (revision {entry.adapter.revision}, and there is "
+                f"{adapter.revision} now). Load the new one under another name and move the alias, or unload it first.",
+                field="name",
+            )
+
+    async def unload(self, name: str) -> None:
+        """Unload an adapter once the passages at work with it are finished; new ones no longer get it."""
+        await asyncio.shield(self._unload(name))
+
+    async def _unload(self, name: str) -> None:
+        async with self._locks[name]:
+            entry = self._entries.get(name)
+            if name in self._built_in:
+                raise Conflict(f"{name} is a part of the engine as it was started, and stays.", field="name")
+            if entry is None:
+                loaded = ", ".join(self._entries) or "none"
+                raise UnknownModel(f"No adapter is called {name!r} here. There is: {loaded}.", field="name")
+            if pointing := [alias for alias, meant in self.aliases.items() if meant == name]:
+                raise Conflict(f"The alias {pointing[0]} stands for {name}. Move it first.", field="name")
+            entry.leaving = True
+            try:
+                await self._wait_until_idle(entry)
+                self._loader().require_up()
+                await self._loader().unload(name)
+            except EngineUnavailable:
+                pass  # it is not up, and will not be told of this adapter when it is
+            except BaseException:
+                entry.leaving = False
+                raise
+            del self._entries[name]
+            self._discard(entry.adapter.directory)
+            self.on_change("unloaded")
+            self._tell(f"Unloaded the adapter {name}.")
+
+    async def _wait_until_idle(self, entry: LoadedAdapter) -> None:
+        try:
+            async with asyncio.timeout(self._unload_seconds):
+                while entry.in_use:
+                    entry.idle.clear()
+                    await entry.idle.wait()
+        except TimeoutError as error:
+            raise Conflict(
+                f"{entry.in_use} passages are still being worked on with {entry.adapter.name}, after "
+                f"{self._unload_seconds:g} seconds. It is left as it was; ask again later.",
+                field="name",
+            ) from error
+
+    def _refuse_taken(self, name: str) -> None:
+        if self._require_source().base.name == name or name == DEFAULT_MODEL_NAME or name in self.aliases:
+            raise Conflict(
+                f"{name} is the name of the base model or of an alias. Choose another.", field="name"
+            )
+
+    def _refuse_one_too_many(self, name: str) -> None:
+        others = (self._entries.keys() | self._loading) - {name}
+        if len(others) >= (most := self._require_source().most):
+            raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
+
+    def _require_source(self) -> AdapterSource:
+        if self._source is None:
+            raise Conflict(
+                "The engine of this service takes no adapters while it runs. Start it with --engine vllm."
+            )
+        return self._source
+
+    def _loader(self) -> AdapterLoader:
+        return self._require_source().loader
+
+    # Aliases.
+
+    async def point(self, alias: str, model: str) -> None:
+        """Let an alias stand for a model from now on; passages under way stay with what they have."""
+        check_adapter_name(alias)
+        if model in self.aliases or model == DEFAULT_MODEL_NAME:
+            raise Conflict(f"{model} is an alias itself. Name the model that is meant.", field="model")
+        if alias in {*self._loading, *(served.name for served in await self.models())}:
+            raise Conflict(f"{alias} is a model, and can't be an alias too.", field="alias")
+        async with self.using(model):
+            self.aliases[alias] = model
+
+    def drop(self, alias: str) -> None:
+        """Forget an alias."""
+        if alias == DEFAULT_MODEL_NAME or alias not in self.aliases:
+            raise UnknownModel(f"There is no alias {alias!r} that could be taken away.", field="alias")
+        del self.aliases[alias]

@@ -1,0 +1,1 @@
+"""vLLM as an engine: how it is launched, supervised and called."""

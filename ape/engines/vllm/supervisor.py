@@ -1,0 +1,295 @@
+"""vLLM, started and minded: its command, its log, its health, and what comes after it died.
+
+It runs as a process of another environment if need be, on a loopback port that is held for it, behind a key of its
+own. Between it and us stands a minder (ape/engines/vllm/process.py), so that all of its processes go when it dies, when we stop,
+and when we are killed. Minder and vLLM have a session of their own: Ctrl-C in a terminal reaches us alone, and what is
+under way can be finished first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from types import TracebackType
+from typing import Self
+
+import httpx2
+
+from ape.engines import EngineHealth
+from ape.engines.vllm.launch import LOOPBACK, VllmBuild, VllmLaunch, require_vllm
+from ape.engines.vllm.process import ProcessEnded, SupervisedProcess
+from ape.errors import EngineUnavailable, ModelError
+
+LOG_PREFIX = "vllm | "
+PORTS_TRIED = 3
+PORT_TAKEN_MESSAGE = "address already in use"
+# At a start a look is short: what does not answer on our port may be somebody else.
+_START_LOOK_EVERY_SECONDS, _START_LOOK_SECONDS = 0.25, 2.0
+_LOOK_SECONDS = 10.0
+_UNKNOWN_START_SECONDS = 60.0
+_HEALTH_CHECK_LINE = re.compile(r'"GET /health HTTP/1\.\d" 200')
+
+
+class VllmState(StrEnum):
+    """Where vLLM is in its life."""
+
+    STARTING = "starting"
+    UP = "up"
+    DOWN = "down"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class VllmTimeouts:
+    """How many seconds we wait for what.
+
+    `look`: between two looks at its health; `silence`: without an answer until it is killed; `first_wait`, doubled up
+    to `longest_wait`: before it is started again; `steady`: up for so long, it is forgiven; `stop`: to stop by itself;
+    `progress`: between two lines about a start that takes its time.
+    """
+
+    look: float = 2.0
+    silence: float = 60.0
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    steady: float = 300.0
+    stop: float = 10.0
+    progress: float = 10.0
+
+
+def reserve_port() -> socket.socket:
+    """A free loopback port, held: bound without listening, it is given to nobody who asks for any free one.
+
+    vLLM sets SO_REUSEADDR as we do, so it can listen there all the same.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((LOOPBACK, 0))
+    return held
+
+
+class VllmSupervisor:
+    """A vLLM that we started: on a loopback port, with a key of its own, watched and started again when it dies.
+
+    `tell` gets its log and ours, line by line. `on_up` runs each time it is healthy, before it counts as up. `url`
+    changes with each start. `why` is the last reason for not being up, a sentence.
+    """
+
+    def __init__(
+        self,
+        launch: VllmLaunch,
+        *,
+        tell: Callable[[str], None],
+        on_up: Callable[[], Awaitable[None]] | None = None,
+        patience: VllmTimeouts | None = None,
+        hold: Callable[[], socket.socket] = reserve_port,
+    ) -> None:
+        launch.refuse_what_is_ours()
+        self.launch = launch
+        self.max_lora_rank = launch.max_lora_rank
+        self.max_loras = launch.max_loras
+        self.key = secrets.token_urlsafe(32)
+        self.url = ""
+        self.state = VllmState.STARTING
+        self.restarts = 0
+        self.why = "vLLM has not been up yet."
+        self._tell = tell
+        self._on_up = on_up
+        self._patience = patience or VllmTimeouts()
+        self._hold = hold
+        self._minded: SupervisedProcess | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._start_took = _UNKNOWN_START_SECONDS
+        self._up_by = 0.0
+        self._build: VllmBuild = "other"
+
+    async def __aenter__(self) -> Self:
+        self._build = await require_vllm(self.launch.python)
+        self._client = httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+        try:
+            await self._start_first()
+        except BaseException:
+            await self._stop()
+            raise
+        self._keeper = asyncio.create_task(self._keep_up())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    def health(self) -> EngineHealth:
+        """How it is, and how often it was started again."""
+        return EngineHealth(self.state.value, self.restarts)
+
+    def require_up(self) -> None:
+        """Raise EngineUnavailable unless it is up, with our guess of the seconds until it is."""
+        if self.state is VllmState.UP:
+            return
+        if self.state is VllmState.STOPPED:
+            raise EngineUnavailable("vLLM is stopped.")
+        wait = max(1.0, self._up_by - time.monotonic())
+        raise EngineUnavailable(
+            f"{self.why} It is being started; come again in about {wait:.0f} s.", retry_after=wait
+        )
+
+    async def _start_first(self) -> None:
+        tries = PORTS_TRIED
+        while self.state is not VllmState.UP:
+            tries -= 1
+            try:
+                await self._start(first=True)
+            except ProcessEnded as error:
+                self.why = str(error)
+                if (
+                    tries
+                    and self._minded
+                    and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._minded.tail)
+                ):
+                    self._say(f"{self.why} Its port was taken: trying another one.")
+                    continue
+                kind = EngineUnavailable if isinstance(error, _StartTimeout) else ModelError
+                raise kind(f"{self.why}{self._last_words()}") from error
+
+    async def _start(self, *, first: bool) -> None:
+        """Start it and come back when it is up; on any failure nothing is left running."""
+        began = time.monotonic()
+        self.state = VllmState.STARTING
+        self._up_by = began + self._start_took
+        with self._hold() as held:
+            port = held.getsockname()[1]
+            self.url = f"http://{LOOPBACK}:{port}/v1"
+            self.key = secrets.token_urlsafe(32)  # a port that it left may be anybody's
+            minded = self._minded = SupervisedProcess(
+                self.launch.command(port, self._build),
+                self.launch.environment(self.key),
+                name="vLLM",
+                tell=self._pass_on,
+                grace=self._patience.stop,
+            )
+            try:
+                async with asyncio.timeout(self.launch.start_seconds) as limit:
+                    await self._until_healthy(minded, began)
+                    await self._greet(minded, first=first)
+            except BaseException as error:
+                too_slow = isinstance(error, TimeoutError) and limit.expired()
+                await minded.stop(at_once=too_slow)
+                if too_slow:
+                    raise _StartTimeout(f"vLLM was not up within {self.launch.start_seconds:g} s.") from error
+                raise
+        self._start_took = time.monotonic() - began
+        self.state = VllmState.UP
+        self._say(f"vLLM is up after {self._start_took:.1f} s.")
+
+    async def _until_healthy(self, minded: SupervisedProcess, began: float) -> None:
+        told = began
+        while await self._health(_START_LOOK_SECONDS) != httpx2.codes.OK:
+            if await minded.ends_within(_START_LOOK_EVERY_SECONDS):
+                raise ProcessEnded(await minded.how_it_ended())
+            if time.monotonic() - told >= self._patience.progress:
+                told = time.monotonic()
+                self._say(f"vllm has been starting for {told - began:.0f} s …")
+
+    async def _greet(self, minded: SupervisedProcess, *, first: bool) -> None:
+        """Run on_up. Should it fail at a later start, better up with something missing than down."""
+        try:
+            if self._on_up:
+                await minded.unless_it_ends(self._on_up())
+        except Exception as error:
+            if first or isinstance(error, ProcessEnded):
+                raise
+            self._say(f"vLLM is healthy again, but what was to follow failed: {error}")
+
+    async def _keep_up(self) -> None:
+        """Watch it, and start it again whenever it is not up, for ever."""
+        wait = self._patience.first_wait
+        while True:
+            up_since = time.monotonic()
+            try:
+                await self._until_down()
+            except Exception as error:  # it must not go unwatched, whatever happens
+                self._is_down(f"vLLM can't be watched: {error!r}.")
+                if self._minded:
+                    await self._minded.stop(at_once=True)
+            if time.monotonic() - up_since >= self._patience.steady:
+                wait = self._patience.first_wait
+            while self.state is not VllmState.UP:
+                self._is_down(self.why, wait)
+                self._say(f"{self.why} It is started again in {wait:g} s.")
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, self._patience.longest_wait)
+                self.restarts += 1
+                try:
+                    await self._start(first=False)
+                except ProcessEnded as error:
+                    self.why = str(error)
+                except Exception as error:  # no process or file to be had, say, and that passes too
+                    self.why = f"vLLM can't be started: {error!r}."
+
+    async def _until_down(self) -> None:
+        """Look at it until it is dead, or as good as dead; then end what is left of it."""
+        assert self._minded
+        minded, answered = self._minded, time.monotonic()
+        while not await minded.ends_within(self._patience.look):
+            health = await self._health(min(_LOOK_SECONDS, self._patience.silence))
+            silence = time.monotonic() - answered
+            if health == httpx2.codes.OK:
+                answered = time.monotonic()
+            elif health == httpx2.codes.SERVICE_UNAVAILABLE:
+                self._is_down("vLLM's engine died.")
+                await minded.stop()
+                return
+            elif silence >= self._patience.silence:
+                self._is_down(f"vLLM did not answer for {silence:.0f} s and was killed.")
+                await minded.stop(at_once=True)
+                return
+        self._is_down("vLLM died.")
+        await minded.stop()
+        self.why = await minded.how_it_ended()
+
+    def _is_down(self, why: str, wait: float = 0.0) -> None:
+        self.state, self.why = VllmState.DOWN, why
+        self._up_by = time.monotonic() + wait + self._start_took
+
+    async def _health(self, seconds: float) -> int | None:
+        """The status of /health, or None where there is no answer within so many seconds."""
+        try:
+            answer = await self._client.get(self.url.removesuffix("/v1") + "/health", timeout=seconds)
+        except (httpx2.HTTPError, OSError):
+            return None
+        return answer.status_code
+
+    async def _stop(self) -> None:
+        self.state = VllmState.STOPPED
+        try:
+            if self._keeper:
+                self._keeper.cancel()
+                await asyncio.gather(self._keeper, return_exceptions=True)
+        finally:
+            if self._minded:
+                await self._minded.stop()
+            await self._client.aclose()
+
+    def _last_words(self) -> str:
+        tail = self._minded.tail if self._minded else ()
+        return "\n".join([" Its last words:", *(f"  {line}" for line in tail)]) if tail else ""
+
+    def _pass_on(self, line: str) -> None:
+        if not _HEALTH_CHECK_LINE.search(line):
+            self._say(LOG_PREFIX + line)
+
+    def _say(self, line: str) -> None:
+        with suppress(Exception):  # a closed stderr, say, is no reason to let vLLM down
+            self._tell(line)
+
+
+class _StartTimeout(ProcessEnded):
+    """It was not up in time, so that we ended it."""

@@ -1,0 +1,1 @@
+"""Files: atomic writes, content-addressed caches, hashes and row readers."""

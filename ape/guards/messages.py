@@ -1,0 +1,37 @@
+"""How guards speak: findings of both weights, and quotations short and plain enough for any page or log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import regex
+
+from ape.passage.result import Finding, Severity
+
+_LONGEST = 60
+_UNSAFE = regex.compile(r"[\p{C}\s]+")
+
+
+def reject(guard: str, message: str) -> Finding:
+    """A finding that refuses the draft."""
+    return Finding(guard=guard, severity=Severity.REJECT, message=message)
+
+
+def warn(guard: str, message: str) -> Finding:
+    """A finding that only tells."""
+    return Finding(guard=guard, severity=Severity.WARN, message=message)
+
+
+def quote(text: str) -> str:
+    """The words concerned, on one line, without control characters, shortened in the middle."""
+    plain = _UNSAFE.sub(" ", text).strip()
+    if len(plain) > _LONGEST:
+        plain = f"{plain[: _LONGEST - 20]} … {plain[-15:]}"
+    return f"“{plain}”"
+
+
+def quote_list(items: Iterable[str], *, most: int = 5) -> str:
+    """Several quotations in a row, the first few."""
+    all_items = list(dict.fromkeys(items))
+    shown = ", ".join(quote(item) for item in all_items[:most])
+    return f"{shown} and {len(all_items) - most} more" if len(all_items) > most else shown

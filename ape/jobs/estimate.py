@@ -1,0 +1,243 @@
+"""What a job would be, before anything is spent: chapters, pairs, what is skipped and why, tokens, time and cost.
+
+Tokens, time and cost are ranges. The low end is one draft a paragraph in a vocabulary that suits the languages, the
+high end every attempt there may be in one that does not.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+
+from ape.books.pairing.book_pairing import ParagraphPair
+from ape.jobs.counts import ModelRate
+from ape.jobs.job import JobRecipe
+from ape.text.languages import language_name
+from ape.text.token_estimate import TokenRange, estimate_tokens
+from ape.text.tokens import words
+from prompts import FORMATS, FormatName, Question, render
+
+_EXAMPLES = 5
+_HEAD = 80
+# A post-edit is about as long as the MT.
+_LENGTH = (0.9, 1.1)
+# The chat template's control tokens, and the delimiters of a paragraph shown as context.
+_EACH_REQUEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpeed:
+    """Tokens that one request reads and writes in a second, and how many requests are under way at once.
+
+    What is expected lies between `slack` times slower and as much faster. `origin` says where the numbers come from.
+    """
+
+    reads: float
+    writes: float
+    at_once: int
+    slack: float = 2.0
+    origin: str = "a guess, since nothing was measured yet"
+
+    @classmethod
+    def measured(cls, rate: ModelRate, *, at_once: int) -> EngineSpeed:
+        """From how long passages took before: a second of one request reads and writes this much, side by side."""
+        # Half of the time for each: with both scaled alike, a passage as before takes as long as before.
+        seconds = max(rate.seconds, 1e-6) / 2
+        origin = f"measured on the last {rate.passages:,} passages"
+        return cls(rate.prompt_tokens / seconds, rate.completion_tokens / seconds, at_once, 1.3, origin)
+
+
+# Nothing but a first guess. Embedded: SmolLM2 on an idle machine writes 60 to 75 tokens a second to one request alone.
+ENGINE_SPEEDS: Mapping[str, EngineSpeed] = {
+    "embedded": EngineSpeed(reads=400, writes=25, at_once=4),
+    "vllm": EngineSpeed(reads=5_000, writes=40, at_once=32),
+    "url": EngineSpeed(reads=2_000, writes=60, at_once=8),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """For a million tokens read and a million tokens written, in the same money."""
+
+    reads: float
+    writes: float
+
+
+FREE_PRICE = TokenPrice(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterEstimate:
+    """A chapter: its paragraphs, how many are to be edited or skipped, and the words of those to be edited."""
+
+    number: int
+    title: str
+    paragraphs: int = 0
+    pairs: int = 0
+    skipped: int = 0
+    words: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SkipCount:
+    """Why paragraphs are left alone, how many, and the first of them as (id, how it begins)."""
+
+    reason: str
+    count: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BookEstimate:
+    """The whole. `cost` is None where no price is known. `pairs_by` counts pairs by how they were found."""
+
+    chapters: tuple[ChapterEstimate, ...]
+    paragraphs: int
+    pairs: int
+    words: int
+    characters: int
+    skipped: tuple[SkipCount, ...]
+    pairs_by: Mapping[str, int]
+    tokens_in: TokenRange
+    tokens_out: TokenRange
+    seconds: TokenRange
+    cost: TokenRange | None
+    speed: EngineSpeed
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it, with whole tokens and seconds."""
+        found = asdict(self) | {"pairs_by": dict(self.pairs_by)}
+        for name in ("tokens_in", "tokens_out", "seconds"):
+            found[name] = {end: round(value) for end, value in found[name].items()}
+        found["skipped"] = [
+            {
+                "reason": skip.reason,
+                "count": skip.count,
+                "examples": [{"id": name, "text": text} for name, text in skip.examples],
+            }
+            for skip in self.skipped
+        ]
+        return found
+
+
+def estimate_book(
+    pairs: Iterable[ParagraphPair], recipe: JobRecipe, *, speed: EngineSpeed, price: TokenPrice | None = None
+) -> BookEstimate:
+    """Read all pairs once and count."""
+    counting = _EstimateCounter(recipe)
+    for pair in pairs:
+        counting.add(pair)
+    tokens_in, tokens_out = (
+        counting.reads.times(1, recipe.max_attempts),
+        counting.writes.times(1, recipe.max_attempts),
+    )
+    return BookEstimate(
+        chapters=tuple(ChapterEstimate(*counts) for counts in counting.chapters),
+        paragraphs=counting.paragraphs,
+        pairs=sum(counting.pairs_by.values()),
+        words=counting.words,
+        characters=counting.characters,
+        skipped=tuple(
+            SkipCount(reason, count, tuple(counting.examples[reason]))
+            for reason, count in counting.by_frequency()
+        ),
+        pairs_by=dict(counting.pairs_by),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        seconds=_seconds(tokens_in, tokens_out, speed),
+        cost=_cost(tokens_in, tokens_out, price),
+        speed=speed,
+    )
+
+
+def _seconds(tokens_in: TokenRange, tokens_out: TokenRange, speed: EngineSpeed) -> TokenRange:
+    reading, writing = tokens_in.times(1 / speed.reads), tokens_out.times(1 / speed.writes)
+    return (reading + writing).times(1 / speed.at_once / speed.slack, speed.slack / speed.at_once)
+
+
+def _cost(tokens_in: TokenRange, tokens_out: TokenRange, price: TokenPrice | None) -> TokenRange | None:
+    if price is None:
+        return None
+    return tokens_in.times(price.reads / 1e6) + tokens_out.times(price.writes / 1e6)
+
+
+@dataclass(slots=True)
+class _EstimateCounter:
+    """What was counted so far, of one draft for each paragraph; only as many texts are held as are shown as context."""
+
+    recipe: JobRecipe
+    paragraphs: int = 0
+    words: int = 0
+    characters: int = 0
+    chapters: list[list[Any]] = field(default_factory=list)
+    pairs_by: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    reads: TokenRange = field(default_factory=TokenRange)
+    writes: TokenRange = field(default_factory=TokenRange)
+    fixed: TokenRange = field(init=False)
+    shows_context: bool = field(init=False)
+    before: deque[TokenRange] = field(init=False)
+
+    def __post_init__(self) -> None:
+        name = self.recipe.prompt.partition("@")[0]
+        template = cast(FormatName, name if name in FORMATS else "chat")
+        recipe = self.recipe
+        question = Question(
+            source="",
+            mt="",
+            source_language=language_name(recipe.source_language),
+            target_language=language_name(recipe.target_language),
+            earlier=(("", ""),),
+            instructions=recipe.instructions,
+        )
+        prompt = render(template, question)
+        self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(_EACH_REQUEST, _EACH_REQUEST)
+        self.shows_context = "context" not in prompt.unsaid
+        self.before = deque(maxlen=recipe.context if self.shows_context else 0)
+
+    def add(self, pair: ParagraphPair) -> None:
+        if not self.chapters or self.chapters[-1][0] != pair.chapter:
+            self.chapters.append([pair.chapter, pair.title, 0, 0, 0, 0])
+            self.before.clear()
+        chapter = self.chapters[-1]
+        self.paragraphs += 1
+        chapter[2] += 1
+        if pair.skip:
+            chapter[4] += 1
+            self._skip(pair)
+            return
+        count = len(words(pair.mt))
+        chapter[3] += 1
+        chapter[5] += count
+        self.words += count
+        self.characters += len(pair.mt)
+        self.pairs_by[pair.how] = self.pairs_by.get(pair.how, 0) + 1
+        self._spend(pair)
+
+    def _skip(self, pair: ParagraphPair) -> None:
+        # "the pair is doubtful (confidence 0.31)" is one reason, whatever the confidence.
+        reason = pair.skip.partition(" (")[0]
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        examples = self.examples.setdefault(reason, [])
+        if len(examples) < _EXAMPLES:
+            examples.append((pair.id, pair.mt.strip()[:_HEAD]))
+
+    def _spend(self, pair: ParagraphPair) -> None:
+        recipe = self.recipe
+        source = estimate_tokens(pair.source, language=recipe.source_language)
+        mt = estimate_tokens(pair.mt, language=recipe.target_language)
+        asked = self.fixed + source + mt
+        for shown in self.before:
+            asked += shown
+        for term, wording in recipe.glossary:
+            if self.shows_context and term in pair.source:
+                asked += estimate_tokens(f"{term} = {wording}\n")
+        self.reads += asked.times(recipe.candidates)
+        self.writes += mt.times(_LENGTH[0] * recipe.candidates, _LENGTH[1] * recipe.candidates)
+        self.before.append(source + mt)
+
+    def by_frequency(self) -> list[tuple[str, int]]:
+        return sorted(self.reasons.items(), key=lambda item: -item[1])

@@ -1,0 +1,226 @@
+"""A job's paragraphs in other formats: all there is as JSON lines, pairs for translators' tools, or the text alone.
+
+Rows go through one at a time, so a book of any length takes the memory of a paragraph. In XML our marks are inline
+codes; in plain text they are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import BinaryIO, Literal, get_args
+
+from ape.books.markup.text_bytes import escape_text
+from ape.errors import InputError
+from ape.jobs.job import Job
+from ape.jobs.job_paragraph import JobParagraph, ParagraphState
+from ape.passage.result import Decision
+from ape.text.inline_marks import MARK, strip_marks
+
+ExportFormat = Literal["jsonl", "tsv", "tmx", "xliff", "txt"]
+
+_COLUMNS = ("id", "chapter", "source", "mt", "post_edit", "decision", "state", "reason")
+
+
+def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFormat, job: Job) -> int:
+    """Write the rows of a job, in UTF-8, and tell how many there were."""
+    if format not in _WRITERS:
+        raise InputError(
+            f"There is no export as {format!r}. There is: {', '.join(get_args(ExportFormat))}.",
+            field="format",
+        )
+    count = 0
+
+    def counted() -> Iterator[JobParagraph]:
+        nonlocal count
+        for row in rows:
+            count += 1
+            yield row
+
+    for text in _WRITERS[format](counted(), job):
+        # A model's JSON may hold half of a surrogate pair, which has no UTF-8.
+        out.write(text.encode("utf-8", "replace"))
+    return count
+
+
+def _jsonl(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps(_known(row), ensure_ascii=False) + "\n"
+
+
+def _known(row: JobParagraph) -> dict[str, object]:
+    planned, result = row.planned, row.result
+    known: dict[str, object] = {
+        "id": planned.id,
+        "chapter": planned.chapter,
+        "title": planned.title,
+        "source": planned.source,
+        "mt": planned.mt,
+        "post_edit": result.post_edit if result else None,
+        "decision": str(result.decision) if result else None,
+        "findings": [],
+        "edits": [],
+        "edit_rate": result.edit_rate if result else None,
+        "state": str(row.state),
+        "reason": row.reason,
+        "how": planned.how,
+        "confidence": planned.confidence,
+    }
+    if result:
+        known["findings"] = [
+            {
+                "guard": finding.guard,
+                "severity": str(finding.severity),
+                "message": finding.message,
+                "attempt": finding.attempt,
+            }
+            for finding in result.findings
+        ]
+        known["edits"] = [
+            {
+                "kind": str(edit.kind),
+                "before": edit.before,
+                "after": edit.after,
+                "mt_span": edit.mt_span,
+                "span": edit.span,
+            }
+            for edit in result.edits
+        ]
+        known |= {"model": result.model, "prompt": result.prompt}
+    return known
+
+
+def _tsv(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    yield "\t".join(_COLUMNS) + "\n"
+    for row in rows:
+        known = _known(row)
+        cells = ("" if known[name] is None else str(known[name]) for name in _COLUMNS)
+        yield "\t".join(re.sub(r"[\t\r\n]+", " ", cell) for cell in cells) + "\n"
+
+
+def _txt(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    between = ""
+    for row in rows:
+        text = strip_marks(row.text).strip()
+        if text:
+            yield between + text + "\n"
+            between = "\n"
+
+
+def _tmx(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    source, target = job.recipe.source_language, job.recipe.target_language
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+    yield (
+        '  <header creationtool="ape-books" creationtoolversion="1" segtype="paragraph" o-tmf="ape-books" '
+        f'adminlang="en" srclang="{_attribute(source)}" datatype="plaintext"/>\n  <body>\n'
+    )
+    for row in rows:
+        # A memory is of pairs; what has no source or no translation is none.
+        if row.planned.source.strip() and row.text.strip():
+            yield f'    <tu tuid="{_attribute(row.planned.id)}">\n'
+            yield f'      <prop type="x-decision">{_xml(_decision(row))}</prop>\n'
+            for language, text in ((source, row.planned.source), (target, row.text)):
+                coded = _coded(text, _tmx_code)
+                yield f'      <tuv xml:lang="{_attribute(language)}"><seg>{coded}</seg></tuv>\n'
+            yield "    </tu>\n"
+    yield "  </body>\n</tmx>\n"
+
+
+def _xliff(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0"'
+    yield f' srcLang="{_attribute(job.recipe.source_language)}" trgLang="{_attribute(job.recipe.target_language)}">\n'
+    chapter, files = None, 0
+    for row in rows:
+        if row.planned.chapter != chapter:
+            chapter, files = row.planned.chapter, files + 1
+            original = _attribute(row.planned.title or job.name)
+            yield "  </file>\n" if files > 1 else ""
+            yield f'  <file id="f{files}" original="{original}" canResegment="no" xml:space="preserve">\n'
+        yield _unit(row)
+    if not files:
+        raise InputError("The job has no paragraphs to export.", field="job")
+    yield "  </file>\n</xliff>\n"
+
+
+def _unit(row: JobParagraph) -> str:
+    # A unit's id may have few characters in it, so ours is its name.
+    name = _attribute(row.planned.id)
+    notes = f'<note category="decision">{_xml(_decision(row))}</note>'
+    if row.reason:
+        notes += f'<note category="reason">{_xml(row.reason)}</note>'
+    target = f"<target>{_coded(row.text, _xliff_code)}</target>" if row.text.strip() else ""
+    done = row.state is ParagraphState.DONE and row.result and row.result.decision is not Decision.REJECTED
+    return (
+        f'    <unit id="u{row.planned.position + 1}" name="{name}">\n      <notes>{notes}</notes>\n'
+        f'      <segment state="{"translated" if done and target else "initial"}">'
+        f"<source>{_coded(row.planned.source, _xliff_code)}</source>{target}</segment>\n    </unit>\n"
+    )
+
+
+def _decision(row: JobParagraph) -> str:
+    return str(row.result.decision if row.result else row.state)
+
+
+_Code = Callable[[re.Match[str], bool], str]
+
+
+def _coded(text: str, code: _Code) -> str:
+    """The text as XML, its marks as inline codes; `code` is told whether a mark has its other half."""
+    paired = _pairs(text)
+    out, at = "", 0
+    for match in MARK.finditer(text):
+        out += _xml(text[at : match.start()]) + code(match, match.start() in paired)
+        at = match.end()
+    return out + _xml(text[at:])
+
+
+def _pairs(text: str) -> set[int]:
+    """Where the marks stand that open and close properly, each number once."""
+    begun: list[re.Match[str]] = []
+    paired: set[int] = set()
+    seen: set[str] = set()
+    for match in MARK.finditer(text):
+        if match["alone"]:
+            continue
+        if not match["close"] and match["number"] not in seen:
+            begun.append(match)
+            seen.add(match["number"])
+        elif match["close"] and begun and begun[-1]["number"] == match["number"]:
+            paired |= {begun.pop().start(), match.start()}
+    return paired
+
+
+def _tmx_code(match: re.Match[str], paired: bool) -> str:
+    number = match["number"]
+    if match["alone"]:
+        return f'<ph x="{number}"/>'
+    if not paired:
+        return f'<it pos="{"end" if match["close"] else "begin"}" x="{number}"/>'
+    return f'<ept i="{number}"/>' if match["close"] else f'<bpt i="{number}" x="{number}"/>'
+
+
+def _xliff_code(match: re.Match[str], paired: bool) -> str:
+    number = match["number"]
+    if match["alone"]:
+        return f'<ph id="{number}"/>'
+    if not paired:
+        return f'<{"ec" if match["close"] else "sc"} id="{number}" isolated="yes"/>'
+    return "</pc>" if match["close"] else f'<pc id="{number}">'
+
+
+def _xml(text: str) -> str:
+    return escape_text(text, "utf-8").decode()
+
+
+def _attribute(text: str) -> str:
+    return re.sub(r"\s", " ", _xml(text)).replace('"', "&quot;")
+
+
+_WRITERS: Mapping[str, Callable[[Iterable[JobParagraph], Job], Iterator[str]]] = {
+    "jsonl": _jsonl,
+    "tsv": _tsv,
+    "tmx": _tmx,
+    "xliff": _xliff,
+    "txt": _txt,
+}

@@ -1,0 +1,247 @@
+"""Begin a job, or go on with it: the same files and output are the same job, and nothing is mixed silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ape.books.book import Book
+from ape.books.formats import open_book
+from ape.books.pairing.book_pairing import (
+    BookLanguages,
+    BookPairing,
+    ParagraphPair,
+    check_languages,
+    pair_books,
+)
+from ape.engines.protocol import Model
+from ape.errors import Conflict, InputError, UnknownJob
+from ape.jobs.job import FileOptions, Job, JobRecipe, JobState, UnpairedSource
+from ape.jobs.job_files import JobFiles, hash_file
+from ape.jobs.job_paragraph import PlannedParagraph
+from ape.jobs.store import JobStore, PlanChanges
+from ape.jobs.stretches import split_into_stretches
+from prompts import fingerprint
+
+# Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
+STRETCH_LENGTH = 20
+# Characters of a paragraph, on either side. Guards take seconds at this length, and minutes beyond.
+MAX_PARAGRAPH_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFiles:
+    """Files that were looked at and may be paired."""
+
+    files: JobFiles
+    source: Book | None
+    mt: Book
+    source_language: str
+    target_language: str
+    told: FileOptions
+
+    def pairing(self) -> BookPairing:
+        """Which paragraphs belong together."""
+        languages = BookLanguages(self.source_language, self.target_language)
+        return pair_books(self.source, self.mt, languages=languages)
+
+
+@dataclass(frozen=True, slots=True)
+class StartedJob:
+    """A job that can be worked on. `replanned` tells what is new where it was planned just now."""
+
+    job: Job
+    replanned: PlanChanges | None = None
+    resumed: bool = False
+
+
+def open_files(
+    files: JobFiles, *, source_language: str | None = None, target_language: str | None = None
+) -> OpenedFiles:
+    """Open both files and see that they may be a pair; raises InputError where they can't be."""
+
+    def opened(path: Path, format: str | None) -> Book:
+        return open_book(
+            path,
+            format=format,
+            encoding=files.encoding,
+            source_language=source_language,
+            target_language=target_language,
+        )
+
+    if files.source and hash_file(files.source) == hash_file(files.mt):
+        raise InputError(
+            f"{files.source} and {files.mt} are the same file. Give the source and its MT.", field="mt"
+        )
+    mt = opened(files.mt, files.format)
+    if files.source is None and not mt.bilingual:
+        raise InputError(
+            f"{files.mt} has no source beside the translation. Give both files: SRC and MT.", field="mt"
+        )
+    source = opened(files.source, None) if files.source else None
+    languages = check_languages(source, mt, source_language=source_language, target_language=target_language)
+    told = FileOptions(files.format, source_language, target_language)
+    return OpenedFiles(files, source, mt, languages.source, languages.target, told)
+
+
+def skip_too_long(pairs: Iterable[ParagraphPair]) -> Iterator[ParagraphPair]:
+    """The same pairs; those that no model and no guard could take in are not to be edited."""
+    for pair in pairs:
+        if not pair.skip and max(len(pair.mt), len(pair.source)) > MAX_PARAGRAPH_CHARACTERS:
+            yield replace(pair, skip=f"longer than {MAX_PARAGRAPH_CHARACTERS:,} characters")
+        else:
+            yield pair
+
+
+def complete_recipe(opened: OpenedFiles, model: Model, wishes: JobRecipe) -> JobRecipe:
+    """The wishes, with the model as it is now and the languages as they were found."""
+    return replace(
+        wishes,
+        model=model.name,
+        revision=model.revision,
+        prompt=fingerprint(model.format),
+        source_language=opened.source_language,
+        target_language=opened.target_language,
+    )
+
+
+def plan_job(
+    store: JobStore,
+    opened: OpenedFiles,
+    recipe: JobRecipe,
+    *,
+    id: str,
+    output: str,
+    name: str = "",
+    owner: str = "",
+    engine: str = "",
+    again: bool = False,
+) -> StartedJob:
+    """The job of that id: new, or as it was left. Raises Conflict where it was begun by another recipe.
+
+    `again` does all of it under the new recipe; what was made under the old one stays in the store.
+    """
+    wanted = _job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
+    try:
+        job = store.job(id, owner=owner)
+    except UnknownJob:
+        return _begin_new(store, wanted, opened, again=again)
+    return _go_on(store, job, wanted, opened, again=again)
+
+
+def _begin_new(store: JobStore, wanted: Job, opened: OpenedFiles, *, again: bool) -> StartedJob:
+    """A new job, or none at all where its book can't be paired."""
+    try:
+        store.add(wanted)
+    except Conflict:  # somebody else was quicker
+        return _go_on(store, store.job(wanted.id, owner=wanted.owner), wanted, opened, again=again)
+    return StartedJob(*_plan(store, wanted, opened), resumed=False)
+
+
+def _go_on(store: JobStore, job: Job, wanted: Job, opened: OpenedFiles, *, again: bool) -> StartedJob:
+    """The job as it was left, planned anew where it was of other files, or was never planned to its end."""
+    if not store.counts(job.id).total:
+        return StartedJob(*_plan(store, wanted, opened), resumed=False)
+    if job.recipe != wanted.recipe and not again:
+        raise Conflict(_other_recipe(job.recipe, wanted.recipe))
+    if _made_of(job) != _made_of(wanted):
+        return StartedJob(*_plan(store, wanted, opened), resumed=True)
+    done = job.state is JobState.DONE
+    job = store.update(
+        job.id,
+        state=JobState.DONE if done else JobState.RUNNING,
+        source=wanted.source,
+        mt=wanted.mt,
+        output=wanted.output,
+        engine=wanted.engine,
+        outcome=job.outcome if done else "",
+        note="",
+    )
+    return StartedJob(job, None, resumed=True)
+
+
+def _made_of(job: Job) -> tuple[object, ...]:
+    """All that decides what a plan has in it."""
+    return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.told
+
+
+def _plan(store: JobStore, wanted: Job, opened: OpenedFiles) -> tuple[Job, PlanChanges]:
+    """The job with its paragraphs: both at once, so that whoever is killed here leaves none, or what was there."""
+    try:
+        pairing = opened.pairing()
+        replanned = store.plan(
+            wanted.id, _planned(pairing, wanted.recipe), job=lambda: _with_unpaired(wanted, pairing)
+        )
+    except BaseException:
+        store.remove_unplanned(wanted.id)
+        raise
+    return store.job(wanted.id), replanned
+
+
+def _with_unpaired(job: Job, pairing: BookPairing) -> Job:
+    found = pairing.unpaired_source
+    return replace(job, unpaired=UnpairedSource(found.count, tuple(found.first)).to_json())
+
+
+def _job(
+    opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: str, owner: str, engine: str
+) -> Job:
+    files, now = opened.files, datetime.now(UTC)
+    return Job(
+        id=id,
+        owner=owner,
+        name=name or files.mt.name,
+        source=str(files.source.resolve()) if files.source else "",
+        source_hash=hash_file(files.source),
+        mt=str(files.mt.resolve()),
+        mt_hash=hash_file(files.mt),
+        output=output,
+        format=opened.mt.format,
+        recipe=recipe,
+        state=JobState.RUNNING,
+        created=now,
+        updated=now,
+        encoding=files.encoding or "",
+        told=opened.told.to_json(),
+        engine=engine,
+    )
+
+
+def _planned(pairing: BookPairing, recipe: JobRecipe) -> Iterator[PlannedParagraph]:
+    longest = STRETCH_LENGTH if recipe.context else 1
+    for position, (pair, stretch) in enumerate(
+        split_into_stretches(skip_too_long(pairing.pairs()), longest=longest)
+    ):
+        yield PlannedParagraph(
+            id=pair.id,
+            position=position,
+            chapter=pair.chapter,
+            title=pair.title,
+            stretch=stretch,
+            source=pair.source,
+            mt=pair.mt,
+            how=pair.how,
+            confidence=pair.confidence,
+            skip=pair.skip,
+            fingerprint=recipe.fingerprint(pair.source, pair.mt),
+        )
+
+
+def _other_recipe(old: JobRecipe, new: JobRecipe) -> str:
+    before, now = asdict(old), asdict(new)
+    changed = "; ".join(
+        f"{name} was {_short(before[name])} and is {_short(now[name])}"
+        for name in before
+        if before[name] != now[name]
+    )
+    return (
+        f"This book was begun with other settings: {changed}. Give the same ones to go on, or say --again to do all "
+        "of it under the new ones; what was done before stays in the store."
+    )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

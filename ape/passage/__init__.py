@@ -1,0 +1,1 @@
+"""A passage and its post-edit: the values that every other part of the product shares."""

@@ -1,0 +1,39 @@
+"""The report of a job: its rows, with what was used to make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ape.errors import ApeError
+from ape.jobs.job import Job
+from ape.jobs.store import JobStore
+from ape.reports import write_book_report
+
+
+def write_job_report(store: JobStore, job: Job, path: Path) -> None:
+    """Write the page, replacing what was there only once it is whole."""
+    recipe, counts = job.recipe, store.counts(job.id)
+    facts = {
+        "Job": f"{job.id}, {job.state}",
+        "Model": f"{recipe.model} {recipe.revision}".strip(),
+        "Prompt": recipe.prompt,
+        "Context": f"{recipe.context} earlier paragraphs",
+        "Tokens": f"{counts.prompt_tokens:,} read, {counts.completion_tokens:,} written",
+    }
+    missing = job.unpaired_source
+    if missing.count:
+        some = "; ".join(f"{name}: {beginning}" for name, beginning in missing.first[:10])
+        facts["Source without MT"] = f"{missing.count:,} paragraphs, among them {some}"
+    if recipe.instructions:
+        facts["Instructions"] = recipe.instructions
+    try:
+        write_book_report(
+            path,
+            store.rows(job.id),
+            title=job.name,
+            source_language=recipe.source_language,
+            target_language=recipe.target_language,
+            facts=facts,
+        )
+    except OSError as error:
+        raise ApeError(f"{path} can't be written: {error.strerror}.") from error

@@ -1,0 +1,1 @@
+"""Measurements that are not claims about speed: guards, pairing, alignment, votes."""

@@ -1,0 +1,192 @@
+"""540 votes of translators on literary paragraphs (Karpinska and Iyyer 2023): `python -m benchmarks.studies.karpinska`.
+
+Prints the analysis of the votes, and beside it how often each of our metrics sides with the translators. 180 passages
+in 18 language pairs, each in four versions: translated by sentences, by sentences within their paragraph, by
+paragraphs, and by Google Translate. Each vote is between the third and one of the others, and none may be a tie. The
+data are not ours and not here: --data names the folder with `karpinska/all_annotations_v1.json` in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.human.analysis.analysis import analyse_votes, format_analysis
+from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
+from eval.human.vote import Vote
+from eval.metrics.metric import Metric, MetricCounts, Unmeasured
+from eval.statistics.paired_tests import ConfidenceInterval
+from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
+
+KARPINSKA_FILE = Path("karpinska") / "all_annotations_v1.json"
+# Those that need no download; the learned ones say so themselves.
+METRICS = (
+    "sentence-bleu", "chrf", "chrf++", "ter", "meteor", "bertscore", "comet", "cometkiwi", "bleurt", "blonde",
+    "dblonde", "ltcr", "dip-consistency", "dip-connectives", "dip-pronouns", "dip-coherence", "entities", "kp",
+    "zero-pronouns",
+)  # fmt: skip
+_CHOICES: Mapping[str, Any] = {"text1": "first", "text2": "second"}
+
+
+@dataclass(frozen=True, slots=True)
+class KarpinskaVotes:
+    """The votes, and for each language pair the passages with their source, reference and four versions."""
+
+    votes: tuple[Vote, ...]
+    corpora: tuple[Corpus, ...]
+
+
+def read_karpinska(path: Path) -> KarpinskaVotes:
+    """The published file."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"The votes of Karpinska and Iyyer can't be read from {path}: {error}") from error
+    passages: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        languages = row["source_lang"], row["target_lang"]
+        passages.setdefault(languages, {}).setdefault(row["source"], []).append(row)
+    votes, corpora = [], []
+    for (source, target), by_source in passages.items():
+        documents = []
+        for number, same in enumerate(by_source.values(), 1):
+            item = f"{source}-{target}:{number}"
+            votes += [_vote(row, item, f"{source}-{target}") for row in same]
+            documents.append(_document(same, item))
+        corpora.append(Corpus(tuple(documents), source, target, f"{source}-{target}"))
+    return KarpinskaVotes(tuple(votes), tuple(corpora))
+
+
+def _vote(row: Mapping[str, Any], item: str, languages: str) -> Vote:
+    if row["choice"] not in _CHOICES:
+        raise InputError(f"{item}: the choice is {row['choice']!r}, and should be text1 or text2.")
+    return Vote(
+        item,
+        languages,  # one translator to a language pair
+        row["text1_tag"],
+        row["text2_tag"],
+        _CHOICES[row["choice"]],
+        confidence="unsure" if row["difficult_choice"].startswith("YES") else "sure",
+        comment=row["comment"] or "",
+        book=row["book"],
+        language=languages,
+    )
+
+
+def _document(rows: Sequence[Mapping[str, Any]], item: str) -> Document:
+    outputs = {row[f"text{side}_tag"]: (row[f"text{side}"],) for row in rows for side in (1, 2)}
+    first = rows[0]
+    return Document(item, outputs, ((first["target"],),), (first["source"],), first["book"])
+
+
+def score_versions(
+    metric: Metric, corpora: Sequence[Corpus]
+) -> tuple[dict[tuple[str, str], float], str] | Unmeasured:
+    """A score for each (passage, version) where the metric has one, and its signature; or why it has none at all."""
+    scores: dict[tuple[str, str], float] = {}
+    signature = ""
+    reasons: dict[str, None] = {}
+    for corpus in corpora:
+        for system in corpus.systems:
+            counted = _count_metric(metric, corpus, system)
+            if isinstance(counted, Unmeasured):
+                reasons[counted.why] = None
+                continue
+            signature = counted.signature
+            for place, value in zip(counted.documents, counted.each(), strict=True):
+                scores[corpus.documents[place].id, system] = float(value)
+    return (scores, signature) if scores else Unmeasured("; ".join(reasons) or "there is no corpus")
+
+
+def _count_metric(metric: Metric, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+    """What a metric has for one language pair: that it lacks something for one says nothing of the others."""
+    try:
+        return metric.count(corpus, system)
+    except InputError as error:  # what it needs is not installed
+        return Unmeasured(str(error))
+
+
+def measure_metric_agreement(
+    data: KarpinskaVotes, names: Sequence[str] = METRICS, *, samples: int = BOOTSTRAP_SAMPLES, seed: int = 1
+) -> Iterator[tuple[str, MetricAgreement | Unmeasured]]:
+    """Each metric beside the votes."""
+    from eval.metrics.registry import create_metrics
+
+    for metric in create_metrics(list(names)):
+        found = score_versions(metric, data.corpora)
+        if isinstance(found, Unmeasured):
+            yield metric.name, found
+            continue
+        yield (
+            metric.name,
+            metric_agreement(
+                data.votes,
+                found[0],
+                metric=metric.name,
+                higher_is_better=metric.higher_is_better,
+                signature=found[1],
+                samples=samples,
+                seed=seed,
+            ),
+        )
+
+
+def without_target_languages(data: KarpinskaVotes) -> KarpinskaVotes:
+    """Without target languages: a metric of words then takes a Japanese clause for one, as sacrebleu does."""
+    return replace(data, corpora=tuple(replace(corpus, target_language="und") for corpus in data.corpora))
+
+
+def _format_row(name: str, found: MetricAgreement | Unmeasured) -> str:
+    if isinstance(found, Unmeasured):
+        return f"{name:<16}  not measured: {found.why}"
+    return (
+        f"{name:<16}  {found.votes:>5}  {found.metric_ties:>5}  {found.left_out:>8}  {_percent(found.accuracy):<20}  "
+        f"{_number(found.tau):<21}  {found.signature}"
+    )
+
+
+def _percent(found: ConfidenceInterval | Unmeasured) -> str:
+    if isinstance(found, Unmeasured):
+        return "n/a"
+    return f"{100 * found.value:.1f}% [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def _number(found: ConfidenceInterval | Unmeasured) -> str:
+    return (
+        "n/a" if isinstance(found, Unmeasured) else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    )
+
+
+def main() -> None:
+    """Print all of it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.karpinska", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the data")
+    parser.add_argument(
+        "--metric", nargs="+", default=METRICS, help="all that have a score for a passage, if not said"
+    )
+    parser.add_argument("--samples", type=int, default=BOOTSTRAP_SAMPLES)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    try:
+        data = read_karpinska(given.data / KARPINSKA_FILE)
+    except InputError as error:
+        parser.error(str(error))
+    print(format_analysis(analyse_votes(data.votes, samples=given.samples, seed=given.seed)))
+    head = "metric            votes  equal  unscored  accuracy [95%]        τ-b [95%]              signature"
+    print(f"\nMetrics beside the votes\n{head}", flush=True)
+    for name, found in measure_metric_agreement(data, given.metric, samples=given.samples, seed=given.seed):
+        print(_format_row(name, found), flush=True)
+    for _, found in measure_metric_agreement(
+        without_target_languages(data), ["chrf++"], samples=given.samples, seed=given.seed
+    ):
+        print(_format_row("chrf++, ja too", found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""How far LTCR can be trusted, measured: `python -m benchmarks.studies.ltcr_validity --data DIR`.
+
+In the annotated test set (Lei et al. 2024) the references translate every chain in one way. So L-Anno of the references
+is 100 where the renderings are those that people gave, and what is missing from 100 with an aligner is the aligner's
+error. In a copy, one rendering in five is replaced by the rendering of another word: both must fall alike. The aligner
+itself is scored on sentences whose links people drew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.corpus.raw_document import numbered_lines
+from eval.linguistics.word_alignment import (
+    Bitext,
+    CachedAligner,
+    EflomalAligner,
+    WordAligner,
+    alignment_error_rate,
+    read_bitext,
+    read_links,
+)
+from eval.metrics.ltcr.chains import AnnotatedChains, read_annotated_chains
+from eval.metrics.ltcr.metric import Ltcr
+from eval.metrics.metric import MetricCounts, Unmeasured
+
+LTCR_FILE = "ltcr_zh_en.jsonl"
+CORRUPTION_RATE = 0.2
+
+
+class _Texts(BaseModel):
+    id: str
+    source: tuple[str, ...]
+    reference: tuple[str, ...]
+
+
+def read_test_set(path: Path) -> Corpus:
+    """The articles, with their references as a system's output too."""
+    rows = []
+    for number, line in numbered_lines(path):
+        try:
+            rows.append(_Texts.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = ".".join(map(str, first["loc"])) or "the line"
+            raise InputError(
+                f"Line {number} of {path} is no article: {what}: {first['msg']}.", field="data"
+            ) from error
+    if not rows:
+        raise InputError(f"{path} has no articles.", field="data")
+    documents = (
+        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
+        for row in rows
+    )
+    return Corpus(tuple(documents), "zh", "en", name="LTCR")
+
+
+def add_corrupted_system(
+    corpus: Corpus, annotated: Mapping[str, AnnotatedChains], *, rate: float = CORRUPTION_RATE, seed: int = 1
+) -> Corpus:
+    """The same with a system "corrupted": the reference with so many renderings replaced by those of other words."""
+    chance = random.Random(seed)  # a seeded sample, not a secret
+    renderings = sorted({chain.translation for one in annotated.values() for chain in one.chains})
+    texts = []
+    for document in corpus.documents:
+        lines = list(document.outputs["reference"])
+        for chain in annotated[document.id].chains:
+            for segment, _ in chain.places:
+                if chance.random() < rate:
+                    lines[segment] = _replaced(lines[segment], chain.translation, chance.choice(renderings))
+        texts.append(lines)
+    return corpus.with_system("corrupted", texts)
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    """All of that rendering in a sentence: which of two belongs to which occurrence nobody said."""
+    pattern = r"\s?".join(map(re.escape, old.split()))
+    return re.sub(rf"(?<!\w){pattern}(?!\w)", lambda _: new, text, flags=re.IGNORECASE)
+
+
+def measure_alignment_error(data: Path, aligner: WordAligner, extra: Bitext) -> float:
+    """AER on the Chinese-English sentences whose links people drew."""
+    folder = data / "word_alignment"
+    found = aligner.align(read_bitext(folder / "zhen.src-tgt"), extra=extra)
+    return alignment_error_rate(found, read_links(folder / "zhen.gold", first=1))
+
+
+def format_counts(name: str, counted: MetricCounts | Unmeasured) -> Iterable[str]:
+    """A line for the score and one for each of its parts."""
+    score = counted.scored() if isinstance(counted, MetricCounts) else counted
+    if isinstance(score, Unmeasured):
+        return [f"{name:34} not applicable: {score.why}"]
+    parts = [f"    {part:30} {value:6.2f}" for part, value in score.parts.items() if value is not None]
+    return [f"{name:34} {score.value:6.2f}", *parts, f"    {score.signature}"]
+
+
+def main() -> None:
+    """Print it all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--samplers", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    annotated = read_annotated_chains(options.data / LTCR_FILE)
+    corpus = add_corrupted_system(read_test_set(options.data / LTCR_FILE), annotated, seed=options.seed)
+    aligner = CachedAligner(EflomalAligner("zh", "en", samplers=options.samplers, seed=options.seed))
+    linked = Ltcr(annotated=annotated, aligner=aligner)
+    for system in corpus.systems:
+        _print_now(
+            *format_counts(
+                f"L-Anno, {system}, as annotated", replace(linked, read="annotation").count(corpus, system)
+            )
+        )
+        _print_now(*format_counts(f"L-Anno, {system}, as linked", linked.count(corpus, system)))
+        _print_now(*format_counts(f"L-All, {system}", Ltcr(aligner=aligner).count(corpus, system)))
+    texts = [
+        (words, re.findall(r"\w+|[^\w\s]", text))
+        for one in corpus.documents
+        for words, text in zip(annotated[one.id].words, one.outputs["reference"], strict=True)
+    ]
+    _print_now(
+        f"AER on 450 sentences with the test set to learn from: {measure_alignment_error(options.data, aligner, texts):.3f}"
+    )
+
+
+def _print_now(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""The two ways to a draft of vLLM: through the service, and straight to it with the prompt that the service sends."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count, cycle, islice
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+from openai import AsyncStream
+from openai.types import Completion
+from openai.types.chat import ChatCompletionChunk
+
+from ape.engines import Model
+from ape.passage.segment import Segment
+from ape.post_editor import post_edit
+from benchmarks.service import OPTIONS, BenchmarkPassage, _Recorder, sample_passages
+from prompts import FormatName
+
+BASE, ADAPTER = "base", "copier"
+
+
+@dataclass(frozen=True, slots=True)
+class VllmServer:
+    """A service on a vLLM of its own, and the way around it."""
+
+    service: str
+    vllm: str
+    key: str
+    service_pid: int
+    vllm_pids: tuple[int, ...]
+
+    def computed(self) -> ProcessorTime:
+        """How long its processes, and this one, have computed so far."""
+        return ProcessorTime(
+            time.process_time() + _seconds(self.service_pid), sum(_seconds(pid) for pid in self.vllm_pids)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorTime:
+    """Processor time in seconds: of the service and who asks, and of vLLM."""
+
+    ours: float
+    vllm: float
+
+    def __sub__(self, earlier: ProcessorTime) -> ProcessorTime:
+        return ProcessorTime(self.ours - earlier.ours, self.vllm - earlier.vllm)
+
+
+def _seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTokens:
+    """How many tokens a draft has, and which, where that was asked for."""
+
+    length: int
+    tokens: tuple[int, ...] = ()
+
+
+AskForTokens = Callable[[BenchmarkPassage], Awaitable[DraftTokens]]
+
+
+@dataclass(frozen=True, slots=True)
+class VllmSide:
+    """A way to ask, and whose processor time that takes."""
+
+    opened: Callable[[], AbstractAsyncContextManager[AskForTokens]]
+    computed: Callable[[], ProcessorTime]
+
+
+def service_side(server: VllmServer) -> VllmSide:
+    """Post passages to the service."""
+    return VllmSide(partial(_ask_service, server), server.computed)
+
+
+@asynccontextmanager
+async def _ask_service(server: VllmServer) -> AsyncIterator[AskForTokens]:
+    async with httpx2.AsyncClient(base_url=server.service, timeout=600, trust_env=False) as client:
+
+        async def ask(passage: BenchmarkPassage) -> DraftTokens:
+            segment = passage.segment
+            question = {
+                "source": segment.source,
+                "mt": segment.mt,
+                "source_language": segment.source_language,
+                "target_language": segment.target_language,
+                "model": ADAPTER,
+                "max_attempts": OPTIONS.max_attempts,
+            }
+            response = await client.post("/v1/post-edit", json=question)
+            response.raise_for_status()
+            return DraftTokens(int(response.json()["usage"]["completion_tokens"]))
+
+        yield ask
+
+
+def vllm_side(
+    server: VllmServer, *models: str, length: int | None = None, tell_tokens: bool = False
+) -> VllmSide:
+    """Stream drafts of these models in turn from vLLM itself.
+
+    `length` makes all drafts that long. Otherwise they end as they do for the service; but not at its limit of
+    characters where `tell_tokens`, since one chunk may then have more tokens than the other side's.
+    """
+    opened = partial(_ask_vllm, server, models or (ADAPTER,), length=length, tell_tokens=tell_tokens)
+    return VllmSide(opened, server.computed)
+
+
+@asynccontextmanager
+async def _ask_vllm(
+    server: VllmServer, models: Sequence[str], *, length: int | None, tell_tokens: bool
+) -> AsyncIterator[AskForTokens]:
+    names = cycle(models)
+    extra: dict[str, object] = {"ignore_eos": True} if length else {}
+    if tell_tokens:
+        extra["return_token_ids"] = True
+    local = openai.DefaultAsyncHttpxClient(trust_env=False)
+    async with openai.AsyncOpenAI(
+        base_url=server.vllm, api_key=server.key, max_retries=0, timeout=600, http_client=local
+    ) as client:
+
+        async def ask(passage: BenchmarkPassage) -> DraftTokens:
+            body, sampling = passage.prompt.body, passage.sampling
+            parameters: dict[str, Any] = {
+                "model": next(names),
+                "stream": True,
+                "stream_options": {"include_usage": True},
+                "temperature": sampling.temperature,
+                "top_p": sampling.top_p,
+                "seed": sampling.seed,
+                "max_tokens": length or sampling.max_tokens,
+                "stop": [] if length else list(passage.prompt.stop),
+                "extra_body": extra or None,
+            }
+            limit = None if length or tell_tokens else sampling.max_characters
+            if isinstance(body, str):
+                written: AsyncStream[Completion] = await client.completions.create(prompt=body, **parameters)
+                async with written:
+                    return await _read(written, lambda choice: choice.text, limit)
+            messages: Any = [{"role": turn.role, "content": turn.content} for turn in body]
+            said: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(
+                messages=messages, **parameters
+            )
+            async with said:
+                return await _read(said, lambda choice: choice.delta.content, limit)
+
+        yield ask
+
+
+async def _read(
+    stream: AsyncIterator[Any], text_of: Callable[[Any], str | None], limit: int | None
+) -> DraftTokens:
+    """Put the text together, as the service has to; leaving early stops vLLM."""
+    text, pieces, length = "", 0, None
+    tokens: list[int] = []
+    async for chunk in stream:
+        length = chunk.usage.completion_tokens if chunk.usage else length
+        for choice in chunk.choices:
+            tokens += (choice.model_extra or {}).get("token_ids") or ()
+            if piece := text_of(choice):
+                text, pieces = text + piece, pieces + 1
+        if limit and len(text) > limit:
+            break
+    return DraftTokens(pieces if length is None else length, tuple(tokens))
+
+
+class NumberedSentences:
+    """Sentences of the sample chapters, each under a number that no other prompt has."""
+
+    def __init__(self) -> None:
+        self._sentences = cycle(sample_passages())
+        self._numbers = count(1000)
+
+    async def draw(self, length: int, form: FormatName) -> list[BenchmarkPassage]:
+        """The next ones, and how a model of that format is asked for them."""
+        return await self._numbered(list(islice(self._sentences, length)), form)
+
+    async def draw_twice(
+        self, length: int, form: FormatName, *, shared: bool
+    ) -> tuple[list[BenchmarkPassage], list[BenchmarkPassage]]:
+        """The same sentences for both sides, under the same numbers if shared."""
+        sentences = list(islice(self._sentences, length))
+        first = await self._numbered(sentences, form)
+        return first, first if shared else await self._numbered(sentences, form)
+
+    async def _numbered(self, sentences: Sequence[Segment], form: FormatName) -> list[BenchmarkPassage]:
+        return [
+            await _recorded_request(_with_number(next(self._numbers), sentence), form)
+            for sentence in sentences
+        ]
+
+
+def _with_number(number: int, sentence: Segment) -> Segment:
+    source, mt = (f"{number}. {text}" for text in (sentence.source, sentence.mt))
+    return replace(sentence, source=source, mt=mt, glossary=())
+
+
+class _FormatRecorder(_Recorder):
+    """Keeps what a model of that format is asked."""
+
+    def __init__(self, form: FormatName) -> None:
+        super().__init__()
+        self._form: FormatName = form
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        yield Model("recorder", format=self._form)
+
+
+async def _recorded_request(segment: Segment, form: FormatName) -> BenchmarkPassage:
+    recorder = _FormatRecorder(form)
+    await post_edit(segment, recorder, options=OPTIONS)
+    return BenchmarkPassage(segment, *recorder.asked[0])

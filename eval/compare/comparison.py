@@ -1,0 +1,192 @@
+"""Compare systems over one set: scores, tests against doing nothing and pairwise, edits, and where systems differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from ape.edits.diff import edit_rate
+from ape.errors import InputError
+from eval.compare.comparison_set import DO_NOTHING, ComparisonSet
+from eval.compare.system import System, do_nothing_system, identical_systems
+from eval.compare.wins import PairwiseTest, SystemWins, WinMatrix, pairwise_tests, win_matrix
+from eval.metrics.metric import Metric, MetricCounts
+from eval.metrics.scoring import (
+    DEFAULT_SAMPLES,
+    MIN_UNITS,
+    EvaluationResults,
+    ResamplingOptions,
+    measure_systems,
+    segment_scores,
+)
+from eval.statistics.paired_tests import PairedComparison
+
+# What the page opens with, the first of them that was measured. Not BLEU, which is 0 for most single paragraphs.
+_FIRST = ("chrf", "chrf++", "sentence-bleu", "ter")
+# So many of the paragraphs where systems differ most are told of.
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """All systems over one set, the MT as it was first."""
+
+    data: ComparisonSet
+    systems: tuple[System, ...]
+    results: EvaluationResults
+    pairs: Mapping[str, Sequence[PairwiseTest]]
+    """By metric."""
+    matrices: Mapping[str, WinMatrix]
+    """By metric, of those that can tell paragraphs or documents apart."""
+    rates: Mapping[str, Sequence[float]]
+    """Of every paragraph, how much of the MT the system changed."""
+    judged: Mapping[str, Any] | None = None
+    voted: Mapping[str, Any] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all systems."""
+        return tuple(one.name for one in self.systems)
+
+    @property
+    def leading(self) -> str:
+        """The metric that is shown first; none where nothing could be measured."""
+        measured = [metric.name for metric in self.results.metrics if metric.name in self.matrices]
+        return next((name for name in _FIRST if name in measured), measured[0] if measured else "")
+
+    @property
+    def same(self) -> list[tuple[str, ...]]:
+        """Groups of systems with the same texts throughout."""
+        return identical_systems(self.systems)
+
+    def apart(self) -> list[float]:
+        """Of every paragraph, how far the best system is from the worst: by the leading metric, else by edit rate."""
+        found = self.by_paragraph(self.leading)
+        columns = list(found.values()) if len(found) == len(self.systems) else list(self.rates.values())
+        rows = [[one for one in row if one is not None] for row in zip(*columns, strict=True)]
+        return [max(row) - min(row) if row else 0.0 for row in rows]
+
+    def by_paragraph(self, metric: str) -> dict[str, list[float | None]]:
+        """Scores of every paragraph by system; nothing by a metric that has none."""
+        corpus, counted = self.results.corpus, self.results.counted.get(metric, {})
+        every = [(number, at) for number, one in enumerate(corpus.documents) for at in range(len(one))]
+        found = {}
+        for name, one in counted.items():
+            scores = segment_scores(corpus, name, one) if isinstance(one, MetricCounts) else {}
+            if scores:
+                found[name] = [scores.get(place) for place in every]
+        return found
+
+    def differ_most(self) -> list[dict[str, Any]]:
+        """The paragraphs where systems differ most, and by how much."""
+        apart, ids = self.apart(), self.data.ids
+        order = sorted(range(len(ids)), key=lambda place: -apart[place])[:_MOST]
+        return [{"id": ids[place], "apart": apart[place]} for place in order if apart[place] > 0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; nothing in it changes when the same is done again."""
+        told = self.results.to_dict(documents=True)
+        told |= {
+            "leading": self.leading,
+            "systems": [self._told(system) for system in self.systems],
+            "identical": [list(names) for names in self.same],
+            "pairs": {metric: [_tested(one) for one in found] for metric, found in self.pairs.items()},
+            "wins": {
+                metric: {
+                    "unit": matrix.unit,
+                    "intervals": matrix.intervals,
+                    "pairs": [_won(*one) for one in matrix.wins.items()],
+                }
+                for metric, matrix in self.matrices.items()
+            },
+            "differ_most": self.differ_most(),
+            "judge": self.judged,
+            "votes": self.voted,
+        }
+        return told
+
+    def _told(self, system: System) -> dict[str, Any]:
+        rates = self.rates[system.name]
+        told: dict[str, Any] = {"name": system.name, "kind": system.kind, "edit_rate": fmean(rates)}
+        told["changed"] = sum(rate > 0 for rate in rates)
+        if system.kind == "model":
+            told |= {"decisions": dict(system.decisions), "findings": system.findings()}
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResampling:
+    """How intervals and p-values are got; `by` is documents where there are enough, if left out."""
+
+    samples: int = DEFAULT_SAMPLES
+    seed: int = 1
+    by: str = ""
+
+
+def compare_systems(
+    data: ComparisonSet,
+    systems: Sequence[System],
+    metrics: Sequence[Metric],
+    *,
+    tests: ComparisonResampling | None = None,
+    told: Callable[[str, str], None] = lambda metric, system: None,
+) -> SystemComparison:
+    """Measure the systems, and the MT as it was, each by each; `told` hears of every count before it begins."""
+    every = (do_nothing_system(data), *systems)
+    corpus = data.corpus
+    for system in systems:
+        if len(system.outcomes) != len(corpus):
+            raise InputError(
+                f"System {system.name!r} has {len(system.outcomes):,} paragraphs, and the set has {len(corpus):,}.",
+                field="system",
+            )
+        corpus = corpus.with_system(system.name, data.by_document(system.texts))
+    how = _resampling(tests or ComparisonResampling(), len(corpus.documents))
+    results = measure_systems(corpus, metrics, resampling=how, told=told)
+    found = {metric.name: win_matrix(results, metric) for metric in metrics}
+    return SystemComparison(
+        data,
+        every,
+        results,
+        {metric.name: pairwise_tests(metric, results.counted[metric.name], how) for metric in metrics},
+        {name: matrix for name, matrix in found.items() if matrix},
+        {system.name: _rates(data, system) for system in every},
+    )
+
+
+def _resampling(tests: ComparisonResampling, documents: int) -> ResamplingOptions:
+    by = tests.by or ("document" if documents >= MIN_UNITS else "segment")
+    return ResamplingOptions(
+        "document" if by == "document" else "segment", DO_NOTHING, tests.samples, tests.seed
+    )
+
+
+def _rates(data: ComparisonSet, system: System) -> list[float]:
+    return [edit_rate(mt, text) for mt, text in zip(data.mts, system.texts, strict=True)]
+
+
+def _tested(one: PairwiseTest) -> dict[str, Any]:
+    told: dict[str, Any] = {"first": one.first, "second": one.second}
+    if not isinstance(one.comparison, PairedComparison):
+        return told | {"not_applicable": one.comparison.why}
+    found = one.comparison
+    return told | {
+        "difference": found.difference,
+        "interval": [found.low, found.high],
+        "p_value": found.p_value,
+        "p_value_corrected": one.corrected,
+    }
+
+
+def _won(pair: tuple[str, str], wins: SystemWins) -> dict[str, Any]:
+    return {
+        "first": pair[0],
+        "second": pair[1],
+        "better": wins.better,
+        "worse": wins.worse,
+        "ties": wins.ties,
+        "share": wins.share,
+        "interval": wins.interval,
+    }

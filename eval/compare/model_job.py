@@ -1,0 +1,158 @@
+"""A model at work on the set: a job of its own in the run's store, so that nothing is asked twice, killed or not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ape.books.pairing.book_pairing import ParagraphPair
+from ape.engines.protocol import DEFAULT_MODEL_NAME, Engine
+from ape.errors import Conflict, InputError, UnknownJob
+from ape.jobs.job import Job, JobRecipe, JobState
+from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
+from ape.jobs.planning import STRETCH_LENGTH, skip_too_long
+from ape.jobs.store import JobStore
+from ape.jobs.stretches import split_into_stretches
+from eval.compare.comparison_set import ComparisonSet
+from eval.compare.system import ParagraphOutcome, System
+from eval.compare.system_spec import ModelSystemSpec
+from prompts import fingerprint
+
+
+def find_finished_job(store: JobStore, model: ModelSystemSpec, wishes: JobRecipe) -> Job | None:
+    """The job of the model, where all is done as it is wanted now: its engine need not be opened."""
+    try:
+        job = store.job(system_job_id(model.name))
+    except UnknownJob:
+        return None
+    chosen = replace(job.recipe, model="", revision="", prompt="", source_language="", target_language="")
+    same = job.state is JobState.DONE and chosen == wishes and job.engine == model.described()
+    counts = store.counts(job.id)
+    return job if same and not (counts.quarantined or counts.waiting) else None
+
+
+async def begin_model_job(
+    store: JobStore, data: ComparisonSet, model: ModelSystemSpec, engine: Engine, wishes: JobRecipe
+) -> Job:
+    """The job of the model: new, or as it was left, and what failed waits again. Conflict where it was another's."""
+    require_sources(data)
+    async with engine.using(DEFAULT_MODEL_NAME) as served:
+        recipe = replace(
+            wishes,
+            model=served.name,
+            revision=served.revision,
+            prompt=fingerprint(served.format),
+            source_language=data.corpus.source_language,
+            target_language=data.corpus.target_language,
+        )
+    job = _job(data, model, recipe)
+    try:
+        old = store.job(job.id)
+    except UnknownJob:
+        store.add(job)
+    else:
+        _refuse_other(old, job)
+        store.redo(job.id, quarantined=True)
+    store.plan(job.id, _planned(data, recipe))
+    return store.update(job.id, state=JobState.RUNNING, engine=job.engine, note="")
+
+
+def require_sources(data: ComparisonSet) -> None:
+    """A model repairs the MT by its source."""
+    if not all(one.sources for one in data.corpus.documents):
+        raise InputError(
+            "The set has no source, and a model needs it. Give it in the set or by --source; ready outputs alone "
+            "(NAME=@FILE, NAME=:SYSTEM) can be compared without.",
+            field="source",
+        )
+
+
+def system_from_job(store: JobStore, job: Job, model: ModelSystemSpec) -> System:
+    """What the job has made of all paragraphs."""
+    rows = tuple(_outcome(row) for row in store.rows(job.id))
+    usage = store.counts(job.id).usage
+    origin: dict[str, Any] = {
+        "given": model.given,
+        "hashes": model.hashes(),
+        "recipe": asdict(job.recipe),
+        "usage": asdict(usage),
+    }
+    return System(model.name, "model", rows, origin)
+
+
+def system_job_id(system: str) -> str:
+    """One job for each system of a run."""
+    return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def _outcome(row: JobParagraph) -> ParagraphOutcome:
+    if row.result is None:
+        return ParagraphOutcome(row.text, str(row.state))
+    return ParagraphOutcome(row.result.post_edit, str(row.result.decision), row.result.findings)
+
+
+def _job(data: ComparisonSet, model: ModelSystemSpec, recipe: JobRecipe) -> Job:
+    now = datetime.now(UTC)
+    return Job(
+        id=system_job_id(model.name),
+        owner="",
+        name=model.name,
+        source="",
+        source_hash="",
+        mt="",
+        mt_hash=data.digest,
+        output="",
+        format="set",
+        recipe=recipe,
+        state=JobState.RUNNING,
+        created=now,
+        updated=now,
+        engine=model.described(),
+    )
+
+
+def _planned(data: ComparisonSet, recipe: JobRecipe) -> Iterator[PlannedParagraph]:
+    longest = STRETCH_LENGTH if recipe.context else 1
+    for position, (pair, stretch) in enumerate(
+        split_into_stretches(skip_too_long(_pairs(data)), longest=longest)
+    ):
+        yield PlannedParagraph(
+            id=pair.id,
+            position=position,
+            chapter=pair.chapter,
+            title=pair.title,
+            stretch=stretch,
+            source=pair.source,
+            mt=pair.mt,
+            how=pair.how,
+            skip=pair.skip,
+            fingerprint=recipe.fingerprint(pair.source, pair.mt),
+        )
+
+
+def _pairs(data: ComparisonSet) -> Iterator[ParagraphPair]:
+    ids = iter(data.ids)
+    for chapter, document in enumerate(data.corpus.documents):
+        both = zip(document.sources, *document.outputs.values(), strict=True)
+        for place, (source, mt) in enumerate(both):
+            yield ParagraphPair(next(ids), chapter, document.id, place, mt, source, (), "set", 1.0)
+
+
+def _refuse_other(old: Job, new: Job) -> None:
+    """The model's name alone would let another server's texts pass for this one's."""
+    before, now = _decisive(old), _decisive(new)
+    changed = [f"{key} was {before[key]!r} and is {now[key]!r}" for key in before if before[key] != now[key]]
+    if changed:
+        raise Conflict(
+            f"System {new.name!r} of this comparison was begun with another model or other settings: "
+            f"{'; '.join(changed)}. Give the same ones to go on, another name, or another folder with -o.",
+            field="system",
+        )
+
+
+def _decisive(job: Job) -> dict[str, Any]:
+    """All that decides its texts."""
+    return asdict(job.recipe) | {"engine": job.engine}

@@ -1,0 +1,118 @@
+"""Earlier runs as one comparison: all their systems over the set that they share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ape.errors import InputError
+from ape.passage.result import Finding, Severity
+from eval.compare.comparison_folder import OUTPUTS_FILE, read_manifest
+from eval.compare.comparison_set import DO_NOTHING, ComparisonSet, build_comparison_set
+from eval.compare.system import ParagraphOutcome, System
+from eval.corpus.reader import read_corpus
+from eval.corpus.validation import CorpusRules
+
+
+@dataclass(frozen=True, slots=True)
+class SavedComparison:
+    """A comparison as it was left in its folder."""
+
+    folder: Path
+    data: ComparisonSet
+    systems: tuple[System, ...]
+    """Without the MT as it was."""
+    metrics: tuple[str, ...]
+
+
+def read_saved_comparison(folder: Path) -> SavedComparison:
+    """All that a later comparison needs of it; InputError where the run is not finished, or was changed since."""
+    manifest = read_manifest(folder)
+    if not manifest.get("complete"):
+        raise InputError(
+            f"The comparison in {folder} is not finished. Type its command again, and it goes on.",
+            field="runs",
+        )
+    told = manifest["data"]
+    rules = CorpusRules(told["source_language"], told["target_language"], allow_empty=True)
+    corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), name=told["name"])
+    data = build_comparison_set(corpus, DO_NOTHING)
+    if data.digest != told["digest"]:
+        raise InputError(f"{folder / OUTPUTS_FILE} is not what {folder} was made of any more.", field="runs")
+    rows = list(_rows(folder / OUTPUTS_FILE))
+    systems = tuple(_system(one, rows) for one in manifest["systems"] if one["name"] != DO_NOTHING)
+    return SavedComparison(
+        folder, replace(data, others={}, mt=told["mt"]), systems, tuple(manifest["metrics"])
+    )
+
+
+def merge_saved_comparisons(runs: Sequence[SavedComparison]) -> tuple[ComparisonSet, list[System]]:
+    """The set of all of them, and their systems; two of one name that differ are told apart by their runs."""
+    first = runs[0]
+    for run in runs[1:]:
+        _refuse_other_data(first, run)
+    found: list[System] = []
+    for name in dict.fromkeys(one.name for run in runs for one in run.systems):
+        same_name = [(run, one) for run in runs for one in run.systems if one.name == name]
+        texts = {one.texts for _, one in same_name}
+        if len(texts) == 1:
+            found.append(same_name[0][1])
+        else:
+            found += [replace(one, name=f"{name} ({run.folder.name})") for run, one in same_name]
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        raise InputError(
+            "The folders of the runs have the same name: rename one to tell them apart.", field="runs"
+        )
+    return first.data, found
+
+
+def _refuse_other_data(first: SavedComparison, run: SavedComparison) -> None:
+    if run.data.digest == first.data.digest:
+        return
+    raise InputError(
+        f"{first.folder} and {run.folder} are not over the same set: {_difference(first.data, run.data)}. Only systems "
+        "that were given the same can be compared.",
+        field="runs",
+    )
+
+
+def _difference(one: ComparisonSet, other: ComparisonSet) -> str:
+    if one.ids != other.ids:
+        return f"one has {len(one.ids):,} paragraphs and the other {len(other.ids):,}, or they are named otherwise"
+    ids = iter(one.ids)
+    for ours, theirs in zip(one.corpus.documents, other.corpus.documents, strict=True):
+        for place in range(len(ours)):
+            name = next(ids)
+            if ours.outputs[DO_NOTHING][place] != theirs.outputs[DO_NOTHING][place]:
+                return f"paragraph {name!r} has another MT"
+            if ours.sources and theirs.sources and ours.sources[place] != theirs.sources[place]:
+                return f"paragraph {name!r} has another source"
+    return "their references differ, or one has a source and the other none"
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _system(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> System:
+    name = told["name"]
+    outcomes = tuple(
+        ParagraphOutcome(
+            row["systems"][name],
+            row["decisions"][name],
+            tuple(_finding(one) for one in row["findings"].get(name, ())),
+        )
+        for row in rows
+    )
+    origin = {key: value for key, value in told.items() if key not in ("name", "kind", "texts")}
+    return System(name, told["kind"], outcomes, origin)
+
+
+def _finding(told: Mapping[str, Any]) -> Finding:
+    return Finding(told["guard"], Severity(told["severity"]), told["message"], told["attempt"])

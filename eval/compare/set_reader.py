@@ -1,0 +1,89 @@
+"""From what was typed to the set and its ready systems: files are read once, and every fault is told by its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ape.errors import InputError
+from eval.compare.comparison_set import DO_NOTHING, ComparisonSet, build_comparison_set
+from eval.compare.system import System, ready_system, system_from_set
+from eval.compare.system_spec import OutputFileSpec, SetSystemSpec, SystemSpec, read_texts_by_id
+from eval.corpus.parallel_reader import DocumentBoundaries
+from eval.corpus.raw_document import numbered_lines
+from eval.corpus.reader import read_corpus
+from eval.corpus.validation import CorpusRules
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonInputs:
+    """What a set is read from: tables, or text files side by side; `mt` is a system of it, or "@FILE"."""
+
+    tables: tuple[Path, ...] = ()
+    mt: str = ""
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    documents: DocumentBoundaries = "auto"
+    encoding: str | None = None
+
+    def files(self, asked: Sequence[SystemSpec]) -> list[Path]:
+        """All that are read, ready outputs too."""
+        found = [*self.tables, *self.references, *([self.source] if self.source else [])]
+        found += [Path(self.mt[1:])] if self.mt.startswith("@") else []
+        return found + [one.path for one in asked if isinstance(one, OutputFileSpec)]
+
+
+def read_comparison_set(
+    given: ComparisonInputs, asked: Sequence[SystemSpec], rules: CorpusRules
+) -> ComparisonSet:
+    """The set, with the ready outputs of text files among its systems."""
+    for path in given.files(asked):
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.", field="path")
+    systems = {
+        one.name: one.path for one in asked if isinstance(one, OutputFileSpec) and not _is_json(one.path)
+    }
+    mt = given.mt
+    if mt.startswith("@"):
+        systems, mt = {DO_NOTHING: Path(mt[1:]), **systems}, DO_NOTHING
+    corpus = read_corpus(
+        *given.tables,
+        systems=systems,
+        references=given.references,
+        source=given.source,
+        documents=given.documents,
+        rules=rules,
+        encoding=given.encoding,
+    )
+    return build_comparison_set(corpus, mt, added=systems)
+
+
+def read_ready_systems(data: ComparisonSet, asked: Sequence[SystemSpec]) -> dict[str, System]:
+    """Those whose outputs are there already, by name."""
+    found: dict[str, System] = {}
+    for one in asked:
+        if isinstance(one, SetSystemSpec):
+            found[one.name] = system_from_set(one.name, one.system, data)
+        elif isinstance(one, OutputFileSpec):
+            found[one.name] = ready_system(one.name, _texts(one, data), data, given=f"@{one.path}")
+    return found
+
+
+def _texts(file: OutputFileSpec, data: ComparisonSet) -> tuple[str, ...]:
+    """By paragraph; a text file was read with the set, unless that was a job."""
+    if _is_json(file.path):
+        return read_texts_by_id(file.path, data.ids, name=file.name)
+    if file.name in data.others:
+        return data.others[file.name]
+    texts = tuple(line for _, line in numbered_lines(file.path) if line.strip())
+    if len(texts) != len(data.ids):
+        raise InputError(
+            f"{file.path.name} has {len(texts):,} lines of text, and the set has {len(data.ids):,} paragraphs.",
+            field="system",
+        )
+    return texts
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() in (".jsonl", ".ndjson")

@@ -1,0 +1,175 @@
+"""What may stand after --system: a model to be asked, or outputs that are ready.
+
+NAME=MODEL          a name of `ape models list`, "default", a .gguf file, or a hub id, on the embedded engine
+NAME=DIRECTORY      an adapter with its ape.json, on the embedded engine
+NAME=URL#MODEL      a model of an OpenAI-compatible server; without #MODEL its first
+NAME=@FILE          ready outputs: a line for each paragraph, or JSON lines with id and text
+NAME=:SYSTEM        ready outputs that are in the set under that name
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from ape.adapters import CARD_FILE
+from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
+from ape.adapters.gguf import GGUF_FILE
+from ape.engines.model_selection import select_models
+from ape.engines.protocol import DEFAULT_MODEL_NAME
+from ape.errors import InputError
+from ape.jobs.job_files import hash_file
+from ape.models import parse_model, resolve_model
+from ape.models.checksum import file_revision, require_gguf
+from ape.settings import Settings, load_settings
+from eval.compare.comparison_set import DO_NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSystemSpec:
+    """To be asked, over an engine of these settings."""
+
+    name: str
+    given: str
+    settings: Settings
+
+    def hashes(self) -> dict[str, str]:
+        """What can be known of its files: the embedded engine's base, and the files of an adapter."""
+        if self.settings.engine != "embedded":
+            return {}
+        base = resolve_model(select_models(self.settings).base, cache=self.settings.cache)
+        told = {base.name: f"revision:{file_revision(base)}"}
+        for place in select_models(self.settings).adapters.values():
+            files = (place / file for file in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
+            told |= {f"{place.name}/{one.name}": f"sha256:{hash_file(one)}" for one in files if one.is_file()}
+        return told
+
+    def described(self) -> str:
+        """What was asked for and which files that is now: the same again is the same model."""
+        settings = self.settings
+        told = [settings.engine, settings.url if settings.engine == "url" else "", self.given]
+        return " ".join(filter(None, [*map(str, told), *self.hashes().values()]))
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFileSpec:
+    """Ready outputs in a file."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class SetSystemSpec:
+    """Ready outputs that are in the set under another name, or the same."""
+
+    name: str
+    system: str
+
+
+SystemSpec: TypeAlias = ModelSystemSpec | OutputFileSpec | SetSystemSpec
+
+
+def parse_systems(given: Iterable[str]) -> list[SystemSpec]:
+    """All that stood after --system, each name once."""
+    found = [parse_system(one) for one in given]
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"Two systems are called {name!r}.", field="system")
+    return found
+
+
+def parse_system(given: str) -> SystemSpec:
+    """One of them."""
+    name, sign, what = given.partition("=")
+    name, what = name.strip(), what.strip()
+    if not (name and sign and what) or not name.isprintable():
+        raise InputError(
+            f"--system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
+            field="system",
+        )
+    if name == DO_NOTHING:
+        raise InputError(
+            f"{DO_NOTHING} is the MT as it was, and always there. Choose another name.", field="system"
+        )
+    if what.startswith("@"):
+        return OutputFileSpec(name, Path(what[1:]).expanduser())
+    if what.startswith(":"):
+        return SetSystemSpec(name, what[1:])
+    return ModelSystemSpec(name, what, model_settings(what))
+
+
+def model_settings(what: str) -> Settings:
+    """The settings of this machine, with that model and no other."""
+    if what.startswith(("http://", "https://")):
+        url, _, served = what.partition("#")
+        return load_settings(engine="url", url=url, model=served or None, aliases={}, adapters={})
+    place = Path(what).expanduser()
+    if not place.is_dir():
+        model = None if what == DEFAULT_MODEL_NAME else what
+        settings = load_settings(engine="embedded", model=model, aliases={}, adapters={})
+        _refuse_unknown(settings)
+        return settings
+    if not (place / CARD_FILE).is_file():
+        raise InputError(
+            f"{what} is a folder without {CARD_FILE}: no adapter that we can serve.", field="system"
+        )
+    adapter = place.resolve().name
+    return load_settings(engine="embedded", model=adapter, aliases={}, adapters={adapter: str(place)})
+
+
+def _refuse_unknown(settings: Settings) -> None:
+    """Nothing is pulled for it: a name of the hub is believed."""
+    meant = parse_model(select_models(settings).base)
+    if isinstance(meant, Path):
+        require_gguf(meant)
+
+
+def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
+    """The texts of a system from JSON lines of `id` and `text`; InputError names one that is missing or twice."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            paragraph, text = str(row["id"]), _text(row)
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(
+                f"Line {number} of {path.name} is not an object with an id and a text.", field="system"
+            ) from error
+        if paragraph in found:
+            raise InputError(
+                f"Line {number} of {path.name} has paragraph {paragraph!r} a second time: keep one text of it.",
+                field="system",
+            )
+        found[paragraph] = text
+    for paragraph in ids:
+        if not found.get(paragraph, "").strip():
+            raise InputError(
+                f"System {name!r} has no text for paragraph {paragraph!r}: {path.name} lacks it.",
+                field="system",
+            )
+    if odd := found.keys() - set(ids):
+        raise InputError(
+            f"{path.name} has a text for paragraph {min(odd)!r}, which is not in the set.", field="system"
+        )
+    return tuple(found[paragraph] for paragraph in ids)
+
+
+def _text(row: dict[str, object]) -> str:
+    text = row["text"]
+    if not isinstance(text, str):
+        raise TypeError
+    return text
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} can't be read: {error}.", field="system") from error

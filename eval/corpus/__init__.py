@@ -1,0 +1,1 @@
+"""What is measured: documents of segments, and readers for the files they come in."""

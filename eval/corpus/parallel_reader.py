@@ -1,0 +1,215 @@
+"""Parallel text files, line by line side by side, documents parted by marks, by blank lines or by a list of ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ape.errors import InputError
+from eval.corpus.raw_document import RawDocument, TextLines, numbered_lines
+
+DocumentBoundaries: TypeAlias = Literal["auto", "marks", "blank", "none"] | Path
+"""How documents are told apart; a path is a file with the id of each segment's document on a line of its own."""
+
+DOCUMENT_MARK = re.compile(
+    r"""\s*(?:\[doc(?:ument)?\b[\s:=]*(?P<bracket>[^\]]*)\]      # [doc], [doc 3]
+          |</?doc(?:ument)?\b(?P<tag>[^>]*)>                     # <doc docid="x" genre="y">, </doc>
+          |\#\s*newdoc\b(?:\s+id\s*=)?(?P<hash>.*))\s*""",  # newdoc id = x, as in CoNLL-U
+    re.VERBOSE | re.IGNORECASE,
+)
+_ID = re.compile(r"""(?:doc)?id\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelPart:
+    """A document in one file: its name, empty where the mark has none, and the line it begins at."""
+
+    name: str
+    number: int
+    lines: TextLines
+
+
+def read_parallel(
+    *,
+    systems: Mapping[str, Path],
+    references: Sequence[Path] = (),
+    source: Path | None = None,
+    documents: DocumentBoundaries = "auto",
+    encoding: str | None = None,
+) -> list[RawDocument]:
+    """The documents that the files have side by side."""
+    paths = [*([source] if source else []), *references, *systems.values()]
+    if not paths:
+        raise InputError("No file is given: say --system NAME=FILE, and --reference FILE.", field="system")
+    texts = [numbered_lines(path, encoding=encoding) for path in paths]
+    parted = _parted([path.name for path in paths], texts, documents)
+    first = 1 if source else 0
+    given = []
+    for number, parts in enumerate(zip(*parted, strict=True), 1):
+        lines = [part.lines for part in parts]
+        outputs = dict(zip(systems, lines[first + len(references) :], strict=True))
+        humans = tuple(lines[first : first + len(references)])
+        place = f"Line {parts[0].number} of {parts[0].lines.file}"
+        given.append(
+            RawDocument(_name(parts) or str(number), place, outputs, humans, lines[0] if source else None)
+        )
+    return given
+
+
+def _name(parts: Sequence[ParallelPart]) -> str:
+    named = [part for part in parts if part.name]
+    for part in named[1:]:
+        if part.name != named[0].name:
+            raise InputError(
+                f"Line {part.number} of {part.lines.file} begins document {part.name!r}, and line {named[0].number} of "
+                f"{named[0].lines.file} begins {named[0].name!r} instead.",
+                field="document",
+            )
+    return named[0].name if named else ""
+
+
+NumberedLines: TypeAlias = Sequence[tuple[int, str]]
+
+
+def _parted(
+    files: Sequence[str], texts: Sequence[NumberedLines], documents: DocumentBoundaries
+) -> list[list[ParallelPart]]:
+    if isinstance(documents, Path):
+        parts = [_by_ids(file, text, documents) for file, text in zip(files, texts, strict=True)]
+    else:
+        how = _how(files, texts) if documents == "auto" else documents
+        parts = [list(_PARTED[how](file, text)) for file, text in zip(files, texts, strict=True)]
+    _check_marks(files, parts)
+    return parts
+
+
+def _how(files: Sequence[str], texts: Sequence[NumberedLines]) -> Literal["marks", "blank", "none"]:
+    """By marks where any file has one, by blank lines where all have the same, and else not at all."""
+    if any(DOCUMENT_MARK.fullmatch(line) for text in texts for _, line in text):
+        return "marks"
+    blank = [{number for number, line in text if not line.strip()} for text in texts]
+    shortest = min(map(len, texts))
+    for number in sorted(set().union(*blank)):
+        having = [number in lines for lines in blank]
+        if not all(having) and number <= shortest:
+            raise InputError(
+                f"Line {number} of {files[having.index(True)]} is blank, and line {number} of "
+                f"{files[having.index(False)]} is not: a document ends on one side only, or a text is missing. If "
+                "blank lines are missing texts, say --documents none --allow-empty.",
+                field="documents",
+            )
+    return "blank" if any(blank) else "none"
+
+
+def split_at_marks(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
+    """The documents of a file, each from its mark to the next; one without a line of text is told too."""
+    name, begun, opened = "", 1, False
+    body: list[tuple[int, str]] = []
+    for number, line in text:
+        match = DOCUMENT_MARK.fullmatch(line)
+        if match is None:
+            opened = opened or bool(line.strip())
+            body.append((number, line))
+            continue
+        if opened:
+            yield _part(name, begun, file, body)
+        # After `</doc>` the next document has not begun yet.
+        name, begun, opened, body = _called(match), number, not line.strip().startswith("</"), []
+    # A bare mark at the very end parts nothing, as in mzprt's files; one with a name is of a document.
+    if any(line.strip() for _, line in body) or name:
+        yield _part(name, begun, file, body)
+
+
+def _called(match: re.Match[str]) -> str:
+    if match["tag"] is not None:
+        found = _ID.search(match["tag"])
+        return found[1] if found else ""
+    return (match["bracket"] or match["hash"] or "").strip()
+
+
+def _by_blank(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
+    for blank, run in groupby(text, key=lambda line: not line[1].strip()):
+        if not blank:
+            body = list(run)
+            yield _part("", body[0][0], file, body)
+
+
+def _unparted(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
+    yield _part("", 1, file, text, strip=False)
+
+
+_PARTED = {"marks": split_at_marks, "blank": _by_blank, "none": _unparted}
+
+
+def _part(name: str, number: int, file: str, body: NumberedLines, *, strip: bool = True) -> ParallelPart:
+    """Blank lines next to a mark belong to the mark."""
+    body = list(body)
+    while strip and body and not body[-1][1].strip():
+        body.pop()
+    while strip and body and not body[0][1].strip():
+        body.pop(0)
+    return ParallelPart(
+        name, number, TextLines(file, tuple(line for _, line in body), tuple(at for at, _ in body))
+    )
+
+
+def _by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
+    ids = [line.strip() for _, line in numbered_lines(path)]
+    if len(ids) != len(text):
+        raise InputError(
+            f"{path.name} has {len(ids):,} lines and {file} has {len(text):,}: it needs the id of a document for "
+            "each line.",
+            field="documents",
+        )
+    ended: set[str] = set()
+    parts = []
+    for name, run in groupby(zip(ids, text, strict=True), key=lambda pair: pair[0]):
+        body = [line for _, line in run]
+        if not name or name in ended:
+            why = f"returns to document {name!r}, which had ended" if name else "names no document"
+            raise InputError(f"Line {body[0][0]} of {path.name} {why}.", field="documents")
+        ended.add(name)
+        parts.append(_part(name, body[0][0], file, body, strip=False))
+    return parts
+
+
+def _check_marks(files: Sequence[str], parts: Sequence[Sequence[ParallelPart]]) -> None:
+    """Each file has as many documents as the first, and each of them as many lines as there."""
+    if bare := [file for file, mine in zip(files, parts, strict=True) if not any(map(_has_text, mine))]:
+        raise InputError(f"{bare[0]} has no text.", field="path")
+    for file, mine in zip(files[1:], parts[1:], strict=True):
+        for one, other in _uneven(parts[0], mine):
+            if len(parts[0]) == len(mine):
+                raise InputError(_unequal(one, other), field="documents")
+            raise InputError(
+                f"{files[0]} has {len(parts[0]):,} documents and {file} has {len(mine):,}: a document mark is on one "
+                f"side only, after line {one.number} of {files[0]} or line {other.number} of {file}.",
+                field="documents",
+            )
+
+
+def _unequal(one: ParallelPart, other: ParallelPart) -> str:
+    return (
+        f"In the document that begins at line {one.number} of {one.lines.file} and line {other.number} of "
+        f"{other.lines.file}, there are {len(one.lines):,} lines in the first and {len(other.lines):,} in the second. "
+        "Each line needs its counterpart."
+    )
+
+
+def _has_text(part: ParallelPart) -> bool:
+    return any(text and text.strip() for text in part.lines.texts)
+
+
+def _uneven(
+    ours: Sequence[ParallelPart], theirs: Sequence[ParallelPart]
+) -> Iterable[tuple[ParallelPart, ParallelPart]]:
+    """The first documents that have different numbers of lines, or the last where one side has more documents."""
+    shared = min(len(ours), len(theirs))
+    for one, other in zip(ours[:shared], theirs[:shared], strict=True):
+        if len(one.lines) != len(other.lines):
+            return [(one, other)]
+    return [(ours[-1], theirs[-1])] if len(ours) != len(theirs) else []

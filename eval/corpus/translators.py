@@ -1,0 +1,36 @@
+"""Who translated what: references that have names are paired by these through a book, whatever their order there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ape.errors import InputError
+from eval.corpus.raw_document import RawDocument, TextLines
+
+
+def align_translators(given: Sequence[RawDocument]) -> list[RawDocument]:
+    """The documents with the references of a book's translators in one order; who lacks a document has gaps there."""
+    everyone: dict[str, dict[str, None]] = {}
+    for one in given:
+        everyone.setdefault(one.book, {}).update(dict.fromkeys(one.translators))
+    if not any(everyone.values()):
+        return list(given)
+    for one in given:
+        if one.references and not one.translators:
+            raise InputError(
+                f"{one.place}: the references of document {one.id!r} have no names, and others have. Name them all, or "
+                "none.",
+                field="references",
+            )
+    return [_with(one, tuple(everyone[one.book])) for one in given]
+
+
+def _with(document: RawDocument, everyone: tuple[str, ...]) -> RawDocument:
+    if not document.references:
+        return document
+    known: Mapping[str, TextLines] = dict(zip(document.translators, document.references, strict=True))
+    texts = next(iter(document.every().values()))
+    gap = replace(texts, texts=(None,) * len(texts), parted=False)
+    references = tuple(known.get(name, gap) for name in everyone)
+    return replace(document, references=references, translators=everyone)

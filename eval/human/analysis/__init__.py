@@ -1,0 +1,7 @@
+"""Preference: what votes between two texts say, each result with its interval."""
+
+from __future__ import annotations
+
+from eval.human.analysis.analysis import VoteAnalysis, analyse_votes, format_analysis
+
+__all__ = ["VoteAnalysis", "analyse_votes", "format_analysis"]

@@ -1,0 +1,154 @@
+"""All that votes say, in one result: rates, strengths, agreement, raters, belief, power and looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from eval.human.analysis.belief_effect import BeliefEffect, belief_effect
+from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry
+from eval.human.analysis.preference_rates import (
+    PositionEffect,
+    Preference,
+    PreferenceGroup,
+    TieHandling,
+    measure_preferences,
+    position_effect,
+    preferences_by_group,
+)
+from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
+from eval.human.analysis.rater_checks import RaterReliability, check_raters
+from eval.human.analysis.rater_rankings import RaterRankings, rater_rankings
+from eval.human.analysis.required_votes import RequiredVotes, required_votes
+from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
+from eval.human.analysis.text_report import format_analysis
+from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes, systems_in_votes
+from eval.human.vote import Vote
+from eval.metrics.metric import Unmeasured
+from eval.statistics.multiple_comparisons import holm_correction
+from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
+
+__all__ = ["VoteAnalysis", "analyse_votes", "format_analysis"]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteAnalysis:
+    """Every part is a result with its interval, or the reason why there is none."""
+
+    systems: tuple[str, ...]
+    raters: tuple[str, ...]
+    items: int
+    documents: int
+    """That were read as one each, and whose votes are taken together; 0 where passages stood alone."""
+    votes: int
+    """On pairs: these are what is counted."""
+    repeats: int
+    spam: int
+    ties: TieHandling
+    """How they are handled in rates; Bradley and Terry's strengths take them as half a win each."""
+    seed: int
+    samples: int
+    preferences: tuple[Preference | Unmeasured, ...]
+    """Of each pair of systems, all raters."""
+    corrected: tuple[float | None, ...]
+    """Their p-values after Holm's correction over the pairs."""
+    trusted: tuple[Preference | Unmeasured, ...]
+    """The same without the raters who were flagged; none where nobody was."""
+    by_language: tuple[PreferenceGroup, ...]
+    by_book: tuple[PreferenceGroup, ...]
+    by_rater: tuple[PreferenceGroup, ...]
+    position: PositionEffect | Unmeasured
+    bradley_terry: BradleyTerry | Unmeasured
+    rankings: RaterRankings | Unmeasured
+    agreement: RaterAgreement | Unmeasured
+    rater_checks: tuple[RaterReliability, ...]
+    belief: BeliefEffect | Unmeasured
+    needed: tuple[RequiredVotes | Unmeasured, ...]
+    """As `preferences`."""
+    looks: tuple[SequentialLook | Unmeasured, ...]
+    """As `preferences`; right of all pairs together."""
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """Raters who failed a test."""
+        return tuple(rater.name for rater in self.rater_checks if rater.flagged)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; what could not be measured is an object with its reason."""
+        return {"flagged": list(self.flagged)} | {
+            one.name: _plain(getattr(self, one.name)) for one in fields(self)
+        }
+
+
+def analyse_votes(
+    votes: Sequence[Vote],
+    *,
+    seed: int = 1,
+    samples: int = BOOTSTRAP_SAMPLES,
+    ties: TieHandling = "left out",
+    human: str = "",
+) -> VoteAnalysis:
+    """Everything there is to say; `human` names the system that is a person's, if one is."""
+    own = select_pair_votes(votes)
+    checks = check_raters(votes)
+    flagged = {rater.name for rater in checks if rater.flagged}
+    rates = measure_preferences(own, ties=ties)
+    trusted = (
+        measure_preferences([vote for vote in own if vote.rater not in flagged], ties=ties) if flagged else ()
+    )
+    return VoteAnalysis(
+        systems_in_votes(own),
+        raters_in_votes(votes),
+        len({vote.item for vote in own}),
+        len({vote.document for vote in own if vote.document}),
+        len(own),
+        sum(vote.kind == "repeat" for vote in votes),
+        sum(vote.kind == "spam" for vote in votes),
+        ties,
+        seed,
+        samples,
+        rates,
+        _corrected(rates),
+        trusted,
+        preferences_by_group(own, "language", ties=ties),
+        preferences_by_group(own, "book", ties=ties),
+        preferences_by_group(own, "rater", ties=ties),
+        position_effect(own),
+        bradley_terry(own, samples=samples, seed=seed),
+        rater_rankings(own, samples=samples, seed=seed),
+        rater_agreement(own, samples=samples, seed=seed),
+        checks,
+        belief_effect(own, human=human),
+        tuple(required_votes(rate) for rate in rates),
+        tuple(
+            rate
+            if isinstance(rate, Unmeasured)
+            else sequential_look(own, rate.system, rate.other, pairs=len(rates))
+            for rate in rates
+        ),
+    )
+
+
+def _corrected(rates: Iterable[Preference | Unmeasured]) -> tuple[float | None, ...]:
+    own = list(rates)
+    corrected = iter(holm_correction([rate.p_to_show for rate in own if isinstance(rate, Preference)]))
+    return tuple(next(corrected) if isinstance(rate, Preference) else None for rate in own)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Unmeasured):
+        return {"unmeasured": value.why}
+    if isinstance(value, Preference):
+        return {"interval": _plain(value.interval)} | _fields(value)
+    if isinstance(value, RaterReliability):
+        return {"flagged": list(value.flagged)} | _fields(value)
+    if is_dataclass(value):
+        return _fields(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}

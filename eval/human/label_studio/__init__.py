@@ -1,0 +1,6 @@
+"""Label Studio: a rater's sheet as tasks, the interface that asks our questions, and exports in and out."""
+
+from eval.human.label_studio.export_reader import read_export
+from eval.human.label_studio.project import build_interface, build_tasks, export_votes
+
+__all__ = ["build_interface", "build_tasks", "export_votes", "read_export"]

@@ -1,0 +1,116 @@
+"""A project of Label Studio: the tasks, the interface that asks our questions, and votes as its exports have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.etree import ElementTree
+
+from eval.human.sheet import public_sheet
+from eval.human.trial import Trial
+from eval.human.trial_index import TrialIndex
+from eval.human.vote import ERROR_KINDS, Vote
+
+CHOICE_QUESTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "choice": (
+        "Which translation do you prefer?",
+        {"first": "A", "second": "B", "tie": "They are equally good or bad"},
+    ),
+    "confidence": ("How sure are you?", {"sure": "Sure", "unsure": "Not sure"}),
+    "believed_human": (
+        "Which do you think a person wrote?",
+        {"first": "A", "second": "B", "both": "Both", "neither": "Neither"},
+    ),
+}
+ERROR_QUESTIONS = {
+    "errors_first": ("a", "What is wrong with A?"),
+    "errors_second": ("b", "What is wrong with B?"),
+}
+
+
+def build_tasks(trial: Trial, rater: str) -> list[dict[str, Any]]:
+    """The sheet of one rater, for a project of its own: what is A is not the same for others."""
+    return [{"data": _data(trial.id, rater, item)} for item in public_sheet(trial, rater)["items"]]
+
+
+def build_interface(trial: Trial) -> str:
+    """The labelling interface, to be pasted into the project's settings."""
+    view = ElementTree.Element("View")
+    texts = (("Source", "source"),) if trial.bilingual else ()
+    for title, name in (*texts, ("A", "a"), ("B", "b")):
+        ElementTree.SubElement(view, "Header", value=title)
+        ElementTree.SubElement(view, "Text", name=name, value=f"${name}")
+    for name, (question, options) in CHOICE_QUESTIONS.items():
+        offered = {key: text for key, text in options.items() if key != "tie" or trial.ties}
+        _choices(view, name, question, offered, target="a")
+    for name, (target, question) in ERROR_QUESTIONS.items():
+        _choices(
+            view,
+            name,
+            question,
+            dict(zip(ERROR_KINDS, ERROR_KINDS, strict=True)),
+            target=target,
+            several=True,
+        )
+    ElementTree.SubElement(view, "Header", value="Comment")
+    ElementTree.SubElement(view, "TextArea", name="comment", toName="a", rows="4", maxSubmissions="1")
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"
+
+
+def export_votes(trial: Trial, votes: Iterable[Vote]) -> list[dict[str, Any]]:
+    """Tasks with the votes on them, as Label Studio exports them, and imports them. They name the systems."""
+    catalogue = TrialIndex(trial)
+    return [_voted(vote, catalogue) for vote in votes]
+
+
+def _voted(vote: Vote, catalogue: TrialIndex) -> dict[str, Any]:
+    item, passage = catalogue.find(vote.item)
+    texts = dict(zip(item.systems, item.texts, strict=True))
+    shown = {"id": item.id, "book": passage.book, "sources": passage.sources}
+    sides = {"a": texts[vote.first], "b": texts[vote.second]}
+    data = _data(catalogue.trial.id, vote.rater, shown | sides)
+    return {"data": data | {"first": vote.first, "second": vote.second}, "annotations": [_annotation(vote)]}
+
+
+def _data(trial: str, rater: str, item: Mapping[str, Any]) -> dict[str, str]:
+    texts = {"source": item["sources"], "a": item["a"], "b": item["b"]}
+    joined = {name: "\n\n".join(paragraphs) for name, paragraphs in texts.items()}
+    return {"trial": trial, "rater": rater, "item": item["id"], "book": item["book"], **joined}
+
+
+def _choices(
+    view: ElementTree.Element,
+    name: str,
+    question: str,
+    options: Mapping[str, str],
+    *,
+    target: str,
+    several: bool = False,
+) -> None:
+    ElementTree.SubElement(view, "Header", value=question)
+    how = {"choice": "multiple"} if several else {"choice": "single-radio"}
+    required = {"required": "true"} if name == "choice" else {}
+    asked = ElementTree.SubElement(
+        view, "Choices", {"name": name, "toName": target, "showInline": "true", **how, **required}
+    )
+    for key, text in options.items():
+        ElementTree.SubElement(asked, "Choice", value=text, alias=key)
+
+
+def _annotation(vote: Vote) -> dict[str, Any]:
+    single = {name: [value] for name in CHOICE_QUESTIONS if (value := getattr(vote, name))}
+    several = {f"errors_{side}": list(kinds) for side, kinds in vote.errors.items() if kinds}
+    result = [
+        {
+            "from_name": name,
+            "to_name": ERROR_QUESTIONS.get(name, ("a",))[0],
+            "type": "choices",
+            "value": {"choices": chosen},
+        }
+        for name, chosen in (single | several).items()
+    ]
+    if vote.comment:
+        said = {"text": [vote.comment]}
+        result.append({"from_name": "comment", "to_name": "a", "type": "textarea", "value": said})
+    return {"result": result, "was_cancelled": False, "created_at": vote.at}

@@ -1,0 +1,149 @@
+"""Writing the page of an analysis. It needs no script and loads nothing, and text is never HTML in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Environment
+
+from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from eval.human.analysis.analysis import VoteAnalysis, format_analysis
+from eval.human.analysis.bradley_terry import BradleyTerry
+from eval.human.analysis.preference_rates import Preference, PreferenceGroup
+from eval.human.analysis.text_report import format_strength_interval
+from eval.metrics.metric import Unmeasured
+from eval.report.page import SIGNIFICANCE_LEVEL, format_p_value
+
+# Of the thousand units that a plot is wide, so many are left free on either side.
+_MARGIN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class VoteIntervalLine:
+    """A value with its interval, in thousandths of the width of a plot."""
+
+    label: str
+    start: float
+    x: float
+    end: float
+    number: str
+    words: str = ""
+    clear: bool = False
+
+
+def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Votes") -> None:
+    """Write the page to `path`, replacing what was there only once it is whole."""
+    page = _templates().get_template("report.html")
+    text = page.render(
+        title=title,
+        facts=_facts(analysis),
+        rates=list(_rates(analysis.preferences, analysis.corrected)),
+        all_flagged=bool(analysis.flagged and analysis.preferences and not analysis.trusted),
+        trusted=list(_rates(analysis.trusted, [None] * len(analysis.trusted))),
+        unmeasured=[one.why for one in analysis.preferences if isinstance(one, Unmeasured)],
+        strengths=_strengths(analysis.bradley_terry) if len(analysis.systems) > 2 else [],
+        groups={name: lines for name, lines in _groups(analysis) if lines},
+        raters=analysis.rater_checks,
+        told=format_analysis(analysis),
+        style=page_asset("eval.report", "style.css") + page_asset("eval.human.report", "plots.css"),
+    )
+    write_text_atomic(path, [text])
+
+
+def _facts(analysis: VoteAnalysis) -> Mapping[str, str]:
+    return {
+        "Systems": ", ".join(analysis.systems),
+        "Votes": f"{analysis.votes:,} on {analysis.items:,} items by {len(analysis.raters):,} raters"
+        f"{_together(analysis)}",
+        "Tests of raters": f"{analysis.repeats:,} repeats, {analysis.spam:,} shuffled texts; they are not counted",
+        "Ties": f"{analysis.ties} in rates",
+        "Intervals": f"95%; {analysis.samples:,} resamples, seed {analysis.seed}, where they are resampled",
+    }
+
+
+def _together(analysis: VoteAnalysis) -> str:
+    return (
+        f"; those on each of {analysis.documents:,} documents are taken together"
+        if analysis.documents
+        else ""
+    )
+
+
+def _rates(
+    rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]
+) -> Iterator[VoteIntervalLine]:
+    """Each pair: the share of votes for the first, against one half."""
+    for rate, holm in zip(rates, corrected, strict=True):
+        if isinstance(rate, Unmeasured):
+            continue
+        p = rate.p_to_show if holm is None else holm
+        yield _share(
+            f"{rate.system} over {rate.other}",
+            rate,
+            f"{_score(rate)}, {format_p_value(p)}",
+            clear=p < SIGNIFICANCE_LEVEL,
+        )
+
+
+def _share(label: str, rate: Preference, words: str, *, clear: bool = False) -> VoteIntervalLine:
+    low, high = rate.interval.low, rate.interval.high
+    told = f"{100 * rate.rate:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
+    return VoteIntervalLine(label, _place(low), _place(rate.rate), _place(high), told, words, clear)
+
+
+def _score(rate: Preference) -> str:
+    return f"{rate.wins:,} won, {rate.losses:,} lost, {rate.ties:,} tied"
+
+
+def _place(share: float) -> float:
+    return _MARGIN + (1000 - 2 * _MARGIN) * share
+
+
+def _groups(analysis: VoteAnalysis) -> Iterator[tuple[str, list[VoteIntervalLine]]]:
+    """By language, book and rater, where there are several of them."""
+    for name, groups in (
+        ("language", analysis.by_language),
+        ("book", analysis.by_book),
+        ("rater", analysis.by_rater),
+    ):
+        several = len({group.name for group in groups}) > 1
+        yield name, [_group(one) for one in groups if several and isinstance(one.preference, Preference)]
+
+
+def _group(group: PreferenceGroup) -> VoteIntervalLine:
+    rate = group.preference
+    assert isinstance(rate, Preference)
+    words = f"{rate.system} over {rate.other}: {_score(rate)}"
+    p = rate.p_to_show if group.corrected is None else group.corrected
+    return _share(group.name, rate, f"{words}, {format_p_value(p)}", clear=p < SIGNIFICANCE_LEVEL)
+
+
+def _strengths(found: BradleyTerry | Unmeasured) -> list[VoteIntervalLine]:
+    if isinstance(found, Unmeasured):
+        return []
+    known = [end for one in found.strengths for end in (one.low, one.value, one.high) if end is not None]
+    low, width = min(known), max(known) - min(known) or 1.0
+
+    def place(value: float) -> float:
+        return _place((value - low) / width)
+
+    return [
+        VoteIntervalLine(
+            one.system,
+            # What has no end goes on to the edge of the plot.
+            0.0 if one.low is None else place(one.low),
+            place(one.value),
+            1000.0 if one.high is None else place(one.high),
+            f"{one.value:+.2f} {format_strength_interval(one)}",
+            f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}",
+        )
+        for one in found.strengths
+    ]
+
+
+@lru_cache
+def _templates() -> Environment:
+    return page_templates("eval.human.report")

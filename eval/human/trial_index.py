@@ -1,0 +1,49 @@
+"""The items of a trial by id, and what a vote on one of them has to fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ape.errors import InputError
+from eval.human.trial import Trial, TrialItem, TrialPassage
+from eval.human.vote import Vote
+
+
+class TrialIndex:
+    """A trial whose items are looked up often."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self._passages = {passage.id: passage for passage in trial.passages}
+        self._items = {item.id: item for item in trial.items}
+
+    def find(self, item: str) -> tuple[TrialItem, TrialPassage]:
+        """The item and its passage. Raises InputError where the trial has no such item."""
+        found = self._items.get(item)
+        if found is None:
+            raise InputError(
+                f"There is no item {item[:40]!r} in the trial {self.trial.name!r}. Is the vote from another trial?",
+                field="item",
+            )
+        return found, self._passages[found.passage]
+
+    def complete(self, vote: Vote) -> Vote:
+        """The vote with what the trial knows of its item. Raises InputError where it does not fit."""
+        item, passage = self.find(vote.item)
+        if {vote.first, vote.second} != set(item.systems):
+            raise InputError(
+                f"Item {vote.item!r} shows {' and '.join(item.systems)}, and the vote is between {vote.first[:40]} and "
+                f"{vote.second[:40]}.",
+                field="item",
+            )
+        if vote.choice == "tie" and not self.trial.ties:
+            raise InputError("This trial has no ties: choose A or B.", field="choice")
+        return replace(
+            vote,
+            kind=item.kind,
+            repeats=item.repeats,
+            book=passage.book,
+            language=passage.language,
+            document=passage.document if self.trial.condition == "document" else "",
+            passage=item.passage,
+        )

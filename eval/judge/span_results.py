@@ -1,0 +1,179 @@
+"""The errors a judge marked, as a metric: statistics by segment, folded into weighted errors for 100 words.
+
+A segment that the judge failed on for one system counts for none of them, so that all are measured on the same text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ape.errors import InputError
+from ape.text.tokens import words
+from eval.corpus.corpus import Corpus, Document
+from eval.judge.cost import JudgeCost
+from eval.judge.error_spans import ERROR_CATEGORIES, DropReason, TranslationErrors
+from eval.judge.judgement import Judgement, Unscored, UnscoredReason, Verdict
+from eval.judge.pair_judge import pairs_from_corpus
+from eval.judge.pair_results import PairJudgements
+from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Score, Unmeasured, ratio
+
+_PER = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpanJudgements:
+    """By system, what was marked in every segment of the corpus, in order, or why nothing could be.
+
+    It is a metric of the corpus that it judged: fewer errors are better.
+    """
+
+    corpus: Corpus
+    segments: Mapping[str, tuple[TranslationErrors | Unscored, ...]]
+    signature: str
+    cost: JudgeCost = field(default_factory=JudgeCost)
+    by_source: bool = True
+    """Errors are counted for so many words of the source, which are the same for all systems; else of the output."""
+
+    name: ClassVar[str] = "judge_spans"
+    higher_is_better: ClassVar[bool] = False
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """A row for each segment: its words, the weights of its errors, and those of each category."""
+        self._refuse_other(corpus)
+        if system not in self.segments:
+            return Unmeasured("the judge was not asked about it", self.signature)
+        if not any(self.common):
+            return Unmeasured(
+                "there is no segment that the judge could mark for every system", self.signature
+            )
+        texts = [one for document in corpus.documents for one in self._counted_texts(document, system)]
+        marked = zip(self.segments[system], self.common, texts, strict=True)
+        rows = [_row(one, text) if common else _nothing() for one, common, text in marked]
+        lengths = [len(document) for document in corpus.documents]
+        parts = {category: _rate(2 + place) for place, category in enumerate(ERROR_CATEGORIES)}
+        documents = np.repeat(np.arange(len(lengths)), lengths)
+        return MetricCounts(np.array(rows), documents, _rate(1), self.signature, parts=parts)
+
+    @property
+    def common(self) -> tuple[bool, ...]:
+        """Of each segment, whether the judge marked it for every system."""
+        return tuple(
+            all(isinstance(one, TranslationErrors) for one in segment)
+            for segment in zip(*self.segments.values(), strict=True)
+        )
+
+    def unscored(self, system: str) -> Counter[UnscoredReason]:
+        """How often nothing could be made of the answer, by the reason."""
+        return Counter(one.why for one in self.segments[system] if isinstance(one, Unscored))
+
+    def dropped(self, system: str) -> Counter[DropReason]:
+        """How many errors were listed and not counted, by the reason."""
+        found: Counter[DropReason] = Counter()
+        for one in self.segments[system]:
+            found.update(one.dropped if isinstance(one, TranslationErrors) else {})
+        return found
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """Where the errors are."""
+        self._refuse_other(corpus)
+        starts = accumulate((len(document) for document in corpus.documents), initial=0)
+        for document, start in zip(corpus.documents, starts, strict=False):
+            for place in range(len(document)):
+                one = self.segments[system][start + place]
+                for error in one.errors if isinstance(one, TranslationErrors) else ():
+                    yield Mark(
+                        document.id, place, error.side, error.start, error.end, error.category, error.severity
+                    )
+
+    def as_pairs(self, first: str, second: str) -> PairJudgements:
+        """Which of two systems the marks prefer in each segment, to be set beside votes: the one with less weight."""
+        pairs = pairs_from_corpus(self.corpus, [(first, second)])
+        sides = zip(pairs, self.segments[first], self.segments[second], strict=True)
+        verdicts = {pair.id: _lighter(one, other) for pair, one, other in sides}
+        return PairJudgements(pairs, {}, verdicts, self.signature, self.cost)
+
+    def to_dict(self, *, answers: bool = False) -> dict[str, Any]:
+        """For JSON; `answers` adds what the judge wrote."""
+        return {
+            "signature": self.signature,
+            "segments": len(self.common),
+            "scored": sum(self.common),
+            "systems": {system: self._system_dict(system, answers=answers) for system in self.segments},
+            "cost": self.cost.to_dict(),
+        }
+
+    def _system_dict(self, system: str, *, answers: bool) -> dict[str, Any]:
+        counted = self.count(self.corpus, system)
+        score = counted if isinstance(counted, Unmeasured) else counted.scored()
+        told = (
+            {"score": score.value, "parts": dict(score.parts)}
+            if isinstance(score, Score)
+            else {"score": None}
+        )
+        return told | {
+            "unscored": dict(self.unscored(system)),
+            "dropped": dict(self.dropped(system)),
+            "errors": [_segment_dict(one, answers=answers) for one in self.segments[system]],
+        }
+
+    def _counted_texts(self, document: Document, system: str) -> tuple[str, ...]:
+        return document.sources if self.by_source else document.outputs[system]
+
+    def _refuse_other(self, corpus: Corpus) -> None:
+        if corpus != self.corpus:
+            raise InputError("The judge was asked about another corpus: ask it about this one.")
+
+
+def _row(marked: TranslationErrors | Unscored, text: str) -> list[float]:
+    assert isinstance(marked, TranslationErrors)
+    weights = Counter[str]()
+    for error in marked.errors:
+        weights[error.category] += error.weight  # type: ignore[assignment]  # a Counter of floats
+    return [float(len(words(text))), marked.penalty, *(weights[category] for category in ERROR_CATEGORIES)]
+
+
+def _nothing() -> list[float]:
+    return [0.0] * (2 + len(ERROR_CATEGORIES))
+
+
+def _rate(column: int) -> Fold:
+    def fold(sums: FloatArray) -> FloatArray:
+        return _PER * ratio(sums[..., column], sums[..., 0])
+
+    return fold
+
+
+def _lighter(one: TranslationErrors | Unscored, other: TranslationErrors | Unscored) -> Judgement:
+    if isinstance(one, Unscored):
+        return one
+    if isinstance(other, Unscored):
+        return other
+    answers = (one.answer, other.answer)
+    if one.penalty == other.penalty:
+        return Verdict("tie", answers)
+    return Verdict("first" if one.penalty < other.penalty else "second", answers)
+
+
+def _segment_dict(one: TranslationErrors | Unscored, *, answers: bool) -> dict[str, Any]:
+    if isinstance(one, Unscored):
+        return {"unscored": one.why} | ({"answers": list(one.answers)} if answers else {})
+    told: dict[str, Any] = {
+        "penalty": one.penalty,
+        "errors": [
+            {
+                "category": error.category,
+                "severity": error.severity,
+                "side": error.side,
+                "span": [error.start, error.end],
+            }
+            for error in one.errors
+        ],
+        "dropped": dict(one.dropped),
+    }
+    return told | ({"answers": [one.answer]} if answers else {})

@@ -1,0 +1,1 @@
+"""Linguistic annotation: annotators, word alignment, coreference and the BWB mark-up."""

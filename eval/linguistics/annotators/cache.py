@@ -1,0 +1,178 @@
+"""Annotations kept by content: a text is annotated once by each annotator, whoever asks.
+
+One SQLite file; a row is keyed by a digest of the annotator's name and the text. Two processes may fill it at once: a
+row that both write is the same in both. Whatever SQLite can't do (a full disk, a damaged file) costs time, never an
+answer.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeAlias
+
+from platformdirs import user_cache_path
+
+from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.linguistics.annotators.serialization import pack_annotation, unpack_annotation
+
+DATABASE_FILE = "annotations-1.sqlite"
+# Texts that are looked up, annotated and written at a time.
+BATCH = 512
+# For fewer texts than this no process is started.
+_WORTH_A_PROCESS = 256
+_SHARE = 32
+_SECONDS_TO_WAIT = 30.0
+
+AnnotateCallable: TypeAlias = Callable[[Sequence[str]], Iterable[Annotation]]
+_folder: ContextVar[Path | None] = ContextVar("folder of annotations", default=None)
+
+
+def default_annotation_folder() -> Path:
+    """Where annotations are kept if the user chose no other folder."""
+    return user_cache_path("ape", appauthor=False) / "annotations"
+
+
+@contextmanager
+def use_annotation_cache(folder: Path) -> Iterator[None]:
+    """Every annotator that is asked for in here is kept in that folder."""
+    token = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def current_annotation_folder() -> Path | None:
+    """The folder of the `caching` that we are in."""
+    return _folder.get()
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnnotator:
+    """An annotator that looks first whether it has seen the text before.
+
+    One that says it is `slow` shares what is new among `processes` (as many as there are processors, without it).
+    """
+
+    annotator: Annotator
+    folder: Path
+    processes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The annotator's: the cache changes nothing."""
+        return self.annotator.name
+
+    @property
+    def language(self) -> str:
+        """The annotator's."""
+        return self.annotator.language
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """One annotation for each text, in order."""
+        name = self.annotator.name
+        rest = iter(texts)
+        found: list[Annotation] = []
+        with _opened(self.folder) as database, self._work(len(texts)) as work:
+            while batch := list(islice(rest, BATCH)):
+                found += _looked_up(batch, name, database, work)
+        return found
+
+    @contextmanager
+    def _work(self, number: int) -> Iterator[AnnotateCallable]:
+        """The annotator here, or copies of it in other processes, which start when there is the first work."""
+        workers = min(self.processes or os.cpu_count() or 1, number // _WORTH_A_PROCESS)
+        if workers < 2 or not getattr(self.annotator, "slow", False):
+            yield self.annotator.annotate
+            return
+        with ExitStack() as stack:
+            pools: list[ProcessPoolExecutor] = []
+
+            def shared(texts: Sequence[str]) -> Iterator[Annotation]:
+                if not pools:
+                    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (self.annotator,))
+                    pools.append(stack.enter_context(pool))
+                shares = [texts[start : start + _SHARE] for start in range(0, len(texts), _SHARE)]
+                return (one for share in pools[0].map(_annotate, shares) for one in share)
+
+            yield shared
+
+
+_here: list[Annotator] = []
+"""In a process that annotates for another: its annotator."""
+
+
+def _begin(annotator: Annotator) -> None:
+    _here[:] = [annotator]
+
+
+def _annotate(texts: Sequence[str]) -> list[Annotation]:
+    return _here[0].annotate(texts)
+
+
+def _looked_up(
+    texts: Sequence[str], name: str, database: sqlite3.Connection | None, work: AnnotateCallable
+) -> list[Annotation]:
+    keys = list(map(partial(_key, name), texts))
+    kept = _read(database, keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
+    fresh = {
+        key: pack_annotation(one)
+        for key, one in zip(new, work(list(new.values())) if new else (), strict=True)
+    }
+    _write(database, fresh)
+    kept |= fresh
+    return [unpack_annotation(kept[key], text) for key, text in zip(keys, texts, strict=True)]
+
+
+def _key(name: str, text: str) -> bytes:
+    # A lone surrogate is no UTF-8, and still a text.
+    told = f"{name}\0{text}".encode("utf-8", "surrogatepass")
+    return blake2b(told, digest_size=16).digest()
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """The database, or None where there can't be one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(folder / DATABASE_FILE, timeout=_SECONDS_TO_WAIT)
+    except (OSError, sqlite3.Error):
+        yield None
+        return
+    with closing(database):
+        with suppress(sqlite3.Error), database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS annotations (key BLOB PRIMARY KEY, packed BLOB NOT NULL) WITHOUT ROWID"
+            )
+        yield database
+
+
+def _read(database: sqlite3.Connection | None, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+    asked = list(dict.fromkeys(keys))
+    marks = ",".join("?" * len(asked))
+    query = f"SELECT key, packed FROM annotations WHERE key IN ({marks})"  # noqa: S608  # question marks only
+    with suppress(sqlite3.Error):
+        if database is not None:
+            return dict(database.execute(query, asked).fetchall())
+    return {}
+
+
+def _write(database: sqlite3.Connection | None, rows: dict[bytes, bytes]) -> None:
+    with suppress(sqlite3.Error):
+        if database is not None and rows:
+            with database:
+                database.executemany("INSERT OR IGNORE INTO annotations VALUES (?, ?)", rows.items())

@@ -1,0 +1,80 @@
+"""English without a download: our tokens and sentences, TextBlob's tags, simplemma's lemmas, names by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from itertools import pairwise
+
+from eval.linguistics.annotators import english_tags
+from eval.linguistics.annotators.english_names import find_names
+from eval.linguistics.annotators.english_tokens import token_spans
+from eval.linguistics.annotators.protocol import Annotation, Token
+from eval.linguistics.annotators.sentence_starts import sentence_starts
+
+# Raised whenever our own rules find something else, for it is part of every signature and key of the cache.
+_RULES = 1
+_CLITIC_LEMMAS = {
+    "n't": "not",
+    "'ll": "will",
+    "'re": "be",
+    "'ve": "have",
+    "'m": "be",
+    "ca": "can",
+    "wo": "will",
+}
+_COVERED = ("NNP", "CD", "SYM")
+
+
+@dataclass(frozen=True, slots=True)
+class EnglishAnnotator:
+    """Quick and rough: tags by a lexicon and rules of context, names as `english_names` says.
+
+    It has no parser, no statistics, and knows no word of more than one meaning. What a metric finds with it is
+    comparable to what it finds with it elsewhere, not to what it finds with spaCy: hence the name in every signature.
+    """
+
+    @property
+    def name(self) -> str:
+        """With the versions of what it is made of."""
+        return f"textblob-{version('textblob')}+simplemma-{version('simplemma')}+names-{_RULES}"
+
+    @property
+    def language(self) -> str:
+        """English."""
+        return "en"
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """One annotation for each text, in order."""
+        return [_annotate(text) for text in texts]
+
+
+def _annotate(text: str) -> Annotation:
+    found = token_spans(text)
+    if not found:
+        return Annotation((), (), ())
+    starts = sentence_starts(text, [start for start, _ in found])
+    tokens: list[Token] = []
+    for first, last in pairwise((*starts, len(found))):
+        words = [text[start:end] for start, end in found[first:last]]
+        for (start, _), word, tag in zip(
+            found[first:last], words, english_tags.tag_words(words), strict=True
+        ):
+            tokens.append(Token(word, start, tag, _lemma(word, tag)))
+    return Annotation(tuple(tokens), find_names(text, tokens, starts), starts)
+
+
+@lru_cache(maxsize=65536)
+def _lemma(word: str, tag: str) -> str:
+    small = word.lower().replace("’", "'")
+    if small in _CLITIC_LEMMAS:
+        return _CLITIC_LEMMAS[small]
+    if small == "'s":
+        return "be" if tag == "VBZ" else "'s"
+    if tag.startswith(_COVERED) or not small[0].isalpha():
+        return word if tag.startswith("NNP") else small
+    import simplemma
+
+    return simplemma.lemmatize(small, lang="en").lower()

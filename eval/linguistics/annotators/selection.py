@@ -1,0 +1,66 @@
+"""Which annotator a language gets: spaCy where one of its models is installed, else one that needs no download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+
+from ape.errors import InputError
+from eval.linguistics.annotators import cache, spacy_model
+from eval.linguistics.annotators.chinese import JiebaAnnotator
+from eval.linguistics.annotators.english import EnglishAnnotator
+from eval.linguistics.annotators.protocol import Annotator
+
+FALLBACK_ANNOTATORS: Mapping[str, tuple[str, Callable[[], Annotator]]] = {
+    "en": ("textblob", EnglishAnnotator),
+    "zh": ("jieba", JiebaAnnotator),
+}
+"""By language: the package that it needs, and the annotator that is built on it."""
+
+
+class NoAnnotatorError(InputError):
+    """Nothing here can annotate that language; a metric says "not applicable" with these words."""
+
+
+def annotator_for(language: str, *, prefer: str | None = None) -> Annotator:
+    """The annotator of a language ("en", or with a region, "zh-CN"), kept in the cache of `caching` where that is on.
+
+    `prefer` is the name of a spaCy model ("en_core_web_trf"), "spacy" for any that is installed, or "textblob" or
+    "jieba" for the one that needs no download. Without it spaCy goes first, the largest model before the others.
+    """
+    found = _found(language.lower().replace("_", "-").partition("-")[0], prefer)
+    folder = cache.current_annotation_folder()
+    return found if folder is None else cache.CachedAnnotator(found, folder)
+
+
+@lru_cache(maxsize=16)
+def _found(language: str, prefer: str | None) -> Annotator:
+    fallback, build = FALLBACK_ANNOTATORS.get(language, (None, None))
+    if build is not None and prefer == fallback:
+        return _with_package(build, fallback)
+    models = spacy_model.installed_models(language)
+    if prefer not in (None, "spacy"):
+        models = tuple(model for model in models if model == prefer)
+    if models:
+        return spacy_model.SpacyAnnotator(models[0])
+    if build is not None and prefer is None:
+        return _with_package(build, fallback)
+    raise NoAnnotatorError(_nothing(language, prefer))
+
+
+def _with_package(build: Callable[[], Annotator], package: str | None) -> Annotator:
+    if package is None or find_spec(package) is None:
+        raise NoAnnotatorError(
+            f"Words are told apart by {package}, which is not installed. Type: pip install 'ape-books[eval]'"
+        )
+    return build()
+
+
+def _nothing(language: str, prefer: str | None) -> str:
+    wanted = "" if prefer in (None, "spacy") else f" called {prefer!r}"
+    by_itself = f" Without it, {', '.join(sorted(FALLBACK_ANNOTATORS))} can be annotated."
+    return (
+        f"There is no annotator{wanted} for the language {language!r}: no spaCy model of it is installed. "
+        f"See https://spacy.io/models for one, and install it with: python -m spacy download MODEL.{by_itself}"
+    )

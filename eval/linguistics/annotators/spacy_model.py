@@ -1,0 +1,93 @@
+"""spaCy, where it is installed together with a model of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token, strip_possessive
+
+# The largest first: a researcher who has it installed has it for its accuracy.
+_SIZES = ("trf", "lg", "md", "sm")
+_BATCH = 128
+
+
+def installed_models(language: str) -> tuple[str, ...]:
+    """The names of the models of a language that are installed, the largest first."""
+    if find_spec("spacy") is None:
+        return ()
+    from spacy.util import get_installed_models
+
+    def size(name: str) -> tuple[int, str]:
+        last = name.rpartition("_")[2]
+        return (_SIZES.index(last) if last in _SIZES else len(_SIZES), name)
+
+    names: Iterable[str] = get_installed_models()
+    return tuple(sorted((name for name in names if name.startswith(f"{language}_")), key=size))
+
+
+@dataclass(frozen=True)
+class SpacyAnnotator:
+    """Annotates with a spaCy pipeline; one that is given (`pipeline`) is not loaded by its name.
+
+    Tags are the model's fine ones (Penn for English, CTB for Chinese), entities are its own, without a trailing ’s.
+    """
+
+    model: str
+    pipeline: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """With spaCy's version and the model's, as both change what is found."""
+        try:
+            release = "-" + version(self.model)
+        except PackageNotFoundError:
+            release = ""
+        return f"spacy-{version('spacy')}/{self.model}{release}"
+
+    @property
+    def language(self) -> str:
+        """The first part of the model's name."""
+        return self.model.partition("_")[0]
+
+    @property
+    def slow(self) -> bool:
+        """A neural model takes longer than carrying its answers between processes."""
+        return self.pipeline is None
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        if self.pipeline is not None:
+            return self.pipeline
+        import spacy
+
+        return spacy.load(self.model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process loads the model itself, and is not sent one."""
+        return SpacyAnnotator, (self.model, self.pipeline)
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """One annotation for each text, in order."""
+        return [_annotation(parsed) for parsed in self._pipeline.pipe(texts, batch_size=_BATCH)]
+
+
+def _annotation(parsed: Any) -> Annotation:
+    kept = [token for token in parsed if not token.is_space]
+    tokens = tuple(
+        Token(token.text, token.idx, token.tag_ or token.pos_, token.lemma_ or token.lower_) for token in kept
+    )
+    entities = (
+        strip_possessive(NamedEntity(span.text, span.start_char, span.end_char, span.label_))
+        for span in parsed.ents
+    )
+    starts = tuple(place for place, token in enumerate(kept) if place == 0 or _begins(parsed, token))
+    return Annotation(tokens, tuple(entities), starts)
+
+
+def _begins(parsed: Any, token: Any) -> bool:
+    return bool(parsed.has_annotation("SENT_START") and token.is_sent_start)

@@ -1,0 +1,123 @@
+r"""The error lines: an MT sentence, and after tabs the errors that a translator saw in it.
+
+`Joe bowed his head.\t4,Joe <pos/1,3>\t3,her, his <pos/11,13>`: a kind, then what should be there (not of entities),
+what is there, and where; characters count from 1, the last included. Several of one kind are parted by semicolons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import regex
+
+from eval.corpus.annotation_issue import AnnotationIssue
+
+ERROR_KINDS = {
+    "0": "none",
+    "1": "ambiguity",
+    "2": "pronoun omitted",
+    "3": "ellipsis",
+    "4": "entity",
+    "5": "tense",
+    "6": "sentence",
+}
+WITH_CORRECTION = ("ambiguity", "ellipsis")
+_FIELD = regex.compile(r"\s*(?P<kind>\d+)\s*(?:,\s*(?P<rest>.*))?", regex.DOTALL)
+_ITEM = regex.compile(r"(?P<words>.*?)\s*<pos/(?P<first>\d+),\s*(?P<last>\d+)>\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class BwbErrorItem:
+    """One error: what is there and what should be; without a place it is of the whole sentence."""
+
+    kind: str
+    found: str = ""
+    wanted: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BwbErrorLine:
+    """An MT sentence with its errors; none at all where the translator had nothing against it."""
+
+    text: str
+    errors: tuple[BwbErrorItem, ...]
+
+
+def read_errors(path: Path) -> tuple[tuple[BwbErrorLine, ...], tuple[AnnotationIssue, ...]]:
+    """The lines of a file, and the slips in them."""
+    return parse_errors(path.read_text(encoding="utf-8-sig").splitlines())
+
+
+def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[AnnotationIssue, ...]]:
+    """All lines, and what is wrong with any. An error whose place is wrong is put where its words are nearest."""
+    read, slips = [], []
+    for number, line in enumerate(lines, 1):
+        text, *fields = line.split("\t")
+        column = len(text) + 2
+        errors: list[BwbErrorItem] = []
+        if not any(field.strip() for field in fields):
+            slips.append(
+                AnnotationIssue(number, len(line) + 1, "no kind of error follows the sentence, not even 0")
+            )
+        for field in fields:
+            for found in _field(text, field):
+                if isinstance(found, BwbErrorItem):
+                    errors.append(found)
+                else:
+                    slips.append(AnnotationIssue(number, column, found))
+            column += len(field) + 1
+        read.append(BwbErrorLine(text, tuple(errors)))
+    return tuple(read), tuple(slips)
+
+
+def _field(text: str, field: str) -> Iterator[BwbErrorItem | str]:
+    """The errors of one field, or what is wrong with it."""
+    parted = _FIELD.fullmatch(field)
+    if parted is None:
+        if field.strip():
+            yield f"{field!r} does not begin with the number of a kind of error"
+        return
+    kind = ERROR_KINDS.get(parted["kind"])
+    if kind is None:
+        yield f"{parted['kind']} is no kind of error (0 to {len(ERROR_KINDS) - 1})"
+        kind = f"kind {parted['kind']}"
+    if parted["rest"] is None:
+        if kind != "none":
+            yield BwbErrorItem(kind)
+        return
+    for item in parted["rest"].split(";"):
+        yield from _item(text, kind, item)
+
+
+def _item(text: str, kind: str, item: str) -> Iterator[BwbErrorItem | str]:
+    placed = _ITEM.fullmatch(item)
+    words = (placed["words"] if placed else item).strip()
+    wanted, comma, found = words.partition(",") if kind in WITH_CORRECTION else ("", ",", words)
+    if not comma:
+        yield f"{words!r} should be what is wanted, a comma, and what is there"
+        found, wanted = wanted, ""
+    wanted, found = wanted.strip(), found.strip()
+    if placed is None:
+        yield f"{item.strip()!r} has no place, such as <pos/1,3>"
+        yield BwbErrorItem(kind, found, wanted)
+        return
+    start, end = int(placed["first"]) - 1, int(placed["last"])
+    if text[start:end] == found:
+        yield BwbErrorItem(kind, found, wanted, start, end)
+        return
+    yield f"characters {start + 1} to {end} are {text[start:end]!r}, not {found!r}"
+    near = _nearest(text, found, start)
+    yield (
+        BwbErrorItem(kind, found, wanted)
+        if near is None
+        else BwbErrorItem(kind, found, wanted, near, near + len(found))
+    )
+
+
+def _nearest(text: str, words: str, place: int) -> int | None:
+    starts = [match.start() for match in regex.finditer(regex.escape(words), text)] if words else []
+    return min(starts, key=lambda start: abs(start - place), default=None)

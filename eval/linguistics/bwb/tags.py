@@ -1,0 +1,69 @@
+"""One tag of the mark-up: `<PER, T, 1>`, `<P, 1>`, `<O, 1>` or `<Q, 5>`, read as far as it can be.
+
+A tag that departs from this form is still read where only one reading is left; what was wrong with it is told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import regex
+
+BwbTagKind: TypeAlias = Literal["entity", "pronoun", "omitted", "quotation"]
+ENTITY_TYPES = ("PER", "FAC", "GPE", "LOC", "VEH", "ORG")
+_KINDS: dict[str, BwbTagKind] = {"P": "pronoun", "O": "omitted", "0": "omitted", "Q": "quotation"}
+_FLAGS = {"T": True, "N": False}
+_COMMA = regex.compile(r"\s*[,，、]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class BwbTag:
+    """What a tag says of the text it opens."""
+
+    kind: BwbTagKind
+    entity: str
+    type: str = ""
+    """Of an entity, one of TYPES."""
+    terminology: bool | None = None
+    """None where the annotation doesn't say."""
+
+
+def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
+    """The tag between its pointed brackets, and what is wrong with it; no tag at all where it can't be told."""
+    fields = _COMMA.split(inner.strip())
+    first = fields[0].upper()
+    if first in _KINDS and not (first == "0" and len(fields) == 1):
+        tag, wrong = _of_pronoun(_KINDS[first], fields)
+    elif first in ENTITY_TYPES:
+        tag, wrong = _of_entity(first, fields)
+    else:
+        return None, [
+            f"<{inner}> is no tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"
+        ]
+    if tag and not wrong and inner != ", ".join(fields):
+        wrong = [f"<{inner}> is not spaced as <{', '.join(fields)}>"]
+    if fields[0] != first or fields[0] == "0":
+        wrong.append(f"<{inner}> should begin with {'O' if first == '0' else first}")
+    return tag, wrong
+
+
+def _of_pronoun(kind: BwbTagKind, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
+    shown = f"<{', '.join(fields)}>"
+    if len(fields) < 2 or not fields[-1].isdecimal():
+        return None, [f"{shown} has no number of an entity"]
+    return BwbTag(kind, fields[-1]), [f"{shown} has more than a number"] * (len(fields) > 2)
+
+
+def _of_entity(type_: str, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
+    shown = f"<{', '.join(fields)}>"
+    if not fields[-1].isdecimal():
+        return None, [f"{shown} has no number of an entity"]
+    flags = [field for field in fields[1:-1] if field in _FLAGS]
+    if flags and len(fields) == 3:
+        return BwbTag("entity", fields[-1], type_, _FLAGS[flags[0]]), []
+    if len(fields) == 2:
+        wrong = f"{shown} doesn't say whether it is terminology, T or N"
+    else:
+        wrong = f"{shown} has {', '.join(fields[1:-1])!r} where T or N should be"
+    return BwbTag("entity", fields[-1], type_, _FLAGS[flags[0]] if flags else None), [wrong]

@@ -1,0 +1,68 @@
+"""Links kept by content: the same texts get the same links again, at once.
+
+One file for each text that was aligned, named by a digest of the aligner's name and of all the words, in the plain
+format of the trade: a line for a sentence, "0-0 1-2".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from platformdirs import user_cache_path
+
+from ape.errors import InputError
+from eval.linguistics.word_alignment.error_rate import read_links
+from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks
+
+
+def default_alignment_folder() -> Path:
+    """Where links are kept if the user chose no other folder."""
+    return user_cache_path("ape", appauthor=False) / "word_alignment"
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAligner:
+    """An aligner that looks first whether it has seen all of the text before."""
+
+    aligner: WordAligner
+    folder: Path = field(default_factory=default_alignment_folder)
+
+    @property
+    def name(self) -> str:
+        """The aligner's: the cache changes nothing."""
+        return self.aligner.name
+
+    def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[WordLinks]:
+        """Out of the file, or aligned and written there; a folder that can't be written costs time only."""
+        path = self.folder / f"{alignment_digest(self.name, bitext, extra)}.txt"
+        with suppress(OSError, ValueError, InputError):
+            kept = [gold.sure for gold in read_links(path)]
+            if len(kept) == len(bitext):
+                return kept
+        links = self.aligner.align(bitext, extra=extra)
+        with suppress(OSError):
+            _write(path, links)
+        return links
+
+
+def alignment_digest(name: str, bitext: Bitext, extra: Bitext) -> str:
+    """What the links depend on, in short."""
+    told = sha256(name.encode())
+    for texts in (bitext, extra):
+        for source, target in texts:
+            told.update(json.dumps([*source, None, *target]).encode())
+        told.update(b"\n")
+    return told.hexdigest()[:32]
+
+
+def _write(path: Path, links: Sequence[WordLinks]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=path.parent, encoding="ascii", delete=False) as file:
+        file.writelines(" ".join(f"{i}-{j}" for i, j in sorted(one)) + "\n" for one in links)
+    Path(file.name).replace(path)

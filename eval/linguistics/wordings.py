@@ -1,0 +1,38 @@
+"""Where a wording stands in a text as whole words; its first letter may be large or small, the rest is as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import regex
+
+_SPACED = r"\p{Latin}\p{Cyrillic}\p{Greek}\p{N}"
+
+
+def find_wording_spans(wording: str, text: str) -> list[tuple[int, int]]:
+    """The places, none overlapping the one before; Chinese has no spaces, and so any place will do there."""
+    return (
+        [match.span() for match in _pattern(" ".join(wording.split())).finditer(text)]
+        if wording.strip()
+        else []
+    )
+
+
+@lru_cache(maxsize=4096)
+def _pattern(wording: str) -> regex.Pattern[str]:
+    first = {wording[0].lower(), wording[0].upper()}
+    begin = "|".join(sorted(map(regex.escape, first)))
+    rest = r"\s+".join(map(regex.escape, wording[1:].split(" ")))
+    before = rf"(?<![{_SPACED}])" if regex.match(rf"[{_SPACED}]", wording) else ""
+    after = rf"(?![{_SPACED}])" if regex.match(rf"[{_SPACED}]", wording[-1]) else ""
+    return regex.compile(f"{before}(?:{begin}){rest}{after}")
+
+
+def outermost_spans(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that are not inside of another."""
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(set(places), key=lambda place: (place[0], -place[1])):
+        if not kept or end > kept[-1][1]:
+            kept.append((start, end))
+    return kept

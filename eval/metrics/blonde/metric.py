@@ -1,0 +1,224 @@
+"""The metrics: BlonDe, dBlonDe over its four discourse categories, BlonDe+ with annotated ambiguity and ellipsis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators import Annotation, Annotator
+from eval.metrics.annotator import annotator_or_unmeasured
+from eval.metrics.blonde import folds
+from eval.metrics.blonde.categories import BLONDE_PLUS_CATEGORIES, TYPE_COUNT
+from eval.metrics.blonde.counts import BlondeCounts, count_types
+from eval.metrics.blonde.differences import mark_differences
+from eval.metrics.blonde.human_annotation import (
+    AnnotatedNames,
+    AnnotatedWordings,
+    add_names,
+    count_wordings,
+)
+from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature
+
+# Segments that are annotated and counted at a time: enough to be quick, and the same memory for any book.
+CHUNK = 2048
+_NONE = Annotation((), (), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blonde:
+    """BlonDe (Jiang et al. 2022): the F1 of geometric means over eight keys, 0 to 1.
+
+    The keys are the tenses, pronouns, names and discourse markers, and n-grams of the orders 1 to 4. A type's matches
+    are the smaller of its counts in output and reference, line by line; of several references the largest count
+    holds. Counts are summed over all lines before anything is divided.
+
+    The reference code has defects. What is done about each here:
+    - Its NER refinement has no effect. Here `names`, where given, are the names of the references, and are found in the
+      output by their words; what a recogniser finds there besides is a name too many.
+    - One BlonDe+ object changes the weights of all later objects. Here nothing is shared: all values are frozen.
+    - Merging several references changes the first of them, for whatever is scored after. Here counts are made anew.
+    - Add-k smoothing, weight normalisation and its bootstrap crash. Here smoothing is exponential and nothing else,
+      weights are given as they are used, and every bootstrap folds the sums of `Counted`.
+    - Exponential smoothing there divides by counts that are weighted already, so that the smoothed value is four times
+      what sacrebleu gives. Here it is sacrebleu's.
+    - Effective order fills precisions from recalls. Here there is no effective order: what can't be divided is left
+      out of the mean, on each side by itself, and so is a category that does not occur.
+    - "else," with its comma can never match a token. Here the marker is "else".
+    - HIM in capitals is no pronoun to it. Here pronouns count in any case.
+    - Its command line lower-cases texts before they are tagged, its API does not, so scores differ and names are lost.
+      Here the annotator always sees the text as it is; `lowercase` is for comparing n-grams and names, is off unless
+      asked for, and is in the signature.
+    """
+
+    annotator: Annotator | None = None
+    """Whatever there is for the language, without it."""
+    lowercase: bool = False
+    weights: folds.BlondeWeights = folds.PUBLISHED_WEIGHTS
+    names: AnnotatedNames = field(default_factory=dict)
+    """By document and segment: the names that a human found in the references."""
+
+    name: ClassVar[str] = "blonde"
+    higher_is_better: ClassVar[bool] = True
+    keys: ClassVar[tuple[str, ...]] = (*folds.DISCOURSE_CATEGORIES, *folds.N_GRAM_KEYS)
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """Three counts of each type for every segment that has a reference."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        chunks = [
+            self._rows(chunk, corpus, system, annotator) for chunk in _chunks(_places(corpus, system), CHUNK)
+        ]
+        documents = [number for number, _ in _places(corpus, system)]
+        return MetricCounts(
+            np.vstack(chunks) if chunks else np.zeros((0, 3 * TYPE_COUNT)),
+            np.array(documents, dtype=np.intp),
+            folds.f1_fold(self.keys, self.weights),
+            self._signature(corpus, annotator),
+            parts=self._parts(),
+        )
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """The tenses, pronouns, names and markers that the output lost of the first reference, or added to it."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return
+        for chunk in _chunks(_places(corpus, system), CHUNK):
+            outputs, references = self._annotations(chunk, corpus, system, annotator)
+            for row, (number, segment) in enumerate(chunk):
+                reference = next((side[row] for side in references if side[row] is not _NONE), None)
+                if reference is not None:
+                    document = corpus.documents[number].id
+                    yield from mark_differences(document, segment, outputs[row], reference, self.weights)
+
+    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
+        if corpus.target_language.partition("-")[0] != "en":
+            return Unmeasured(
+                f"{self.name} knows the pronouns and discourse markers of English only, and the translations are in "
+                f"{corpus.target_language!r}"
+            )
+        if not any(text is not None for one in corpus.documents for side in one.references for text in side):
+            return Unmeasured(f"{self.name} compares with a reference, and there is none")
+        return annotator_or_unmeasured(corpus.target_language, self.annotator)
+
+    def _rows(
+        self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator
+    ) -> FloatArray:
+        outputs, references = self._annotations(chunk, corpus, system, annotator)
+        counts = count_types(outputs, references, lowercase=self.lowercase)
+        self._count_more(counts, chunk, corpus, system)
+        rows = counts.rows()
+        # Where there is no reference at all, what the output has says nothing.
+        rows[[all(side[row] is _NONE for side in references) for row in range(len(chunk))]] = 0
+        return rows
+
+    def _count_more(
+        self, counts: BlondeCounts, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str
+    ) -> None:
+        """Nothing, where all that is counted is in the annotations."""
+
+    def _annotations(
+        self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator
+    ) -> tuple[list[Annotation], list[list[Annotation]]]:
+        """Of the output and of each reference; where a reference has no text, `_NONE`."""
+        documents = corpus.documents
+        number = max(len(documents[place].references) for place, _ in chunk)
+        sides: list[list[str | None]] = [[documents[d].outputs[system][s] for d, s in chunk]]
+        for which in range(number):
+            sides.append([_reference(corpus, d, s, which) for d, s in chunk])
+        texts = [text for side in sides for text in side if text is not None]
+        found = iter(annotator.annotate(texts))
+        output, *references = [[_NONE if text is None else next(found) for text in side] for side in sides]
+        if self.names:
+            places = [(documents[d].id, s) for d, s in chunk]
+            output, references = add_names(self.names, places, sides, output, references)
+        return output, references
+
+    def _parts(self) -> Mapping[str, Fold]:
+        keys = [key for key in self.keys if key not in folds.N_GRAM_KEYS]
+        parts = {key: folds.category_fold(key, self.weights) for key in keys}
+        if len(keys) < len(self.keys):
+            parts["n-grams"] = folds.f1_fold(folds.N_GRAM_KEYS, self.weights)
+        parts["recall"] = folds.recall_fold(self.keys, self.weights)
+        parts["precision"] = folds.precision_fold(self.keys, self.weights)
+        return parts
+
+    def _signature(self, corpus: Corpus, annotator: Annotator) -> str:
+        most = max(len(one.references) for one in corpus.documents)
+        case = "lc" if self.lowercase else "mixed"
+        weights = {
+            key: "/".join(f"{weight:g}" for weight in self.weights.of(key)) for key in ("pronoun", "entity")
+        }
+        names = "annotated" if self.names else "found"
+        smooth = "exp" if set(folds.N_GRAM_KEYS) <= set(self.keys) else "none"
+        told = {"refs": most, "case": case, "smooth": smooth, **weights, "names": names}
+        return metric_signature(self.name, **told, annotator=annotator.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscourseBlonde(Blonde):
+    """dBlonDe: the same over tenses, pronouns, names and discourse markers alone, without n-grams."""
+
+    name: ClassVar[str] = "dblonde"
+    keys: ClassVar[tuple[str, ...]] = folds.DISCOURSE_CATEGORIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlondePlus(Blonde):
+    """BlonDe+: two keys more, for what only an annotator of the texts can know.
+
+    Where a word is ambiguous, or one is left out in the source, the annotation has the reference's wording; counted is
+    how often it stands in the line, as whole words, in any case.
+    """
+
+    ambiguity: AnnotatedWordings = field(default_factory=dict)
+    ellipsis: AnnotatedWordings = field(default_factory=dict)
+
+    name: ClassVar[str] = "blonde+"
+    keys: ClassVar[tuple[str, ...]] = (*Blonde.keys, *BLONDE_PLUS_CATEGORIES)
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """As BlonDe; without annotation there is nothing to add to it."""
+        known = {document.id for document in corpus.documents}
+        if not any(place[0] in known for given in (self.ambiguity, self.ellipsis) for place in given):
+            return Unmeasured(
+                "blonde+ needs the annotated wordings of ambiguity and ellipsis, and there are none; a file with them "
+                "is given with --annotation"
+            )
+        return Blonde.count(self, corpus, system)
+
+    def _count_more(
+        self, counts: BlondeCounts, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str
+    ) -> None:
+        for key, given in zip(BLONDE_PLUS_CATEGORIES, (self.ambiguity, self.ellipsis), strict=True):
+            for row, (number, segment) in enumerate(chunk):
+                document = corpus.documents[number]
+                wordings = given.get((document.id, segment), ())
+                if wordings:
+                    references = document.references_of(segment)
+                    count_wordings(counts, row, key, wordings, document.outputs[system][segment], references)
+
+
+def _places(corpus: Corpus, system: str) -> Iterator[tuple[int, int]]:
+    for number, document in enumerate(corpus.documents):
+        yield from ((number, segment) for segment in range(len(document.outputs[system])))
+
+
+def _chunks(places: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    chunk: list[tuple[int, int]] = []
+    for place in places:
+        chunk.append(place)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _reference(corpus: Corpus, document: int, segment: int, which: int) -> str | None:
+    references = corpus.documents[document].references
+    return references[which][segment] if which < len(references) else None

@@ -1,0 +1,15 @@
+"""DiP: lexical consistency, connectives, pronouns and coherence, and test sets mined where systems fail at them."""
+
+from eval.metrics.dip.coherence import DipCoherence, load_coherence_scorer, train_coherence_scorer
+from eval.metrics.dip.connectives import DipConnectives
+from eval.metrics.dip.consistency import DipConsistency
+from eval.metrics.dip.pronouns import DipPronouns
+
+__all__ = [
+    "DipCoherence",
+    "DipConnectives",
+    "DipConsistency",
+    "DipPronouns",
+    "load_coherence_scorer",
+    "train_coherence_scorer",
+]

@@ -1,0 +1,111 @@
+"""Clauses told from words and tags, without a parser: does a sentence begin here, is there a subject and its verb?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.linguistics.annotators.protocol import Annotation
+
+FINITE_VERB_TAGS = frozenset({"VBD", "VBZ", "VBP", "MD"})
+VERB_TAGS = FINITE_VERB_TAGS | {"VB", "VBG", "VBN"}
+NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+ADVERB_TAGS = frozenset({"RB", "RBR"})
+# A tagger is least sure of these, and they are what tells a clause: known by their letters.
+NOMINATIVE_PRONOUNS = frozenset({"i", "he", "she", "it", "we", "they", "you", "there", "who"})
+_SUBJECT_TAGS = NOUN_TAGS | {"PRP", "PRP$", "DT", "EX", "CD", "JJ", "JJS", "NNP"}
+SENTENCE_STOPS = frozenset({".", "?", "!", ";", ":", "…", "...", "—", "–", "--", "(", ")"})
+_QUOTES = frozenset({'"', "“", "”", "``", "''", "‘", "'", "’", "«", "»"})
+_OPENING = frozenset({"“", "‘", "«", "``"})
+CLAUSE_BREAKS = frozenset({",", ";", ":", "—", "–", "--", "-", "("})
+_LOOK = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseWords:
+    """A text as the rules of the connectives see it."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    begins: frozenset[int]
+    """Tokens that begin a sentence."""
+
+    def word(self, at: int) -> str:
+        """The word there in small letters; nothing past either end."""
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def tag(self, at: int) -> str:
+        """The tag there; nothing past either end."""
+        return self.tags[at] if 0 <= at < len(self.tags) else ""
+
+    def opens(self, at: int) -> bool:
+        """Whether a sentence begins here, quotation marks and dashes aside."""
+        while at not in self.begins and at > 0 and self.words[at - 1] in _QUOTES:
+            at -= 1
+            if self.words[at] in _OPENING:
+                return True
+        return at in self.begins or at == 0 or self.words[at - 1] in SENTENCE_STOPS
+
+    def after_break(self, at: int) -> bool:
+        """Whether a sentence or a part of one begins here."""
+        return self.opens(at) or self.word(at - 1) in CLAUSE_BREAKS
+
+    def asks(self, at: int) -> bool:
+        """Whether the sentence of this token ends in a question mark."""
+        rest = (word for word in self.words[at:] if word in {".", "?", "!"})
+        return next(rest, "") == "?"
+
+    def clause(self, at: int) -> bool:
+        """Whether a subject and a finite verb begin here, before any mark.
+
+        "The war he had lost" is none: a pronoun after a noun is the subject of something else.
+        """
+        noun = False
+        for place in range(at, min(at + _LOOK, len(self.words))):
+            word, tag = self.words[place], self.tags[place]
+            if word in SENTENCE_STOPS or word == "," or (word in _QUOTES and tag != "POS"):
+                return False
+            if word in NOMINATIVE_PRONOUNS and noun and self.word(place - 1) not in {"and", "or"}:
+                return False
+            if tag in FINITE_VERB_TAGS or (noun and self._past(place)):
+                return place > at
+            noun = noun or tag in NOUN_TAGS or word in NOMINATIVE_PRONOUNS
+        return False
+
+    def gerund(self, at: int) -> bool:
+        """Whether a form in -ing begins a phrase here; taggers take many for nouns."""
+        word, after = self.word(at), self.tag(at + 1)
+        if self.tag(at) in ADVERB_TAGS:
+            return self.tag(at + 1) == "VBG"
+        plain = word.endswith("ing") and len(word) > 5 and not word.endswith(("thing", "evening", "morning"))
+        return self.tag(at) == "VBG" or (plain and after in {"DT", "PRP", "PRP$", "IN", "TO", "NNP", "WP"})
+
+    def _past(self, at: int) -> bool:
+        """Taggers take many a past tense for a participle: it is none without a form of be or have before it."""
+        if self.tags[at] != "VBN":
+            return False
+        return not {"be", "have", "'ve", "'s", "’s", "'d", "’d"} & set(self.lemmas[max(0, at - 3) : at])
+
+    def subject(self, at: int) -> bool:
+        """Whether a clause begins here and its first word can be that of a subject."""
+        return (self.tag(at) in _SUBJECT_TAGS or self.word(at) in NOMINATIVE_PRONOUNS) and self.clause(at)
+
+    def predicate(self, at: int) -> bool:
+        """Whether a finite verb stands here, adverbs aside: "and slowly went"."""
+        return self.tag(self.past_adverbs(at)) in FINITE_VERB_TAGS
+
+    def past_adverbs(self, at: int) -> int:
+        """The first token from here that is no adverb."""
+        while self.tag(at) in ADVERB_TAGS:
+            at += 1
+        return at
+
+
+def clause_words(annotation: Annotation) -> ClauseWords:
+    """The view of an annotated text."""
+    return ClauseWords(
+        tuple(token.text.lower() for token in annotation.tokens),
+        tuple(token.tag for token in annotation.tokens),
+        tuple(token.lemma.lower() for token in annotation.tokens),
+        frozenset(annotation.sentences),
+    )

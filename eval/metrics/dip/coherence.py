@@ -1,0 +1,240 @@
+"""Coherence: a scorer trained to tell a reference from its MT, or from its own sentences in another order.
+
+A system's score is the sum over documents of what the scorer gives to the reference less what it gives to the system:
+lower is better, and the reference itself gets 0. Without a trained scorer, each document is scored by one that learned
+order from the references of the other documents, so that no document is judged by what was learned from it. All
+references of a document are held out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.metrics.dip import ranker
+from eval.metrics.dip.annotated_sides import AnnotatedSides, annotate_sides, dip_annotator_or_unmeasured
+from eval.metrics.dip.cohesion import (
+    COHESION_FEATURES,
+    CohesionSentence,
+    cohesion_features,
+    cohesion_sentences,
+)
+from eval.metrics.dip.ranker import RankedPairs, Ranker
+from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured, mean_fold, metric_signature
+
+LANGUAGES = ("en",)
+SCORER_KIND = "coherence"
+PASSAGE_SENTENCES = 12
+"""Segments that are looked at together."""
+SHUFFLES = 10
+"""Other orders for each passage to learn from."""
+MIN_SENTENCES = 3
+"""Sentences of a passage whose order says something."""
+NegativeExamples: TypeAlias = Literal["mt", "shuffled"]
+_Texts: TypeAlias = Sequence[Annotation | None]
+
+
+def load_coherence_scorer(path: Path) -> Ranker:
+    """One that was saved."""
+    return ranker.load_ranker(path, kind=SCORER_KIND, features=COHESION_FEATURES)
+
+
+def train_coherence_scorer(
+    corpus: Corpus,
+    *,
+    against: NegativeExamples = "mt",
+    systems: Sequence[str] = (),
+    seed: int = 1,
+    annotator: Annotator | None = None,
+) -> Ranker:
+    """A scorer from the references of a corpus, with its accuracy on documents held out of the training."""
+    found = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=annotator)
+    if isinstance(found, Unmeasured):
+        raise InputError(f"No scorer of coherence can be trained: {found.why}.")
+    named = tuple(systems) or corpus.systems
+    if against == "mt":
+        pairs = _joined([_against_mt(corpus, system, found) for system in named])
+    else:
+        pairs = _shuffled(_references(corpus, found), seed)
+        if not pairs.groups:
+            raise InputError(
+                f"No scorer of coherence can be trained against other orders: no reference has {MIN_SENTENCES} sentences."
+            )
+    return ranker.train_ranker(
+        pairs,
+        kind=SCORER_KIND,
+        features=COHESION_FEATURES,
+        seed=seed,
+        against=against,
+        annotator=found.name,
+        passage=PASSAGE_SENTENCES,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DipCoherence:
+    """The sum over documents of score(reference) - score(system), and its mean as a part."""
+
+    scorer: Ranker | None = None
+    seed: int = 1
+    annotator: Annotator | None = None
+    name: str = field(default="dip-coherence")
+    higher_is_better: bool = False
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """A row for each document in each reference: the difference, and a one to count it."""
+        annotator = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        scorers = self._scorers(corpus, annotator)
+        if isinstance(scorers, Unmeasured):
+            return scorers
+        index = {one.id: place for place, one in enumerate(corpus.documents)}
+        rows, documents = [], []
+        sides = annotate_sides(corpus, system, annotator)
+        groups = _groups(sides)
+        for side in sides:
+            kept = [place for place, text in enumerate(side.references) if text is not None]
+            if kept:
+                difference = _document(side.references, kept) - _document(side.outputs, kept)
+                rows.append((float(scorers[groups[side.id]].score(difference)), 1.0))
+                documents.append(index[side.id])
+        told = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
+        return MetricCounts(
+            np.array(rows),
+            np.array(documents, dtype=np.intp),
+            _sum,
+            metric_signature(
+                self.name, **told, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name
+            ),
+            unit="document",
+            parts={"mean": mean_fold()},
+        )
+
+    def _scorers(self, corpus: Corpus, annotator: Annotator) -> dict[str, Ranker] | Unmeasured:
+        """By document: the one given, or one that learned from all the others."""
+        references = _references(corpus, annotator)
+        groups = {one.group for one in references.values()}
+        if self.scorer is not None:
+            return dict.fromkeys(groups, self.scorer)
+        pairs = _shuffled(references, self.seed)
+        found = {}
+        for group in groups:
+            rest = pairs.of(frozenset(groups - {group}))
+            if not rest.groups:
+                return Unmeasured(
+                    f"a scorer learns from {MIN_SENTENCES} sentences or more of other documents, and here are none: "
+                    "give a trained one"
+                )
+            found[group] = ranker.fit_ranker(
+                rest.better, rest.worse, kind=SCORER_KIND, features=COHESION_FEATURES
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """The passages of a reference, and the document it is of."""
+
+    group: str
+    passages: list[list[CohesionSentence]]
+
+
+def _sum(sums: FloatArray) -> FloatArray:
+    total: FloatArray = np.where(sums[..., 1] > 0, sums[..., 0], np.nan)
+    return total
+
+
+def _references(corpus: Corpus, annotator: Annotator) -> dict[str, _Reference]:
+    """Every reference by its text, once however often it is in the corpus."""
+    sides = annotate_sides(corpus, corpus.systems[0], annotator)
+    groups = _groups(sides)
+    return {
+        _key(side.references): _Reference(groups[side.id], list(_passages(side.references)))
+        for side in sides
+        if any(side.references)
+    }
+
+
+def _groups(sides: Sequence[AnnotatedSides]) -> dict[str, str]:
+    """By its id, what tells a document from others: the texts of all its references."""
+    keys: dict[str, set[str]] = {}
+    for side in sides:
+        keys.setdefault(side.id, set()).add(_key(side.references))
+    return {name: " ".join(sorted(texts)) for name, texts in keys.items()}
+
+
+def _key(texts: _Texts) -> str:
+    """A text by its content: it must not matter in which order documents come, or that one comes twice."""
+    words = "\n".join(" ".join(token.text for token in one.tokens) if one else "" for one in texts)
+    return sha256(words.encode()).hexdigest()
+
+
+def _passages(texts: _Texts, kept: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:
+    """A dozen segments each, the last as many as are left."""
+    places = [place for place, one in enumerate(texts) if one is not None] if kept is None else kept
+    for start in range(0, len(places), PASSAGE_SENTENCES):
+        here = (texts[place] for place in places[start : start + PASSAGE_SENTENCES])
+        yield cohesion_sentences([one for one in here if one is not None])
+
+
+def _document(texts: _Texts, kept: Sequence[int]) -> FloatArray:
+    """The mean of the features over its passages."""
+    mean: FloatArray = np.mean([cohesion_features(passage) for passage in _passages(texts, kept)], axis=0)
+    return mean
+
+
+def _against_mt(corpus: Corpus, system: str, annotator: Annotator) -> RankedPairs:
+    better, worse, groups = [], [], []
+    sides = annotate_sides(corpus, system, annotator)
+    documents = _groups(sides)
+    for side in sides:
+        kept = [place for place, text in enumerate(side.references) if text is not None]
+        passages = zip(_passages(side.references, kept), _passages(side.outputs, kept), strict=True)
+        for ours, theirs in passages:
+            better.append(cohesion_features(ours))
+            worse.append(cohesion_features(theirs))
+            groups.append(documents[side.id])
+    return _as_pairs(better, worse, groups)
+
+
+def _shuffled(references: Mapping[str, _Reference], seed: int) -> RankedPairs:
+    """Each passage that is long enough against other orders of its sentences."""
+    better, worse, groups = [], [], []
+    for key in sorted(references):
+        chance = np.random.default_rng([seed, int(key[:8], 16)])
+        for passage in references[key].passages:
+            if len(passage) < MIN_SENTENCES:
+                continue
+            straight = cohesion_features(passage)
+            for _ in range(SHUFFLES):
+                better.append(straight)
+                worse.append(
+                    cohesion_features([passage[place] for place in chance.permutation(len(passage))])
+                )
+                groups.append(references[key].group)
+    return _as_pairs(better, worse, groups)
+
+
+def _joined(parts: Sequence[RankedPairs]) -> RankedPairs:
+    groups = [group for part in parts for group in part.groups]
+    return RankedPairs(
+        np.concatenate([part.better for part in parts]),
+        np.concatenate([part.worse for part in parts]),
+        tuple(groups),
+    )
+
+
+def _as_pairs(
+    better: Sequence[FloatArray], worse: Sequence[FloatArray], groups: Sequence[str]
+) -> RankedPairs:
+    shape = (len(groups), len(COHESION_FEATURES))
+    return RankedPairs(np.array(better).reshape(shape), np.array(worse).reshape(shape), tuple(groups))

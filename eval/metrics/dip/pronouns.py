@@ -1,0 +1,227 @@
+"""Pronouns: for each of the reference, does the output have one that means the same there?
+
+Both texts are aligned by their common words. A pronoun of the reference is kept where the output has one of its class
+(he, his, him are one: the case follows the wording), wrong where one of another class stands in its place that could
+not stand for it, and lost where no pronoun does, which may be a name. A few classes can stand for each other: "it" and
+"that", "you" and "one".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from rapidfuzz.distance import LCSseq
+
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.metrics.dip.annotated_sides import (
+    AnnotatedSides,
+    annotate_sides,
+    dip_annotator_or_unmeasured,
+    row_documents,
+)
+from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+
+LANGUAGES = ("en",)
+_FORMS = {
+    "masculine": "he his him himself",
+    "feminine": "she her hers herself",
+    "neuter": "it its itself",
+    "they": "they their theirs them themselves themself",
+    "I": "i me my mine myself",
+    "we": "we us our ours ourselves",
+    "you": "you your yours yourself yourselves",
+    "demonstrative": "this that these those",
+    "one": "one oneself",
+}
+PRONOUN_CLASSES = tuple(_FORMS)[:7]
+"""What a reference is asked about; the others can only answer."""
+_CLASS = {word: label for label, words in _FORMS.items() for word in words.split()}
+INTERCHANGEABLE = frozenset(
+    frozenset((one, other))
+    for one, others in (
+        ("demonstrative", ("neuter", "they", "masculine", "feminine")),  # "that is hers", "this is my sister"
+        ("one", ("you",)),
+    )
+    for other in others
+)
+PronounOutcome: TypeAlias = Literal["kept", "interchangeable", "wrong", "lost"]
+_LONG_GAP = 12
+PRONOUN_OUTCOMES: tuple[PronounOutcome, ...] = ("kept", "interchangeable", "wrong", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class PronounToken:
+    """A pronoun where it stands, with its class."""
+
+    text: str
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PronounComparison:
+    """A pronoun of the reference and what stands in its place."""
+
+    asked: PronounToken
+    given: PronounToken | None
+
+    @property
+    def fate(self) -> PronounOutcome:
+        """What became of it."""
+        if self.given is None:
+            return "lost"
+        if self.given.kind == self.asked.kind:
+            return "kept"
+        return "interchangeable" if {self.given.kind, self.asked.kind} in INTERCHANGEABLE else "wrong"
+
+
+def find_pronouns(annotation: Annotation) -> dict[int, PronounToken]:
+    """By the index of their tokens; those of CLASSES and those that can answer for one."""
+    found = {}
+    for at, token in enumerate(annotation.tokens):
+        word = token.text.replace("’", "'").split("'")[0]
+        kind = _CLASS.get(word.lower())
+        if kind and not _is_other(annotation, at, word, kind):
+            found[at] = PronounToken(word, kind, token.start, token.start + len(word))
+    return found
+
+
+def compare_pronouns(reference: Annotation, output: Annotation) -> list[PronounComparison]:
+    """Every pronoun of the reference, in order, with its counterpart.
+
+    Common words hold the texts together; between them pronouns of the same class are paired, and then the others, in
+    order. One that is still alone takes one of its class that is alone too, wherever that is: word order is free.
+    """
+    ours, theirs = find_pronouns(reference), find_pronouns(output)
+    ours_aligned, theirs_aligned = _symbols(reference, ours, "ours"), _symbols(output, theirs, "theirs")
+    found: dict[int, int] = {}
+    start, begin = 0, 0
+    for block in LCSseq.editops(ours_aligned, theirs_aligned).as_matching_blocks():
+        found |= _between(ours, range(start, block.a), theirs, range(begin, block.b))
+        start, begin = block.a + block.size, block.b + block.size
+    alone = [at for at in theirs if at not in found.values()]
+    for at in [at for at in ours if at not in found]:
+        same = next((other for other in alone if theirs[other].kind == ours[at].kind), None)
+        if same is not None:
+            alone.remove(same)
+            found[at] = same
+    asks = ((at, one) for at, one in ours.items() if one.kind in PRONOUN_CLASSES)
+    return [PronounComparison(one, theirs[found[at]] if at in found else None) for at, one in asks]
+
+
+@dataclass(frozen=True, slots=True)
+class DipPronouns:
+    """Per cent of the reference's pronouns that are kept or have one that can stand for them; by class as parts."""
+
+    annotator: Annotator | None = None
+    name: str = "dip-pronouns"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """Columns: for each class, how many are kept, interchangeable, wrong, lost."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        documents = row_documents(corpus)
+        rows = np.zeros((len(documents), len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)))
+        for side, segment, one in compare_system_pronouns(corpus, system, annotator):
+            column = PRONOUN_CLASSES.index(one.asked.kind) * len(PRONOUN_OUTCOMES) + PRONOUN_OUTCOMES.index(
+                one.fate
+            )
+            rows[side.first + segment, column] += 1
+        right, wrong, lost = (0, 1), (2,), (3,)
+        parts = {"mismatch": _share(wrong), "lost": _share(lost), "of paired": _share(right, below=(0, 1, 2))}
+        parts |= {label: _share(right, kind=kind) for kind, label in enumerate(PRONOUN_CLASSES)}
+        told = metric_signature(self.name, case="any", refs="each", annotator=annotator.name)
+        return MetricCounts(rows, documents, _share(right), told, parts=parts)
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """Wrong pronouns on both sides, and lost ones in the reference."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return
+        for side, segment, one in compare_system_pronouns(corpus, system, annotator):
+            asked, given = one.asked, one.given
+            if given is None:
+                yield Mark(side.id, segment, "reference", asked.start, asked.end, "lost", asked.text)
+            elif one.fate == "wrong":
+                note = f"{asked.text} → {given.text}"
+                yield Mark(side.id, segment, "reference", asked.start, asked.end, "wrong", note)
+                yield Mark(side.id, segment, "output", given.start, given.end, "wrong", note)
+
+    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
+        return dip_annotator_or_unmeasured(
+            corpus, LANGUAGES, what="The metric of pronouns", annotator=self.annotator
+        )
+
+
+def compare_system_pronouns(
+    corpus: Corpus, system: str, annotator: Annotator
+) -> Iterator[tuple[AnnotatedSides, int, PronounComparison]]:
+    """Every pronoun of every reference."""
+    for side in annotate_sides(corpus, system, annotator):
+        for segment, reference, output in side.both():
+            for one in compare_pronouns(reference, output):
+                yield side, segment, one
+
+
+def _is_other(annotation: Annotation, at: int, word: str, kind: str) -> bool:
+    """The US, an IT firm, a mine; "that man", "one day", "said that": no pronouns."""
+    tag = annotation.tokens[at].tag
+    if len(word) > 1 and word.isupper():
+        return True
+    if word.lower() == "mine":
+        return tag.startswith(("NN", "VB"))
+    if kind not in {"demonstrative", "one"}:
+        return False
+    after = annotation.tokens[at + 1].tag if at + 1 < len(annotation.tokens) else ""
+    return after[:2] in {"NN", "JJ", "CD"} or (kind == "demonstrative" and tag not in {"DT", "PRP"})
+
+
+def _symbols(
+    annotation: Annotation, found: Mapping[int, PronounToken], side: str
+) -> list[str | tuple[str, int]]:
+    """What both texts are aligned by: lemmas. A pronoun is like nothing in the other text."""
+    tokens = enumerate(annotation.tokens)
+    return [(side, at) if at in found else token.lemma.lower() for at, token in tokens]
+
+
+def _between(
+    ours: Mapping[int, PronounToken], gap: range, theirs: Mapping[int, PronounToken], opposite: range
+) -> dict[int, int]:
+    """The pronouns of two gaps, paired; in long ones nothing tells which of another class stands for which."""
+    asked = [at for at in gap if at in ours]
+    given = [at for at in opposite if at in theirs]
+    if not (asked and given):
+        return {}
+    kinds = LCSseq.editops([ours[at].kind for at in asked], [theirs[at].kind for at in given])
+    found = {
+        asked[block.a + place]: given[block.b + place]
+        for block in kinds.as_matching_blocks()
+        for place in range(block.size)
+    }
+    if len(gap) > _LONG_GAP or len(opposite) > _LONG_GAP:
+        return found
+    asked = [at for at in asked if at not in found]
+    given = [at for at in given if at not in found.values()]
+    few = min(len(asked), len(given))
+    return found | dict(zip(asked[:few], given[:few], strict=True))
+
+
+def _share(fates: Sequence[int], *, kind: int | None = None, below: Sequence[int] = range(4)) -> Fold:
+    """Per cent of the pronouns with some fates that have these; of one class or of all."""
+    picked = range(len(PRONOUN_CLASSES)) if kind is None else (kind,)
+
+    def fold(sums: FloatArray) -> FloatArray:
+        above, under = (
+            sums[..., [one * len(PRONOUN_OUTCOMES) + fate for one in picked for fate in chosen]].sum(-1)
+            for chosen in (fates, below)
+        )
+        return 100 * ratio(above, under)
+
+    return fold

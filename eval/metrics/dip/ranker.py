@@ -1,0 +1,161 @@
+"""A linear scorer trained on pairs: the better text of each pair is to score higher than the worse one.
+
+Logistic regression on the differences of their features, without a constant, by Newton's method: small, on the CPU, and
+the same for the same pairs. It is kept as JSON one can read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ape.errors import InputError
+from eval.metrics.metric import FloatArray
+
+_STEPS = 50
+_ENOUGH = 1e-10
+RankerFact = str | int | float | None
+
+
+class _File(BaseModel):
+    """A scorer as it is kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    version: Literal[1] = 1
+    kind: str
+    features: tuple[str, ...]
+    scales: tuple[float, ...]
+    weights: tuple[float, ...]
+    facts: dict[str, RankerFact]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """Weights by the names of the features, and what is told of the training: pairs, seed, held-out accuracy."""
+
+    kind: str
+    features: tuple[str, ...]
+    scales: FloatArray
+    weights: FloatArray
+    facts: Mapping[str, RankerFact] = field(default_factory=dict)
+
+    def score(self, values: FloatArray) -> FloatArray:
+        """Of texts with such features (…, features). Only differences of scores mean something."""
+        scored: FloatArray = (values / self.scales) @ self.weights
+        return scored
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight digits that tell it from any other, for signatures."""
+        return sha256(self._text().encode()).hexdigest()[:8]
+
+    def save(self, path: Path) -> None:
+        """As JSON."""
+        path.write_text(self._text(), encoding="utf-8")
+
+    def _text(self) -> str:
+        kept = _File(
+            kind=self.kind,
+            features=self.features,
+            scales=tuple(self.scales.tolist()),
+            weights=tuple(self.weights.tolist()),
+            facts=dict(self.facts),
+        )
+        return json.dumps(kept.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+
+def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
+    """A scorer of that kind; refused if it is another, or was trained on other features than we have."""
+    try:
+        kept = _File.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The scorer {path} can't be read: {error}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InputError(f"{path} is no scorer of ours: {place}: {first['msg']}.") from error
+    if kept.kind != kind or kept.features != tuple(features):
+        raise InputError(
+            f"{path} is a scorer of {kept.kind} with {len(kept.features)} features, and what is needed is one of "
+            f"{kind} with the {len(features)} of this version. Train it again."
+        )
+    if not len(kept.features) == len(kept.scales) == len(kept.weights):
+        raise InputError(f"{path} is no scorer of ours: it has not one weight for each feature.")
+    return Ranker(kept.kind, kept.features, np.array(kept.scales), np.array(kept.weights), kept.facts)
+
+
+def fit_ranker(
+    better: FloatArray, worse: FloatArray, *, kind: str, features: Sequence[str], penalty: float = 1.0
+) -> Ranker:
+    """The weights that put the better text of each pair (pairs, features) above the worse, as far as they go."""
+    if better.shape != worse.shape or better.shape[1:] != (len(features),) or not len(better):
+        raise InputError("A scorer is trained on pairs of texts, and there is none.")
+    differences = better - worse
+    scales = np.sqrt((differences**2).mean(axis=0))
+    scales[scales == 0] = 1.0
+    return Ranker(kind, tuple(features), scales, _newton(differences / scales, penalty))
+
+
+def ranker_accuracy(ranker: Ranker, better: FloatArray, worse: FloatArray) -> float:
+    """The share of pairs in the right order; equal scores are half right."""
+    margins = ranker.score(better) - ranker.score(worse)
+    return float(((margins > 0) + 0.5 * (margins == 0)).mean())
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPairs:
+    """Texts in pairs, with the group that each is of: a group is never on both sides of a split."""
+
+    better: FloatArray
+    worse: FloatArray
+    groups: tuple[str, ...]
+
+    def of(self, groups: frozenset[str]) -> RankedPairs:
+        """Those of some groups."""
+        kept = [place for place, group in enumerate(self.groups) if group in groups]
+        return RankedPairs(self.better[kept], self.worse[kept], tuple(self.groups[place] for place in kept))
+
+
+def train_ranker(
+    pairs: RankedPairs, *, kind: str, features: Sequence[str], seed: int, folds: int = 5, **facts: RankerFact
+) -> Ranker:
+    """A scorer from all pairs, that tells how right scorers from some groups were on the pairs of the others."""
+    made = fit_ranker(pairs.better, pairs.worse, kind=kind, features=features)
+    known = sorted(set(pairs.groups))
+    held = np.random.default_rng(seed).permutation(len(known))
+    right = 0.0
+    parts = [part for part in np.array_split(held, min(folds, len(known))) if len(part)]
+    for part in parts if len(known) > 1 else ():
+        out = frozenset(known[place] for place in part)
+        rest, aside = pairs.of(frozenset(known) - out), pairs.of(out)
+        other = fit_ranker(rest.better, rest.worse, kind=kind, features=features)
+        right += ranker_accuracy(other, aside.better, aside.worse) * len(aside.groups)
+    told = {
+        **facts,
+        "seed": seed,
+        "pairs": len(pairs.groups),
+        "documents": len(known),
+        "held_out_accuracy": right / len(pairs.groups) if len(known) > 1 else None,
+    }
+    return Ranker(made.kind, made.features, made.scales, made.weights, told)
+
+
+def _newton(differences: FloatArray, penalty: float) -> FloatArray:
+    """The weights of least loss: the sum of log(1 + exp(-margin)), and a penalty on their squares."""
+    weights: FloatArray = np.zeros(differences.shape[1])
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(np.clip(differences @ weights, -30, 30)))  # of the wrong order
+        slope = penalty * weights - differences.T @ chance
+        bend = (differences.T * (chance * (1 - chance))) @ differences + penalty * np.eye(len(weights))
+        step = np.linalg.solve(bend, slope)
+        weights = weights - step
+        if float(step @ step) < _ENOUGH:
+            break
+    return weights

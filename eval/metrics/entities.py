@@ -1,0 +1,192 @@
+"""Entities: which of the reference's are in the output in the same words, and which does the output have besides?
+
+The reference's come from its annotation where there is one, or else from an annotator. An entity is found where the
+output's segment has its wording, as often as the reference has it. What the output has besides is what an annotator
+sees in it that is no such wording, and wordings that are there too often. Terminology recall is the share found of the
+entities marked T.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.linguistics.annotators import Annotator
+from eval.linguistics.annotators.protocol import Annotation
+from eval.linguistics.bwb.markup import BwbMarkup
+from eval.linguistics.bwb.tags import ENTITY_TYPES
+from eval.linguistics.wordings import find_wording_spans, outermost_spans
+from eval.metrics.annotator import annotator_or_unmeasured
+from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+
+ENTITY_KINDS = (*ENTITY_TYPES, "other")
+_FROM_ONTONOTES = {"PERSON": "PER", **{label: label for label in ENTITY_TYPES}}
+
+
+@dataclass(frozen=True, slots=True)
+class EntityWording:
+    """An entity as a text has it; whether it is terminology is known of annotated ones only."""
+
+    text: str
+    type: str
+    terminology: bool | None = None
+
+
+EntityCounts: TypeAlias = Counter[EntityWording]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMatch:
+    """F1 of all entities; parts by type, of persons against the rest, and of terms and common phrases (recall)."""
+
+    marked: Mapping[str, BwbMarkup] = field(default_factory=dict)
+    """By document, its first reference with the annotation, line by segment."""
+    annotator: Annotator | None = None
+    name: str = "entities"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """Of each segment that has a reference, by type: found, in the output, in the reference; then terms."""
+        annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        rows, documents = [], []
+        for number, document in enumerate(corpus.documents):
+            seen = annotator.annotate(document.outputs[system])
+            wanted = self._wanted(document, system, annotator)
+            texts = zip(document.outputs[system], seen, wanted, strict=True)
+            for segment, (text, annotation, entities) in enumerate(texts):
+                if references := document.references_of(segment):
+                    rows.append(_row(text, annotation, entities, references))
+                    documents.append(number)
+        if not rows:
+            return Unmeasured("there is no reference")
+        source = "annotation" if self.marked else "annotator"
+        signature = metric_signature(self.name, case="first", reference=source, annotator=annotator.name)
+        columns = 3 * len(ENTITY_KINDS) + 4
+        return MetricCounts(
+            np.asarray(rows, dtype=float).reshape(-1, columns),
+            np.asarray(documents, dtype=np.intp),
+            _f1(ENTITY_KINDS),
+            signature,
+            parts=_parts(),
+        )
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """The entities of the reference that the output has not, or not as often."""
+        annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
+        if isinstance(annotator, Unmeasured):
+            return
+        for document in corpus.documents:
+            wanted = self._wanted(document, system, annotator)
+            for segment, entities in enumerate(wanted):
+                output = document.outputs[system][segment]
+                reference = next(iter(document.references_of(segment)), "")
+                for wording in entities:
+                    there = find_wording_spans(wording.text, reference)
+                    for start, end in there[len(find_wording_spans(wording.text, output)) :]:
+                        yield Mark(document.id, segment, "reference", start, end, "lost", wording.type)
+
+    def _wanted(self, document: Document, system: str, annotator: Annotator) -> list[EntityCounts]:
+        segments = len(document.outputs[system])
+        if self.marked:
+            return _annotated(document.id, segments, self.marked)
+        wanted: list[EntityCounts] = [Counter() for _ in range(segments)]
+        for texts in document.references:
+            # Several references: the largest count of each wording.
+            seen = annotator.annotate([text or "" for text in texts])
+            wanted = [one | _entities(annotation) for one, annotation in zip(wanted, seen, strict=True)]
+        return wanted
+
+
+def _annotated(name: str, segments: int, marked: Mapping[str, BwbMarkup]) -> list[EntityCounts]:
+    if name not in marked:
+        raise InputError(f"The document {name!r} has no annotation among those given.")
+    given = marked[name]
+    if len(given.lines) != segments:
+        raise InputError(
+            f"The document {name!r} has {segments} segments, and its annotation {len(given.lines)} lines."
+        )
+    wanted: list[EntityCounts] = [Counter() for _ in given.lines]
+    for span in given.spans:
+        if span.kind == "entity":
+            wanted[span.line][EntityWording(given.text_of(span), span.type, span.terminology)] += 1
+    return wanted
+
+
+def _entities(annotation: Annotation) -> EntityCounts:
+    return Counter(
+        EntityWording(one.text, _FROM_ONTONOTES.get(one.label, "other")) for one in annotation.entities
+    )
+
+
+def _row(text: str, annotation: Annotation, wanted: EntityCounts, references: Sequence[str]) -> list[float]:
+    """The columns of one segment."""
+    matches, ours, theirs = (dict.fromkeys(ENTITY_KINDS, 0) for _ in range(3))
+    terms = {(flag, what): 0 for flag in (True, False) for what in ("found", "wanted")}
+    places = {wording: find_wording_spans(wording.text, text) for wording in wanted}
+    outer = set(outermost_spans(place for found in places.values() for place in found))
+    for wording, number in wanted.items():
+        found = min(number, len(places[wording]))
+        matches[wording.type] += found
+        theirs[wording.type] += number
+        too_often = max(0, sum(place in outer for place in places[wording]) - number)
+        ours[wording.type] += found + too_often
+        if wording.terminology is not None:
+            terms[wording.terminology, "found"] += found
+            terms[wording.terminology, "wanted"] += number
+    for entity in annotation.entities:
+        known = any(start < entity.end and entity.start < end for start, end in outer)
+        # What the reference has in the same words is no addition, whether or not it was marked there.
+        if not known and not any(find_wording_spans(entity.text, reference) for reference in references):
+            ours[_FROM_ONTONOTES.get(entity.label, "other")] += 1
+    triples = [side[kind] for kind in ENTITY_KINDS for side in (matches, ours, theirs)]
+    return [*triples, *terms.values()]
+
+
+# --- folding -----------------------------------------------------------------------------------------------------
+
+
+def _columns(kinds: Sequence[str], which: int) -> list[int]:
+    return [3 * ENTITY_KINDS.index(kind) + which for kind in kinds]
+
+
+def _share(kinds: Sequence[str], which: int) -> Fold:
+    found, all_ = _columns(kinds, 0), _columns(kinds, which)
+    return lambda sums: ratio(sums[..., found].sum(axis=-1), sums[..., all_].sum(axis=-1))
+
+
+def _f1(kinds: Sequence[str]) -> Fold:
+    found, sides = _columns(kinds, 0), [*_columns(kinds, 1), *_columns(kinds, 2)]
+
+    def fold(sums: FloatArray) -> FloatArray:
+        return ratio(2 * sums[..., found].sum(axis=-1), sums[..., sides].sum(axis=-1))
+
+    return fold
+
+
+def _terms(first: int) -> Fold:
+    return lambda sums: ratio(sums[..., first], sums[..., first + 1])
+
+
+def _parts() -> dict[str, Fold]:
+    groups = {
+        "all": ENTITY_KINDS,
+        "not PER": tuple(kind for kind in ENTITY_KINDS if kind != "PER"),
+        **{kind: (kind,) for kind in ENTITY_KINDS},
+    }
+    parts: dict[str, Fold] = {}
+    for name, kinds in groups.items():
+        parts |= {
+            f"{name} precision": _share(kinds, 1),
+            f"{name} recall": _share(kinds, 2),
+            f"{name} F1": _f1(kinds),
+        }
+    first = 3 * len(ENTITY_KINDS)
+    return parts | {"terminology": _terms(first), "common phrases": _terms(first + 2)}

@@ -1,0 +1,205 @@
+"""LTCR: of all pairs of occurrences of a repeated source word, how many are translated alike (Lyu et al. 2021).
+
+LTCR = Σ_w Σ_{i<j} [t_i = t_j] / Σ_w k(k-1)/2, in percent. The translations come from word alignment and are equal if
+all their stems in lower case are: "Qiao" is not "Qiao Lian". An occurrence with no translation is the same as no other.
+A row is a document. Beside the score stand those by part of speech and by distance in sentences, and, where people said
+how a word is translated, the aligner's error: the share of pairs that are counted as different though that translation
+is in both sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ape.errors import InputError
+from ape.text.languages import language_code, language_name
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators.protocol import Annotator
+from eval.linguistics.word_alignment.cache import alignment_digest
+from eval.linguistics.word_alignment.protocol import Bitext, WordAligner
+from eval.linguistics.word_alignment.stemmer import stemmer_name
+from eval.metrics.ltcr.chains import (
+    CHAIN_CATEGORIES,
+    CHAIN_DISTANCES,
+    LANGUAGES,
+    AnnotatedChains,
+    LexicalChain,
+)
+from eval.metrics.ltcr.inconsistency import Inconsistency, build_inconsistency
+from eval.metrics.ltcr.linked_document import LinkedDocument, link_documents
+from eval.metrics.ltcr.renderings import (
+    RENDERING_RECIPE,
+    WordRendering,
+    chain_renderings,
+    count_associations,
+    find_stems,
+)
+from eval.metrics.ltcr.words import tokenize_words
+from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+
+# Columns: agreeing pairs of each category and distance, all pairs of each, and pairs that the aligner missed.
+_KINDS = len(CHAIN_CATEGORIES) * len(CHAIN_DISTANCES)
+_COLUMNS = 2 * _KINDS + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ltcr:
+    """L-All; with annotated documents L-Anno, which counts only the chains that people drew.
+
+    `read` is where the renderings are read from: "links" of the word aligner, or, to check it, "annotation": an
+    occurrence is translated as people said, or not at all.
+    """
+
+    annotated: Mapping[str, AnnotatedChains] | None = None
+    aligner: WordAligner | None = None
+    annotator: Annotator | None = None
+    extra: Bitext = ()
+    read: Literal["links", "annotation"] = "links"
+    higher_is_better: bool = True
+
+    @property
+    def name(self) -> str:
+        """Which chains are counted."""
+        return "ltcr" if self.annotated is None else "ltcr-anno"
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """Pairs by category and distance, document by document."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        rows = np.zeros((len(corpus.documents), _COLUMNS))
+        for number, linked, chain, found in self._rendered(corpus, system, annotator):
+            rows[number] += _pairs(chain, found, _given(linked, chain, corpus.target_language))
+        return MetricCounts(
+            rows,
+            np.arange(len(corpus.documents)),
+            _share(range(_KINDS)),
+            self._signature(corpus, annotator),
+            unit="document",
+            parts=_parts(with_error=self.annotated is not None and self.read == "links"),
+        )
+
+    def inconsistencies(self, corpus: Corpus, system: str) -> list[Inconsistency]:
+        """The words that are translated in several ways, with every rendering in its sentence, the worst first."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            raise InputError(f"Inconsistent words can't be listed: {annotator.why}.")
+        listed = [
+            build_inconsistency(linked, chain, found)
+            for _, linked, chain, found in self._rendered(corpus, system, annotator)
+        ]
+        return sorted(
+            (one for one in listed if one.different), key=lambda one: (-one.different, one.document, one.word)
+        )
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """Each rendering that is not the word's commonest one, and the source word of it."""
+        if isinstance(self._annotator(corpus), Unmeasured):
+            return
+        for one in self.inconsistencies(corpus, system):
+            yield from one.marks()
+
+    def _rendered(
+        self, corpus: Corpus, system: str, annotator: Annotator
+    ) -> Iterator[tuple[int, LinkedDocument, LexicalChain, list[WordRendering]]]:
+        aligner = self._aligner(corpus) if self.read == "links" else None
+        documents = link_documents(
+            corpus, system, annotator=annotator, aligner=aligner, annotated=self.annotated, extra=self.extra
+        )
+        association = count_associations(segment for one in documents for segment in one.segments)
+        for number, linked in enumerate(documents):
+            for chain in linked.chains:
+                if aligner is not None:
+                    yield number, linked, chain, chain_renderings(chain, linked.segments, association)
+                else:
+                    yield number, linked, chain, _as_annotated(linked, chain, corpus.target_language)
+
+    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
+        why = _why_not(corpus, self.annotated)
+        if why:
+            return Unmeasured(why)
+        from eval.metrics.annotator import annotator_or_unmeasured
+
+        return annotator_or_unmeasured(corpus.source_language, self.annotator)
+
+    def _aligner(self, corpus: Corpus) -> WordAligner:
+        if self.aligner is not None:
+            return self.aligner
+        from eval.linguistics.word_alignment import CachedAligner, EflomalAligner
+
+        return CachedAligner(
+            EflomalAligner(language_code(corpus.source_language), language_code(corpus.target_language))
+        )
+
+    def _signature(self, corpus: Corpus, annotator: Annotator) -> str:
+        aligner = self._aligner(corpus).name if self.read == "links" else "none"
+        told = {
+            "chains": "all" if self.annotated is None else "annotated",
+            "renderings": RENDERING_RECIPE if self.read == "links" else self.read,
+            "aligner": aligner,
+            "learnt": "outputs+references"
+            + (f"+{alignment_digest('', self.extra, ())[:8]}" if self.extra else ""),
+            "stems": stemmer_name(corpus.target_language),
+            "annotator": annotator.name,
+        }
+        return metric_signature(self.name, **told)
+
+
+def _why_not(corpus: Corpus, annotated: Mapping[str, AnnotatedChains] | None) -> str:
+    """Why there is no number for such a corpus; empty if there is one."""
+    language = language_code(corpus.source_language)
+    if not all(one.sources or not any(one.outputs.values()) for one in corpus.documents):
+        return "LTCR is about words that the source repeats, and there is no source"
+    if language not in LANGUAGES:
+        known = " and ".join(map(language_name, LANGUAGES))
+        told = "a language that nobody named" if language == "und" else language_name(language)
+        return f"the tags of content words are known for {known}, and the source is in {told}"
+    if annotated is not None and not any(one.id in annotated for one in corpus.documents):
+        return "none of these documents has annotated chains"
+    return ""
+
+
+def _as_annotated(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[WordRendering]:
+    stems = tuple(token.lemma for token in tokenize_words([chain.translation], language)[0])
+    found = [find_stems(linked.segments[segment].target, stems) for segment, _ in chain.places]
+    return [WordRendering(places, stems) if places else WordRendering() for places in found]
+
+
+def _given(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[bool]:
+    """Of each occurrence, whether the rendering that people gave is in its sentence."""
+    if not chain.translation:
+        return [False] * len(chain.places)
+    return [bool(one.stems) for one in _as_annotated(linked, chain, language)]
+
+
+def _pairs(chain: LexicalChain, found: list[WordRendering], given: list[bool]) -> FloatArray:
+    row = np.zeros(_COLUMNS)
+    for one, other, distance in chain.pairs():
+        column = chain.category * len(CHAIN_DISTANCES) + distance
+        same = found[one].same(found[other])
+        row[column] += same
+        row[_KINDS + column] += 1
+        row[-1] += not same and given[one] and given[other]
+    return row
+
+
+def _share(columns: range) -> Fold:
+    agreeing, pairs = list(columns), [_KINDS + column for column in columns]
+    return lambda sums: 100 * ratio(sums[..., agreeing].sum(axis=-1), sums[..., pairs].sum(axis=-1))
+
+
+def _parts(*, with_error: bool) -> dict[str, Fold]:
+    apart = len(CHAIN_DISTANCES)
+    parts = {
+        name: _share(range(kind * apart, (kind + 1) * apart)) for kind, name in enumerate(CHAIN_CATEGORIES)
+    }
+    parts |= {
+        f"distance {name}": _share(range(far, _KINDS, apart)) for far, name in enumerate(CHAIN_DISTANCES)
+    }
+    if with_error:
+        parts["aligner's error"] = lambda sums: 100 * ratio(sums[..., -1], sums[..., _KINDS:-1].sum(axis=-1))
+    return parts

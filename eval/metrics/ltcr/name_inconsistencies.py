@@ -1,0 +1,57 @@
+"""The names that a system renders in several ways, the worst first: what a reader stumbles over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from eval.corpus.corpus import Corpus
+from eval.metrics.ltcr.inconsistency import Inconsistency
+from eval.metrics.metric import Metric, Unmeasured
+from eval.metrics.scoring import EvaluationResults
+from eval.metrics.zero_pronouns import corpus_for_metric
+
+_Listing: TypeAlias = Callable[[Corpus, str], Sequence[Inconsistency]]
+
+
+def inconsistent_names(
+    results: EvaluationResults, metric: Metric
+) -> Iterator[tuple[str, list[Inconsistency]]]:
+    """The worst of each system that has any; of nothing but a metric that lists inconsistent words."""
+    listing: _Listing | None = getattr(metric, "inconsistencies", None)
+    if listing is None:
+        return
+    corpus = corpus_for_metric(metric, results.corpus)
+    for system, counted in results.counted[metric.name].items():
+        if not isinstance(counted, Unmeasured) and (found := worst_names(listing(corpus, system))):
+            yield system, found
+
+
+def worst_names(listed: Sequence[Inconsistency], most: int = 10) -> list[Inconsistency]:
+    """The names that are rendered in several ways most often.
+
+    An occurrence without a rendering is no clash here: a pronoun may well stand for a name. A name that the annotator
+    cut in two, always one part after the other, is one.
+    """
+    names = [one for one in listed if one.is_name and one.clashes]
+    seconds = {id(other): one for one in names for other in names if _goes_on(one, other)}
+    firsts = {id(one): other for other in names if (one := seconds.get(id(other)))}
+    joined = [_joined(one, firsts.get(id(one))) for one in names if id(one) not in seconds]
+    return sorted(joined, key=lambda one: (-one.clashes, one.document, one.word))[:most]
+
+
+def _goes_on(one: Inconsistency, other: Inconsistency) -> bool:
+    """Whether the other word stands right after the one wherever either is."""
+    return one.document == other.document and [(shown.segment, shown.at[1]) for shown in one.occurrences] == [
+        (shown.segment, shown.at[0]) for shown in other.occurrences
+    ]
+
+
+def _joined(one: Inconsistency, other: Inconsistency | None) -> Inconsistency:
+    """Both as one word, with the renderings of the first, which are those of the whole."""
+    if other is None:
+        return one
+    pairs = zip(one.occurrences, other.occurrences, strict=True)
+    occurrences = tuple(replace(first, at=(first.at[0], second.at[1])) for first, second in pairs)
+    return replace(one, word=one.word + other.word, occurrences=occurrences)

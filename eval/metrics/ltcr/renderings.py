@@ -1,0 +1,98 @@
+"""What an output made of each occurrence of a word: the words that it is linked to.
+
+A rendering is the stems of these words in reading order, without function words and without the neighbours that the
+aligner took along: stems whose association with the word is less than half of the best one's. Nothing is put in that
+this occurrence is not linked to, though other occurrences be: what the aligner missed is its error, and is shown so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.linguistics.annotators.protocol import Token
+from eval.linguistics.word_alignment.protocol import WordLinks
+from eval.metrics.ltcr.chains import LexicalChain
+from eval.metrics.ltcr.words import is_content_word
+
+# A neighbour of the rendering proper has less than this share of its association with the word.
+MIN_ASSOCIATION = 0.5
+RENDERING_RECIPE = f"links/content-words/association-{MIN_ASSOCIATION:g}"
+"""For signatures: how links are made into renderings."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedSegment:
+    """A source sentence in words, its translation in words, and the links between them."""
+
+    source: Sequence[Token]
+    target: Sequence[Token]
+    links: WordLinks
+
+
+@dataclass(frozen=True, slots=True)
+class WordRendering:
+    """One occurrence: the places of its words in the translation, and their stems; none where nothing was found."""
+
+    places: tuple[int, ...] = ()
+    stems: tuple[str, ...] = ()
+
+    def same(self, other: WordRendering) -> bool:
+        """Whether all of it is the same; nothing is the same as nothing else, not even as nothing."""
+        return bool(self.stems) and self.stems == other.stems
+
+
+@dataclass(frozen=True, slots=True)
+class WordAssociation:
+    """How often a source word and a stem are linked, of all that they are linked to (Dice)."""
+
+    together: Mapping[tuple[str, str], int]
+    sources: Mapping[str, int]
+    targets: Mapping[str, int]
+
+    def __call__(self, word: str, stem: str) -> float:
+        """1: they are only ever linked to each other."""
+        both = self.together.get((word, stem), 0)
+        return 2 * both / (self.sources[word] + self.targets[stem]) if both else 0.0
+
+
+def count_associations(segments: Iterable[LinkedSegment]) -> WordAssociation:
+    """Counted over all links of a text."""
+    together: Counter[tuple[str, str]] = Counter()
+    sources: Counter[str] = Counter()
+    targets: Counter[str] = Counter()
+    for segment in segments:
+        for i, j in segment.links:
+            word, token = segment.source[i].lemma.lower(), segment.target[j]
+            if is_content_word(token):
+                together[word, token.lemma] += 1
+                sources[word] += 1
+                targets[token.lemma] += 1
+    return WordAssociation(together, sources, targets)
+
+
+def chain_renderings(
+    chain: LexicalChain, segments: Sequence[LinkedSegment], association: WordAssociation
+) -> list[WordRendering]:
+    """One for each place of a chain in the segments of its document."""
+    return [_linked(segments[segment], place, association) for segment, place in chain.places]
+
+
+def _linked(segment: LinkedSegment, place: int, association: WordAssociation) -> WordRendering:
+    word, target = segment.source[place].lemma.lower(), segment.target
+    places = sorted(j for i, j in segment.links if i == place and is_content_word(target[j]))
+    strengths = {j: association(word, target[j].lemma) for j in places}
+    least = MIN_ASSOCIATION * max(strengths.values(), default=0.0)
+    kept = tuple(j for j in places if strengths[j] >= least)
+    return WordRendering(kept, tuple(target[j].lemma for j in kept))
+
+
+def find_stems(target: Sequence[Token], stems: Sequence[str]) -> tuple[int, ...]:
+    """The places of a rendering that stands in a translation word by word; none if it does not."""
+    size = len(stems)
+    found = [token.lemma for token in target]
+    for start in range(len(found) - size + 1):
+        if size and found[start : start + size] == list(stems):
+            return tuple(range(start, start + size))
+    return ()

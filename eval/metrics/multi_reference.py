@@ -1,0 +1,139 @@
+"""PAR3's way with several human translations: each is held against the others, and so is the machine.
+
+With n references, s_HUM is the mean over i of METRIC(HUM_i, the others), and s_MT the mean over i of METRIC(MT, the
+same others): people and machine are measured against the same texts. A system wins a segment where its score is above
+that of the humans; ties count for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.metrics.metric import FloatArray, Metric, MetricCounts, Unmeasured
+
+HUMAN = "human"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceWins:
+    """In how many segments or documents a system is better than the humans, worse, and as good."""
+
+    better: int
+    worse: int
+    ties: int
+
+    @property
+    def share(self) -> float | None:
+        """Of those that are no ties; None where all are."""
+        decided = self.better + self.worse
+        return self.better / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOutScores:
+    """The aggregated scores of humans and systems, and who wins how often."""
+
+    human: float
+    systems: Mapping[str, float]
+    wins: Mapping[str, ReferenceWins]
+    units: int
+    """So many segments, or documents where the metric is about these."""
+    left_out: int
+    """So many had no score for somebody."""
+    signature: str
+
+
+def leave_one_out(corpus: Corpus, metric: Metric) -> LeaveOneOutScores | Unmeasured:
+    """The aggregated scores of every system by any metric, or why there are none."""
+    if HUMAN in corpus.systems:
+        raise InputError(
+            f"A system is called {HUMAN!r}, as the humans are: give it another name.", field="system"
+        )
+    most = max(len(document.references) for document in corpus.documents)
+    if most < 2:
+        return Unmeasured("it takes two references, one to be held against the other")
+    scored: dict[str, list[FloatArray]] = {name: [] for name in (HUMAN, *corpus.systems)}
+    signature = ""
+    for number in range(most):
+        without, places, size = _without(corpus, number)
+        if without is None:
+            continue
+        for name, found in scored.items():
+            counted = metric.count(without, name)
+            if isinstance(counted, Unmeasured):
+                return counted
+            found.append(_spread(counted, without, places, size))
+            signature = counted.signature
+    return _aggregated({name: _mean(np.stack(found)) for name, found in scored.items()}, metric, signature)
+
+
+def _aggregated(
+    means: Mapping[str, FloatArray], metric: Metric, signature: str
+) -> LeaveOneOutScores | Unmeasured:
+    known = ~np.isnan(np.stack(list(means.values()))).any(axis=0)
+    if not known.any():
+        return Unmeasured("no segment has a score for humans and systems", signature)
+    human = means[HUMAN][known]
+    sign = 1 if metric.higher_is_better else -1
+    wins = {}
+    for name, scores in means.items():
+        apart = sign * (scores[known] - human)
+        wins[name] = ReferenceWins(int((apart > 0).sum()), int((apart < 0).sum()), int((apart == 0).sum()))
+    systems = {name: float(scores[known].mean()) for name, scores in means.items() if name != HUMAN}
+    wins.pop(HUMAN)
+    recipe, _, version = signature.rpartition("|v:")
+    told = f"{recipe}|agg:leave-one-out|v:{version}"
+    return LeaveOneOutScores(float(human.mean()), systems, wins, int(known.sum()), int((~known).sum()), told)
+
+
+def _without(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int]:
+    """The corpus with one translator among the systems; the segments it has, and how many there are in all."""
+    documents, places, size = [], [], 0
+    for document in corpus.documents:
+        length = len(document)
+        if number < len(document.references):
+            kept = [
+                at for at in range(length)
+                if document.references[number][at] is not None and len(document.references_of(at)) > 1
+            ]  # fmt: skip
+            if kept:
+                documents.append(_taken(document, number, kept))
+                places += [size + at for at in kept]
+        size += length
+    return (replace(corpus, documents=tuple(documents)) if documents else None), places, size
+
+
+def _taken(document: Document, number: int, kept: list[int]) -> Document:
+    human = tuple(document.references[number][at] or "" for at in kept)
+    others = [texts for at, texts in enumerate(document.references) if at != number]
+    return replace(
+        document,
+        outputs={HUMAN: human}
+        | {name: tuple(texts[at] for at in kept) for name, texts in document.outputs.items()},
+        references=tuple(tuple(texts[at] for at in kept) for texts in others),
+        sources=tuple(document.sources[at] for at in kept) if document.sources else (),
+    )
+
+
+def _spread(counted: MetricCounts, corpus: Corpus, places: list[int], size: int) -> FloatArray:
+    """The scores at their places in the whole corpus: of segments, or at its first segment that of a document."""
+    scores = np.full(size, np.nan)
+    if counted.unit == "segment" and len(counted.rows) == len(places):
+        scores[places] = counted.each()
+        return scores
+    starts = np.cumsum([0, *(len(document.outputs[HUMAN]) for document in corpus.documents)])
+    found = counted.by_document()
+    scores[[places[start] for start in starts[: len(found)]]] = found
+    return scores
+
+
+def _mean(scores: FloatArray) -> FloatArray:
+    """Over the references, of those there are."""
+    known = ~np.isnan(scores)
+    total = np.where(known, scores, 0.0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

@@ -1,0 +1,241 @@
+"""Every metric on every system, with intervals and tests: what a table, a report and a file are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus
+from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured, metric_signature
+from eval.metrics.zero_pronouns import corpus_for_metric
+from eval.statistics.multiple_comparisons import SystemSignificance, compare_with_baseline
+from eval.statistics.paired_tests import (
+    MIN_RESAMPLING_UNITS,
+    ConfidenceInterval,
+    PairedComparison,
+    SignificanceMethod,
+    bootstrap_interval,
+)
+from eval.statistics.rank_tests import WilcoxonResult
+from eval.statistics.resampling import ResamplingUnit
+
+DEFAULT_SAMPLES = 1000
+MIN_UNITS = MIN_RESAMPLING_UNITS
+"""With fewer documents than this, segments are drawn, if nobody says what."""
+
+SIGNIFICANCE_TESTS: Mapping[SignificanceMethod, str] = {
+    "bootstrap": "paired bootstrap",
+    "randomisation": "approximate randomisation",
+}
+"""The tests as a sentence calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResamplingOptions:
+    """How intervals and p-values are got; without a baseline there are no p-values."""
+
+    by: ResamplingUnit
+    baseline: str = ""
+    samples: int = DEFAULT_SAMPLES
+    seed: int = 1
+    test: SignificanceMethod = "bootstrap"
+
+    @property
+    def signature(self) -> str:
+        """Whatever changes an interval or a p-value."""
+        how = {"by": self.by, "samples": self.samples, "seed": self.seed}
+        if not self.baseline:
+            return metric_signature("bootstrap", **how)
+        return metric_signature(f"paired-{self.test}", baseline=self.baseline, **how, correction="holm")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResults:
+    """What was counted, by metric and system, and how the systems stand."""
+
+    corpus: Corpus
+    metrics: tuple[Metric, ...]
+    counted: Mapping[str, Mapping[str, MetricCounts | Unmeasured]]
+    standings: Mapping[str, Mapping[str, SystemSignificance]]
+    resampling: ResamplingOptions
+
+    def score(self, metric: str, system: str) -> Score | Unmeasured:
+        """The score of a system by a metric, or why there is none."""
+        found = self.counted[metric][system]
+        return found if isinstance(found, Unmeasured) else found.scored()
+
+    def signatures(self) -> dict[str, str]:
+        """By metric, of those that measured anything."""
+        told = {}
+        for metric, systems in self.counted.items():
+            if signature := next((one.signature for one in systems.values() if one.signature), ""):
+                told[metric] = signature
+        return told
+
+    def by_document(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """Scores by metric, document and system; None where there is nothing to measure."""
+        return {
+            metric: {
+                document.id: {
+                    system: values[place] if place < len(values) else None
+                    for system, values in _documents(systems).items()
+                }
+                for place, document in enumerate(self.corpus.documents)
+            }
+            for metric, systems in self.counted.items()
+        }
+
+    def segments(self) -> Iterator[dict[str, Any]]:
+        """A row for each segment and system, with its text and its scores by the metrics that are of segments."""
+        scores = {
+            (metric, system): segment_scores(self.corpus, system, found)
+            for metric, systems in self.counted.items()
+            for system, found in systems.items()
+            if isinstance(found, MetricCounts)
+        }
+        for number, document in enumerate(self.corpus.documents):
+            for system in self.corpus.systems:
+                for place, output in enumerate(document.outputs[system]):
+                    told = {
+                        metric: scores[metric, system].get((number, place))
+                        for metric in self.counted
+                        if scores.get((metric, system))
+                    }
+                    yield {
+                        "document": document.id,
+                        "segment": place + 1,
+                        "system": system,
+                        "output": output,
+                        "references": list(document.references_of(place)),
+                        "scores": told,
+                    }
+
+    def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
+        """For JSON."""
+        corpus = self.corpus
+        told: dict[str, Any] = {
+            "corpus": {
+                "name": corpus.name,
+                "documents": len(corpus.documents),
+                "segments": len(corpus),
+                "source_language": corpus.source_language,
+                "target_language": corpus.target_language,
+            },
+            "resampling": {
+                "by": self.resampling.by,
+                "baseline": self.resampling.baseline or None,
+                "samples": self.resampling.samples,
+                "seed": self.resampling.seed,
+                "test": self.resampling.test if self.resampling.baseline else None,
+                "signature": self.resampling.signature,
+            },
+            "signatures": self.signatures(),
+            "scores": [self._told(metric, system) for metric in self.metrics for system in corpus.systems],
+        }
+        return told | ({"by_document": self.by_document()} if documents else {})
+
+    def _told(self, metric: Metric, system: str) -> dict[str, Any]:
+        score = self.score(metric.name, system)
+        told: dict[str, Any] = {"metric": metric.name, "system": system, "better": _direction(metric)}
+        if isinstance(score, Unmeasured):
+            return told | {"score": None, "not_applicable": score.why}
+        told |= {"score": score.value, "parts": dict(score.parts)}
+        standing = self.standings[metric.name].get(system)
+        if standing and isinstance(standing.interval, ConfidenceInterval):
+            told["interval"] = [standing.interval.low, standing.interval.high]
+        elif standing and isinstance(standing.interval, Unmeasured):
+            told["no_interval"] = standing.interval.why
+        if standing and isinstance(standing.comparison, PairedComparison):
+            told["difference"] = standing.comparison.difference
+            told["p_value"] = standing.comparison.p_value
+            told["p_value_corrected"] = standing.corrected
+        elif standing and isinstance(standing.comparison, Unmeasured):
+            told["no_test"] = standing.comparison.why
+        if standing and isinstance(standing.ranks, WilcoxonResult):
+            told["wilcoxon"] = asdict(standing.ranks) | {"p_value_corrected": standing.ranks_corrected}
+        elif standing and isinstance(standing.ranks, Unmeasured):
+            told["no_wilcoxon"] = standing.ranks.why
+        return told
+
+
+def _direction(metric: Metric) -> str:
+    return "higher" if metric.higher_is_better else "lower"
+
+
+def measure_systems(
+    corpus: Corpus,
+    metrics: Sequence[Metric],
+    *,
+    resampling: ResamplingOptions | None = None,
+    told: Callable[[str, str], None] = lambda metric, system: None,
+) -> EvaluationResults:
+    """Count every system by every metric; `told` hears of each before it begins."""
+    names = [metric.name for metric in metrics]
+    if len(set(names)) < len(names):
+        raise InputError("A metric is asked for twice.", field="metric")
+    resampling = resampling or ResamplingOptions(
+        "document" if len(corpus.documents) >= MIN_UNITS else "segment"
+    )
+    if resampling.baseline and resampling.baseline not in corpus.systems:
+        raise InputError(
+            f"There is no system called {resampling.baseline!r} to compare with: {', '.join(corpus.systems)}.",
+            field="baseline",
+        )
+    counted: dict[str, dict[str, MetricCounts | Unmeasured]] = {}
+    for metric in metrics:
+        seen = corpus_for_metric(metric, corpus)
+        counted[metric.name] = {}
+        for system in corpus.systems:
+            told(metric.name, system)
+            counted[metric.name][system] = metric.count(seen, system)
+    standing = {metric.name: _standings(metric, counted[metric.name], resampling) for metric in metrics}
+    return EvaluationResults(corpus, tuple(metrics), counted, standing, resampling)
+
+
+def _standings(
+    metric: Metric, systems: Mapping[str, MetricCounts | Unmeasured], how: ResamplingOptions
+) -> dict[str, SystemSignificance]:
+    known = {name: one for name, one in systems.items() if isinstance(one, MetricCounts)}
+    if how.baseline in known:
+        return compare_with_baseline(
+            known,
+            baseline=how.baseline,
+            higher_is_better=metric.higher_is_better,
+            by=how.by,
+            samples=how.samples,
+            seed=how.seed,
+            method=how.test,
+        )
+    return {
+        name: SystemSignificance(bootstrap_interval(one, by=how.by, samples=how.samples, seed=how.seed))
+        for name, one in known.items()
+    }
+
+
+def _documents(systems: Mapping[str, MetricCounts | Unmeasured]) -> dict[str, list[float | None]]:
+    found: dict[str, list[float | None]] = {}
+    for name, one in systems.items():
+        values = one.by_document() if isinstance(one, MetricCounts) else np.zeros(0)
+        found[name] = [None if np.isnan(value) else float(value) for value in values]
+    return found
+
+
+def segment_scores(corpus: Corpus, system: str, counted: MetricCounts) -> dict[tuple[int, int], float | None]:
+    """Scores by document and segment; none at all where the rows are not those of segments."""
+    if counted.unit != "segment":
+        return {}
+    every = [
+        (number, place)
+        for number, document in enumerate(corpus.documents)
+        for place in range(len(document.outputs[system]))
+    ]
+    if len(every) != len(counted.rows):
+        every = [at for at in every if corpus.documents[at[0]].references_of(at[1])]
+    if len(every) != len(counted.rows):
+        return {}
+    values = (None if np.isnan(value) else float(value) for value in counted.each())
+    return dict(zip(every, values, strict=True))

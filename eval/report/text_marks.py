@@ -1,0 +1,57 @@
+"""A text cut at the words that a metric marked, so that the pieces joined give it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ape.edits.diff import find_edits
+from eval.corpus.corpus import Corpus
+from eval.metrics.metric import Mark, Metric
+
+SegmentMarks = Mapping[tuple[str, int, str], Sequence[Mark]]
+"""By document, segment and side."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPiece:
+    """A stretch of a text, and why it is marked if it is."""
+
+    text: str
+    kind: str = ""
+    note: str = ""
+
+
+def split_at_marks(text: str, marks: Iterable[Mark]) -> Iterator[ReportPiece]:
+    """The text cut at its marks. One that is empty, beyond the text or overlaps the one before marks nothing."""
+    done = 0
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+        if not done <= mark.start < mark.end <= len(text):
+            continue
+        if done < mark.start:
+            yield ReportPiece(text[done : mark.start])
+        yield ReportPiece(text[mark.start : mark.end], mark.kind, mark.note)
+        done = mark.end
+    if done < len(text):
+        yield ReportPiece(text[done:])
+
+
+def metric_marks(metric: Metric, corpus: Corpus, system: str) -> SegmentMarks | None:
+    """What a metric marks, or None of one that marks nothing."""
+    marking = getattr(metric, "marks", None)
+    if marking is None:
+        return None
+    found: dict[tuple[str, int, str], list[Mark]] = {}
+    for mark in marking(corpus, system):
+        found.setdefault((mark.document, mark.segment, mark.side), []).append(mark)
+    return found
+
+
+def difference_marks(output: str, reference: str, language: str) -> tuple[list[Mark], list[Mark]]:
+    """Marks of the output and of the reference where their words differ, for metrics that mark none themselves."""
+    ours, theirs = [], []
+    for edit in find_edits(output, reference, language=language):
+        note = f"{edit.before or '∅'} → {edit.after or '∅'}"
+        ours.append(Mark("", 0, "output", *edit.mt_span, "differs", note))
+        theirs.append(Mark("", 0, "reference", *edit.span, "differs", note))
+    return ours, theirs

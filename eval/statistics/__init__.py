@@ -1,0 +1,1 @@
+"""Statistics: significance tests, intervals, agreement and power."""

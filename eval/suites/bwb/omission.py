@@ -1,0 +1,47 @@
+"""Scores as a function of how many pronouns the source leaves out: documents in bins of that share (Figure 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from eval.linguistics.bwb.markup import BwbMarkup
+from eval.metrics.metric import FloatArray, MetricCounts
+from eval.suites.bwb.statistics import pronoun_statistics
+
+BIN_EDGES = tuple(float(edge) for edge in np.round(np.linspace(0, 1, 11), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class OmissionBin:
+    """The documents whose share is at least `low` and under `high` (the last bin has 1 too), scored as one."""
+
+    low: float
+    high: float
+    documents: int
+    value: float | None
+    """None where there is nothing to be measured in them."""
+
+
+def omitted_shares(documents: Mapping[str, BwbMarkup], ids: Sequence[str]) -> FloatArray:
+    """Of each document of a corpus, by its id, the share of pronouns left out; NaN of one without pronouns."""
+    shares = (pronoun_statistics([documents[one]]).share_omitted if one in documents else None for one in ids)
+    return np.asarray([np.nan if share is None else share for share in shares], dtype=float)
+
+
+def score_by_omission(
+    counted: MetricCounts, shares: FloatArray, edges: Sequence[float] = BIN_EDGES
+) -> list[OmissionBin]:
+    """The score in each bin that has documents, folded from their rows together; `shares` is by document."""
+    return list(_bins(counted, np.asarray(shares, dtype=float), edges))
+
+
+def _bins(counted: MetricCounts, shares: FloatArray, edges: Sequence[float]) -> Iterator[OmissionBin]:
+    for low, high in pairwise(edges):
+        inside = (shares >= low) & ((shares < high) | (high == edges[-1]) & (shares <= high))
+        if inside.any():
+            value = float(counted.fold(counted.rows[inside[counted.documents]].sum(axis=0)))
+            yield OmissionBin(low, high, int(inside.sum()), None if np.isnan(value) else value)

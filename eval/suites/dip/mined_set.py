@@ -1,0 +1,142 @@
+"""A mined set: passages that systems were seen to fail at, kept as JSON lines with a manifest in the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ape.errors import InputError
+
+MinedPhenomenon: TypeAlias = Literal["consistency", "connectives", "pronouns"]
+MINED_PHENOMENA: tuple[MinedPhenomenon, ...] = ("consistency", "connectives", "pronouns")
+MANIFEST_KIND = "dip-mined"
+
+
+@dataclass(frozen=True, slots=True)
+class MinedItem:
+    """A passage to be translated, and the one thing in its reference that the translation is asked for."""
+
+    id: str
+    phenomenon: MinedPhenomenon
+    document: str
+    segment: int
+    """Its first segment in the document that it was found in."""
+    sources: tuple[str, ...]
+    references: tuple[str, ...]
+    source_context: tuple[str, ...]
+    reference_context: tuple[str, ...]
+    word: str
+    """The lemma that comes again, the connective, the pronoun."""
+    start: int = 0
+    """Of a connective or pronoun: its first character in the reference."""
+    times: int = 1
+    """How often the reference has the word."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """The systems that it was mined from, and what they wrote instead; nothing where they wrote nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinedSet:
+    """The items in the order of the corpus, and how they were found."""
+
+    items: tuple[MinedItem, ...]
+    manifest: Mapping[str, Any]
+
+    def of(self, phenomenon: MinedPhenomenon) -> tuple[MinedItem, ...]:
+        """Those that test one phenomenon."""
+        return tuple(item for item in self.items if item.phenomenon == phenomenon)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that the items say."""
+        return _hash(_lines(self.items))
+
+
+class _Line(BaseModel):
+    """An item as it is kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    id: str = Field(min_length=1)
+    phenomenon: MinedPhenomenon
+    document: str
+    segment: int = Field(ge=0)
+    sources: tuple[str, ...] = Field(min_length=1)
+    references: tuple[str, ...] = Field(min_length=1)
+    source_context: tuple[str, ...]
+    reference_context: tuple[str, ...]
+    word: str = Field(min_length=1)
+    start: int = Field(ge=0)
+    times: int = Field(ge=1)
+    failed: dict[str, str]
+
+
+def write_mined_set(path: Path, mined: MinedSet) -> None:
+    """The manifest, with a hash of the items, and the items: the same set always gives the same bytes."""
+    lines = _lines(mined.items)
+    manifest = {**mined.manifest, "kind": MANIFEST_KIND, "items": len(lines), "items_sha256": _hash(lines)}
+    first = json.dumps(manifest, ensure_ascii=False, sort_keys=True)
+    path.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
+
+
+def read_mined_set(path: Path) -> MinedSet:
+    """A set as it was written; one that was changed since is refused."""
+    try:
+        first, *lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The mined set {path} can't be read: {error}.") from error
+    lines = [line for line in lines if line]
+    manifest = _manifest(path, first)
+    items = tuple(_item(path, number, line) for number, line in enumerate(lines, 2))
+    if manifest["items"] != len(lines) or manifest["items_sha256"] != _hash(lines):
+        raise InputError(
+            f"{path} is not as it was written: its items are not those that its manifest names. Mine it again, or get "
+            "it again from where it came from."
+        )
+    known: dict[str, int] = {}
+    for number, item in enumerate(items, 2):
+        if item.id in known:
+            raise InputError(f"Lines {known[item.id]} and {number} of {path} have the same id, {item.id!r}.")
+        known[item.id] = number
+    return MinedSet(items, manifest)
+
+
+def _manifest(path: Path, line: str) -> dict[str, Any]:
+    try:
+        manifest = json.loads(line)
+    except ValueError:
+        manifest = None
+    if not (
+        isinstance(manifest, dict) and manifest.get("kind") == MANIFEST_KIND and "items_sha256" in manifest
+    ):
+        raise InputError(
+            f"Line 1 of {path} is no manifest of a mined set. `ape eval mine` writes such files."
+        )
+    return manifest
+
+
+def _item(path: Path, number: int, line: str) -> MinedItem:
+    try:
+        kept = _Line.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the line"
+        raise InputError(
+            f"Line {number} of {path} is no item of a mined set: {place}: {first['msg']}."
+        ) from error
+    if len(kept.sources) != len(kept.references):
+        raise InputError(f"Line {number} of {path} has not as many references as sources.")
+    return MinedItem(**dict(kept))
+
+
+def _lines(items: Sequence[MinedItem]) -> list[str]:
+    return [json.dumps(asdict(item), ensure_ascii=False, sort_keys=True) for item in items]
+
+
+def _hash(lines: Sequence[str]) -> str:
+    return sha256("\n".join(lines).encode()).hexdigest()

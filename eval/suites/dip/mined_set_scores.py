@@ -1,0 +1,137 @@
+"""A system on a mined set: of every item, what became of the one thing that it tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus
+from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.metrics.dip.connectives import find_connective_candidates, find_connectives, match_connectives
+from eval.metrics.dip.consistency import CONSISTENCY_VERDICTS, ConsistencyChain, judge_chain
+from eval.metrics.dip.pronouns import PRONOUN_OUTCOMES, compare_pronouns
+from eval.metrics.metric import FloatArray, Fold, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
+
+
+def score_mined_set(
+    mined: MinedSet, outputs: Mapping[str, Sequence[str]], *, annotator: Annotator | None = None
+) -> dict[MinedPhenomenon, MetricCounts | Unmeasured]:
+    """A system on a mined set: of each phenomenon, a row for each item, and the paper's numbers folded from them.
+
+    `outputs` has by the id of each item a text for each of its source segments. Only what an item tests is looked at.
+    """
+    if annotator is None:
+        from eval.linguistics.annotators import annotator_for
+
+        annotator = annotator_for(str(mined.manifest.get("target_language", "en")))
+    known = _annotated(mined, outputs, annotator)
+    documents = {
+        name: place for place, name in enumerate(dict.fromkeys(item.document for item in mined.items))
+    }
+    scored: dict[MinedPhenomenon, MetricCounts | Unmeasured] = {}
+    for phenomenon in MINED_PHENOMENA:
+        items = mined.of(phenomenon)
+        told = metric_signature(
+            f"dip-mined-{phenomenon}", set=mined.fingerprint[:8], annotator=annotator.name
+        )
+        if not items:
+            scored[phenomenon] = Unmeasured(f"the set has no item of {phenomenon}", told)
+            continue
+        rows = np.array([_row(item, outputs[item.id], known) for item in items], dtype=np.float64)
+        fold, parts = _FOLDS[phenomenon]
+        index = np.array([documents[item.document] for item in items], dtype=np.intp)
+        scored[phenomenon] = MetricCounts(rows, index, fold, told, parts=parts)
+    return scored
+
+
+def mined_set_outputs(mined: MinedSet, corpus: Corpus, system: str) -> dict[str, tuple[str, ...]]:
+    """What a system of a corpus with the same documents wrote for each item."""
+    by_id = {one.id: one.outputs[system] for one in corpus.documents if system in one.outputs}
+    outputs = {}
+    for item in mined.items:
+        texts = by_id.get(item.document, ())[item.segment : item.segment + len(item.sources)]
+        if len(texts) != len(item.sources):
+            raise InputError(f"System {system!r} has no segments for item {item.id!r} of the mined set.")
+        outputs[item.id] = texts
+    return outputs
+
+
+def _annotated(
+    mined: MinedSet, outputs: Mapping[str, Sequence[str]], annotator: Annotator
+) -> dict[str, Annotation]:
+    """Every text that is needed, at once."""
+    texts: dict[str, None] = {}
+    for item in mined.items:
+        given = outputs.get(item.id)
+        if given is None:
+            raise InputError(f"There is no output for item {item.id!r} of the mined set.")
+        if len(given) != len(item.sources):
+            raise InputError(
+                f"Item {item.id!r} of the mined set has {len(item.sources)} source segments, and its output has "
+                f"{len(given)}."
+            )
+        texts.update(dict.fromkeys((*item.references, *given)))
+    return dict(zip(texts, annotator.annotate(list(texts)), strict=True))
+
+
+def _row(item: MinedItem, texts: Sequence[str], known: Mapping[str, Annotation]) -> list[float]:
+    """What became of the item's word: one for its fate, and zeros."""
+    references, outputs = ([known[text] for text in side] for side in (item.references, texts))
+    if item.phenomenon == "consistency":
+        verdict = judge_chain(_chain(item, references), outputs)
+        return [float(verdict == one) for one in CONSISTENCY_VERDICTS]
+    if item.phenomenon == "connectives":
+        return _connective_row(item, references[0], outputs[0])
+    fates = [one.fate for one in compare_pronouns(references[0], outputs[0]) if one.asked.start == item.start]
+    return [float(fate == one) for one in PRONOUN_OUTCOMES for fate in fates or _unknown(item)]
+
+
+def _chain(item: MinedItem, references: Sequence[Annotation]) -> ConsistencyChain:
+    """As it was found, with the forms that the reference writes."""
+    tokens = (token for one in references for token in one.tokens)
+    forms = {token.text.lower() for token in tokens if token.lemma.lower() == item.word}
+    return ConsistencyChain(item.word, 0, item.times, frozenset(forms))
+
+
+def _connective_row(item: MinedItem, reference: Annotation, output: Annotation) -> list[float]:
+    asked = {use.start: use for use in find_connectives(reference)}
+    # Another annotator may see no discourse use there; what is tested is what was found.
+    asked |= {use.start: use for use in find_connective_candidates(reference) if use.start == item.start}
+    if item.start not in asked:
+        _unknown(item)
+    in_order = [asked[start] for start in sorted(asked)]
+    answer = next(
+        one
+        for one in match_connectives(in_order, find_connective_candidates(output))
+        if one.asked.start == item.start
+    )
+    return [1.0, float(answer.same), float(answer.given is not None)]
+
+
+def _unknown(item: MinedItem) -> list[str]:
+    raise InputError(
+        f"Item {item.id!r} asks for {item.word!r} at character {item.start} of its reference, and there is none."
+    )
+
+
+def _per_cent(above: Sequence[int], below: Sequence[int]) -> Fold:
+    def fold(sums: FloatArray) -> FloatArray:
+        return 100 * ratio(sums[..., list(above)].sum(-1), sums[..., list(below)].sum(-1))
+
+    return fold
+
+
+_FOLDS: Mapping[MinedPhenomenon, tuple[Fold, Mapping[str, Fold]]] = {
+    "consistency": (
+        _per_cent([0], [0, 1]),
+        {"con": _per_cent([0], [0, 1]), "full": _per_cent([0], [0, 1, 2])},
+    ),
+    "connectives": (_per_cent([1], [0]), {"acc": _per_cent([1], [0]), "any": _per_cent([2], [0])}),
+    "pronouns": (
+        _per_cent([0, 1], [0, 1, 2, 3]),
+        {"mismatch": _per_cent([2], [0, 1, 2, 3]), "lost": _per_cent([3], [0, 1, 2, 3])},
+    ),
+}

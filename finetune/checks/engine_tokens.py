@@ -1,0 +1,110 @@
+"""Before training: whether the engine that will serve reads the very tokens that are trained on.
+
+transformers makes a tokenizer of its own out of a GGUF file, and not all that llama.cpp goes by finds its way into it.
+So llama.cpp is asked itself, over the file that it will serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from ape.engines.embedded import embedded_engine
+from finetune.checks.example_faults import ExampleFault
+from finetune.checks.token_marks import printable_token
+from finetune.data.example import Example
+from finetune.training.encoding import encode_example
+from prompts import completion_sep, render_sep
+
+# Examples in one request: each by itself took six times as long.
+_BATCH = 64
+# llama.cpp passes numbers on as they are, and this one is no token.
+_DELIMITER_TOKEN = -1
+# Nothing is generated, so there need be no room for it.
+_WINDOW = 256
+
+
+class TokenReader(Protocol):
+    """Who has a tokenizer of its own."""
+
+    async def tokens(self, *parts: str | int, as_prompt: bool = False) -> list[int]:
+        """Those of the texts, each by itself; with what the engine puts around a prompt."""
+        ...
+
+
+async def find_engine_faults(
+    gguf: Path,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[ExampleFault]:
+    """A fault for each example of which the embedded engine, on that file, reads other tokens than training does."""
+    async with embedded_engine(gguf, name="base", slots=1, window=_WINDOW) as engine:
+        return await find_token_faults(engine, tokenizer, examples, progress=progress)
+
+
+async def find_token_faults(
+    reader: TokenReader,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[ExampleFault]:
+    """The same for any that reads."""
+    front, back = await _special_tokens(reader)
+    found = []
+    for start in range(0, len(examples), _BATCH):
+        part = examples[start : start + _BATCH]
+        texts = [text for example in part for text in _texts(example)]
+        read = await _each(reader, texts)
+        for example, asked, answered in zip(part, read[::2], read[1::2], strict=True):
+            served = (*front, *asked, *back, *answered)
+            if fault := _fault(tokenizer, example, served):
+                found.append(fault)
+        progress(len(part))
+    return found
+
+
+def _texts(example: Example) -> tuple[str, str]:
+    return render_sep(example.question).text, completion_sep(example.question, example.human)
+
+
+async def _special_tokens(reader: TokenReader) -> tuple[list[int], list[int]]:
+    """What it puts before and after any prompt."""
+    bare, whole = await reader.tokens("a"), await reader.tokens("a", as_prompt=True)
+    before = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
+    return whole[:before], whole[before + len(bare) :]
+
+
+async def _each(reader: TokenReader, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, in one request."""
+    parts: list[str | int] = [part for text in texts for part in (text, _DELIMITER_TOKEN)]
+    found: list[list[int]] = [[]]
+    for token in await reader.tokens(*parts):
+        if token == _DELIMITER_TOKEN:
+            found.append([])
+        else:
+            found[-1].append(token)
+    return found[:-1]
+
+
+def _fault(tokenizer: Any, example: Example, served: tuple[int, ...]) -> ExampleFault | None:
+    encoded = encode_example(tokenizer, example)
+    trained = encoded.tokens[:-1]
+    if trained == served:
+        return None
+    pairs = enumerate(zip(trained, served, strict=False))
+    place = next((at for at, (one, other) in pairs if one != other), min(len(trained), len(served)))
+    where = "prompt" if place < encoded.prompt else "answer"
+    here, there = _named(tokenizer, trained, place), _named(tokenizer, served, place)
+    return ExampleFault(
+        "engine", example.id, f"at token {place}, in its {where}: {here} trained, {there} served"
+    )
+
+
+def _named(tokenizer: Any, tokens: Sequence[int], place: int) -> str:
+    return (
+        f"{printable_token(tokenizer, tokens[place])!r} ({tokens[place]})" if place < len(tokens) else "none"
+    )

@@ -1,0 +1,134 @@
+"""What keeps an example from being trained on: each fault is a sentence about one row of a batch.
+
+They are what people who fine-tune complain of most: a model that never stops was not taught its end token, or was
+taught one in the middle of a text; one that is worse when served than in training was taught on other tokens than a
+server makes of the same prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from finetune.data.example import Example
+from finetune.training.encoding import IGNORED, EncodedExample
+from prompts import completion_sep, render_sep
+from prompts.sep import SEPARATOR
+
+_FENCE = SEPARATOR.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFault:
+    """Something wrong with an example. `kind` is one of KINDS."""
+
+    kind: str
+    example: str
+    detail: str = ""
+
+
+# In the order in which they are told, each with what to do about it.
+FAULT_KINDS: Mapping[str, str] = {
+    "empty": "source, MT or human text is blank. Leave it out of the data.",
+    "too_long": "longer than the training or the base takes. Build with a lower --max-tokens, or raise max_tokens.",
+    "cut": "not all of its tokens are in the batch.",
+    "prompt": "its prompt is not what a server would make of it. Another tokenizer, or its add_eos_token set to false.",
+    "engine": "the embedded engine reads other tokens than would be trained on. Give the model's own directory or hub "
+    "id with --base, or a GGUF file of that very model with --gguf.",
+    "separator": "a token holds both the fence of the separator and text around it. Take another base.",
+    "unknown": "the tokenizer has no token for some of its text. Leave it out, or take another base.",
+    "end_inside": "the end token stands inside of its text, which would teach to stop there. Take it out of the data.",
+    "end_not_learned": "its end token is not learned: the model would never stop.",
+    "answer_not_learned": "a token of its answer is not learned, or as another token.",
+    "unattended": "a token of its text is not attended to.",
+    "padding_learned": "its padding is learned.",
+    "padding_attended": "its padding is attended to.",
+}
+
+
+def find_text_faults(
+    tokenizer: Any, example: Example, encoded: EncodedExample, *, most: int
+) -> Iterator[ExampleFault]:
+    """What is wrong with its tokens before they are put into a batch; `most` is how many there may be."""
+    answer = completion_sep(example.question, example.human)
+    if not (example.source.strip() and example.mt.strip() and answer):
+        yield ExampleFault("empty", example.id)
+    if len(encoded) > most:
+        yield ExampleFault("too_long", example.id, f"{len(encoded):,} tokens of at most {most:,}")
+    prompt = render_sep(example.question).text
+    served = tokenizer(prompt, return_offsets_mapping=True, return_special_tokens_mask=True)
+    if tuple(served.input_ids) != encoded.tokens[: encoded.prompt]:
+        yield ExampleFault("prompt", example.id, _first_difference(served.input_ids, encoded))
+    if merged := _merged_separator_token(prompt, served.offset_mapping):
+        yield ExampleFault("separator", example.id, repr(merged))
+    # Some tokenizers begin with their end token; that one is no part of the text.
+    begun = next((at for at, special in enumerate(served.special_tokens_mask) if not special), 0)
+    within = encoded.tokens[begun:-1]
+    if tokenizer.unk_token_id in within:
+        yield ExampleFault("unknown", example.id, f"at token {begun + within.index(tokenizer.unk_token_id)}")
+    if tokenizer.eos_token_id in within:
+        yield ExampleFault(
+            "end_inside", example.id, f"at token {begun + within.index(tokenizer.eos_token_id)}"
+        )
+    answered = tokenizer(answer, add_special_tokens=False).input_ids
+    if encoded.tokens[encoded.prompt :] != (*answered, tokenizer.eos_token_id):
+        yield ExampleFault("cut", example.id)
+
+
+def find_row_faults(
+    row: Mapping[str, list[Any]], example: str, encoded: EncodedExample
+) -> Iterator[ExampleFault]:
+    """What is wrong with its row in a batch: `row` has the batch's tensors, each as a list."""
+    tokens, labels, weights = row["input_ids"], row["labels"], row["loss_weights"]
+    attention, length = row["attention_mask"], len(encoded)
+    if tuple(tokens[:length]) != encoded.tokens:
+        yield ExampleFault("cut", example)
+        return
+    learned = [
+        label == token and weight > 0 for token, label, weight in zip(tokens, labels, weights, strict=True)
+    ]
+    if not learned[length - 1]:
+        yield ExampleFault("end_not_learned", example)
+    if not all(learned[encoded.prompt : length - 1]):
+        place = learned.index(False, encoded.prompt)
+        yield ExampleFault("answer_not_learned", example, f"at token {place}")
+    if not all(attention[:length]):
+        yield ExampleFault("unattended", example)
+    if any(
+        label != IGNORED and weight for label, weight in zip(labels[length:], weights[length:], strict=True)
+    ):
+        yield ExampleFault("padding_learned", example)
+    if any(attention[length:]):
+        yield ExampleFault("padding_attended", example)
+
+
+def find_filler_faults(row: Mapping[str, list[Any]]) -> Iterator[ExampleFault]:
+    """Of the row that fills up a batch, from which nothing may be learned."""
+    if any(
+        label != IGNORED and weight for label, weight in zip(row["labels"], row["loss_weights"], strict=True)
+    ):
+        yield ExampleFault("padding_learned", "the blank that fills the last batch")
+
+
+def _first_difference(served: list[int], encoded: EncodedExample) -> str:
+    asked = encoded.tokens[: encoded.prompt]
+    pairs = enumerate(zip(served, asked, strict=False))
+    place = next((at for at, (one, other) in pairs if one != other), min(len(served), len(asked)))
+    return f"{len(served)} tokens served, {len(asked)} trained, parting at token {place}"
+
+
+def _merged_separator_token(prompt: str, offsets: list[tuple[int, int]]) -> str:
+    """The text of a token that holds a part of a fence and something that is not of the separator.
+
+    Line breaks may go with what stands before them: many tokenizers have a token for a full stop and its line break,
+    and a server reads the same.
+    """
+    place = prompt.find(_FENCE)
+    while place >= 0:
+        first, last = place, place + len(_FENCE)
+        for start, end in offsets:
+            if start < last and end > first and prompt[start:end].strip().strip("#"):
+                return prompt[start:end]
+        place = prompt.find(_FENCE, last)
+    return ""

@@ -1,0 +1,189 @@
+"""After training: whether an adapter stops, and whether engines serve it as transformers and peft run it.
+
+All are asked the same prompts of dev, greedily. The texts are compared as the engine gave them, before anything is
+read out of them; where one parts, the place and the reason are looked for (`differences`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from ape.engines import Engine, Sampling
+from ape.passage.events import ignore_event
+from finetune.checks.divergence import BROKEN, NEAR_TIE, TokenDivergence, first_divergence
+from finetune.data.example import Example
+from finetune.training.dev_evaluation import GreedyAnswer, generate_greedy, max_answer_tokens
+from finetune.training.encoding import prompt_tokens
+from prompts import render_sep
+
+# Characters that a token may stand for, at the very most: an engine ends a draft that is longer.
+_MAX_CHARACTERS_PER_TOKEN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceAnswer:
+    """A prompt of dev and what transformers with peft made of it. `answer.text` is as a server would give it.
+
+    `tokens` are those of the answer, with the end token where it came to one, and `asked` those of the prompt.
+    """
+
+    example: Example
+    asked: tuple[int, ...]
+    tokens: tuple[int, ...]
+    text: str
+    most: int
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParityDifference:
+    """A prompt that an engine answered otherwise."""
+
+    example: str
+    reference: str
+    served: str
+    why: TokenDivergence
+
+
+@dataclass(frozen=True, slots=True)
+class EngineParity:
+    """How an engine compares. `stopped` are the prompts whose answers ended by themselves there."""
+
+    engine: str
+    prompts: int
+    stopped: int
+    partings: tuple[ParityDifference, ...]
+
+    @property
+    def identical(self) -> float:
+        """The share of prompts with the same text."""
+        return 1 - len(self.partings) / self.prompts
+
+    @property
+    def unexplained(self) -> tuple[ParityDifference, ...]:
+        """The answers that are another one, and by no near-tie."""
+        return tuple(parting for parting in self.partings if parting.why.kind != "near_tie")
+
+    def summary(self) -> dict[str, Any]:
+        """As it stands in a card."""
+        margins = [one.why.margin for one in self.partings if one.why.margin is not None]
+        return {
+            "engine": self.engine,
+            "prompts": self.prompts,
+            "identical": round(self.identical, 4),
+            "stopped": round(self.stopped / self.prompts, 4),
+            "near_ties": len(self.partings) - len(self.unexplained),
+            "other_differences": len(self.unexplained),
+            "widest_margin": round(max(margins), 4) if margins else None,
+        }
+
+
+def generate_reference(
+    model: Any,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+    batch: int = 8,
+) -> list[ReferenceAnswer]:
+    """What transformers makes of the prompts, each answer cut to the length that an engine will be allowed."""
+    found = []
+    for start in range(0, len(examples), batch):
+        part = examples[start : start + batch]
+        for example, one in zip(part, generate_greedy(model, tokenizer, part), strict=True):
+            found.append(_reference_answer(tokenizer, example, one))
+        progress(len(part))
+    return found
+
+
+def _reference_answer(tokenizer: Any, example: Example, given: GreedyAnswer) -> ReferenceAnswer:
+    most = max_answer_tokens(tokenizer, example)
+    tokens = given.tokens[:most]
+    text, fence, _ = tokenizer.decode(tokens, skip_special_tokens=True).partition(
+        render_sep(example.question).stop[0]
+    )
+    # A batch goes on until its last answer has ended, so one may have ended after the length it would be served with.
+    ended = given.stopped and len(given.tokens) < most
+    if ended and not fence:
+        tokens = (*tokens, tokenizer.eos_token_id)
+    return ReferenceAnswer(
+        example, tuple(prompt_tokens(tokenizer, example)), tokens, text, most, ended or bool(fence)
+    )
+
+
+async def compare_engine(
+    engine: Engine,
+    name: str,
+    asked: Sequence[ReferenceAnswer],
+    *,
+    model: Any,
+    tokenizer: Any,
+    called: str,
+    near: float = NEAR_TIE,
+    progress: Callable[[int], None] = lambda _: None,
+) -> EngineParity:
+    """Ask the engine's model of that name the same, and explain every answer that is another one.
+
+    `called` is the engine in words, for the card; `near` the margin below which its arithmetic explains another token.
+    """
+
+    async def ask(one: ReferenceAnswer) -> tuple[ParityDifference | None, bool]:
+        sampling = Sampling(
+            temperature=0.0,
+            top_p=1.0,
+            seed=1,
+            max_tokens=one.most,
+            max_characters=_MAX_CHARACTERS_PER_TOKEN * one.most,
+        )
+        async with engine.using(name) as chosen:
+            reply = await engine.ask(
+                render_sep(one.example.question), sampling, model=chosen, listen=ignore_event
+            )
+        progress(1)
+        stopped = reply.draft.finish_reason == "stop"
+        # Where an answer is cut within a character, one program gives a sign for that and another nothing.
+        if reply.draft.text.rstrip(BROKEN) == one.text.rstrip(BROKEN):
+            return None, stopped
+        why = await asyncio.to_thread(
+            _explain,
+            model,
+            tokenizer,
+            one,
+            reply.draft.text,
+            stopped=stopped,
+            read=reply.usage.prompt_tokens,
+            near=near,
+        )
+        return ParityDifference(one.example.id, one.text, reply.draft.text, why), stopped
+
+    answers = await asyncio.gather(*map(ask, asked))
+    partings = tuple(parting for parting, _ in answers if parting is not None)
+    return EngineParity(called, len(asked), sum(stopped for _, stopped in answers), partings)
+
+
+def _explain(
+    model: Any, tokenizer: Any, one: ReferenceAnswer, served: str, *, stopped: bool, read: int, near: float
+) -> TokenDivergence:
+    """`read` is how many tokens the engine says the prompt has, where it says so."""
+    why = first_divergence(
+        tokenizer,
+        one.tokens,
+        served,
+        stopped=stopped,
+        after=lambda place: next_token_logprobs(model, [*one.asked, *one.tokens[:place]]),
+        near=near,
+    )
+    return replace(why, kind="prompt") if read and read != len(one.asked) else why
+
+
+@torch.no_grad()
+def next_token_logprobs(model: Any, tokens: Sequence[int]) -> list[float]:
+    """The log-probabilities of every token after these."""
+    logits = model(torch.tensor([list(tokens)], device=model.device), logits_to_keep=1).logits[0, -1]
+    told: list[float] = torch.log_softmax(logits.float(), dim=-1).tolist()
+    return told

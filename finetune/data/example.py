@@ -1,0 +1,55 @@
+"""An example: a source, its MT, and what a person made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ape.passage.segment import Segment
+from ape.text.languages import language_name
+from prompts import Question
+
+ExampleKind = Literal["edit", "identity", "stutter"]
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """SRC, MT and HUM of one paragraph. `book` is what is never on two sides of a split.
+
+    An "identity" is an MT that is good as it is: its HUM is itself, against over-editing. A "stutter"
+    is a text that was made to say some words again and again: its HUM says them once.
+    """
+
+    id: str
+    book: str
+    source: str
+    mt: str
+    human: str
+    source_language: str
+    target_language: str
+    kind: ExampleKind = "edit"
+
+    @property
+    def question(self) -> Question:
+        """As a model will be asked."""
+        return Question(
+            self.source, self.mt, language_name(self.source_language), language_name(self.target_language)
+        )
+
+    @property
+    def segment(self) -> Segment:
+        """As a passage to be post-edited."""
+        return Segment(self.source, self.mt, self.source_language, self.target_language)
+
+    @property
+    def pair(self) -> str:
+        """Its languages, as "fr-en"."""
+        return f"{self.source_language}-{self.target_language}"
+
+
+def sample_evenly(examples: Sequence[Example], count: int) -> list[Example]:
+    """So many of them, evenly over all: rows come book by book and language by language."""
+    few = min(count, len(examples))
+    return [examples[at * len(examples) // few] for at in range(few)]

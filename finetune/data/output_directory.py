@@ -1,0 +1,47 @@
+"""Putting a training set on disk whole or not at all: it grows in a hidden folder beside its place, and is renamed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ape.errors import InputError
+
+
+def refuse_existing_output(directory: Path, *, replace: bool) -> None:
+    """Say no before the work is done, not after it."""
+    if directory.exists() and not replace:
+        raise InputError(
+            f"{directory} is there already. Choose another -o, or give --replace to write over it."
+        )
+    if directory.exists() and not _is_training_set(directory):
+        raise InputError(f"{directory} is no training set (it has no manifest.json), so it is not replaced.")
+
+
+def _is_training_set(directory: Path) -> bool:
+    return directory.is_dir() and ((directory / "manifest.json").is_file() or not any(directory.iterdir()))
+
+
+def write_directory(directory: Path, write: Callable[[Path], None], *, replace: bool) -> None:
+    """Have `write` fill a folder, which then takes the place of the directory."""
+    refuse_existing_output(directory, replace=replace)
+    part: Path | None = None
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+        part.chmod(0o755)
+        write(part)
+        if directory.exists():
+            old = part.with_name(f"{part.name}-old")
+            directory.rename(old)
+            part.rename(directory)
+            shutil.rmtree(old)
+        else:
+            part.rename(directory)
+    except OSError as error:
+        raise InputError(f"{directory} can't be written: {error.strerror or error}.") from error
+    finally:
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)

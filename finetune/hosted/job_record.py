@@ -1,0 +1,116 @@
+"""What was ordered, written down before it is sent: a command that dies is not paid for twice."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ape.errors import ApeError, Conflict, InputError
+
+RECORD_FILE = "job.json"
+
+
+class HostedJobOrder(BaseModel):
+    """All that makes one job another job. What is None is left to the provider."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base: str
+    training: str
+    """sha256 of the file"""
+    validation: str | None = None
+    epochs: int = 2
+    batch_size: int | None = None
+    learning_rate_multiplier: float | None = None
+    seed: int = 1
+    suffix: str | None = None
+    prompt: str
+    data: str
+    languages: tuple[str, ...] = ()
+
+
+class HostedJobState(BaseModel):
+    """Where things stand: files by their sha256, the order, its ticket, and the job once there is one.
+
+    The ticket goes with the order, so that a job whose answer never reached us can be found again.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    url: str
+    files: dict[str, str] = {}
+    order: HostedJobOrder | None = None
+    ticket: str | None = None
+    job: str | None = None
+
+
+class HostedJobRecord:
+    """The state of a directory, on disk as soon as it changes."""
+
+    def __init__(self, path: Path, state: HostedJobState) -> None:
+        self.path = path
+        self.state = state
+
+    def note(self, **changes: object) -> None:
+        """Change it, and be sure that it is on the disk."""
+        self.state = self.state.model_copy(update=changes)
+        part = self.path.with_name(f".{self.path.name}.part")
+        try:
+            with part.open("w", encoding="utf-8") as file:
+                file.write(self.state.model_dump_json(indent=2) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path)
+        except OSError as error:
+            known = f" The job is {self.state.job}." if self.state.job else ""
+            raise ApeError(f"{self.path} can't be written: {error.strerror}.{known}") from error
+
+    def note_file(self, sha256: str, id: str) -> None:
+        """A file is there."""
+        self.note(files=self.state.files | {sha256: id})
+
+    def note_order(self, order: HostedJobOrder) -> str:
+        """It is about to be sent, with this ticket."""
+        ticket = secrets.token_hex(16)
+        self.note(order=order, ticket=ticket, job=None)
+        return ticket
+
+
+@contextmanager
+def open_job_record(directory: Path, *, url: str) -> Iterator[HostedJobRecord]:
+    """The ledger of a directory, for one command at a time."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(directory / f".{RECORD_FILE}.lock", timeout=0)
+        with lock:
+            yield HostedJobRecord(directory / RECORD_FILE, _read(directory / RECORD_FILE, url=url))
+    except Timeout as error:
+        raise Conflict(
+            f"Another command is at work in {directory}. Let it end, or take another --out."
+        ) from error
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise InputError(f"{directory} can't be used: {error.strerror}.", field="out") from error
+
+
+def _read(path: Path, *, url: str) -> HostedJobState:
+    try:
+        state = HostedJobState.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return HostedJobState(url=url)
+    except ValidationError as error:
+        raise InputError(
+            f"{path} can't be read, so nobody knows whether a job is under way. Look at it, or take another --out."
+        ) from error
+    if state.url != url:
+        raise Conflict(
+            f"{path.parent} belongs to {state.url}, and this is for {url}. Take another --out.", field="out"
+        )
+    return state

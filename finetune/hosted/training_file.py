@@ -1,0 +1,120 @@
+"""The files to be sent: written row by row, with what can't be sent left out and named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ape.errors import InputError, TooLong
+from ape.text.token_estimate import TokenRange
+from finetune.data.example import Example
+from finetune.hosted.chat_rows import ChatExample, make_chat_example
+from finetune.hosted.validation import (
+    MAX_FILE_BYTES,
+    MIN_EXAMPLES,
+    estimate_row_tokens,
+    find_example_error,
+)
+
+_EXAMPLES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedExample:
+    """An example that can't be sent, and why."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingFile:
+    """A file that is ready, and what was left out of it."""
+
+    path: Path
+    sha256: str
+    size: int
+    rows: int
+    tokens: TokenRange
+    unfit: tuple[RejectedExample, ...]
+    questions: frozenset[bytes]
+
+
+def write_training_file(
+    examples: Iterable[Example],
+    path: Path,
+    *,
+    max_tokens: int,
+    elsewhere: frozenset[bytes] = frozenset(),
+) -> TrainingFile:
+    """Write the examples that may be sent. `elsewhere` are the questions of the other file, not to be asked here."""
+    unfit: list[RejectedExample] = []
+    tokens, rows, digest = TokenRange(), 0, hashlib.sha256()
+    questions: set[bytes] = set()
+    seen: dict[bytes, str] = {}
+    try:
+        with path.open("wb") as file:
+            for example in examples:
+                chat = make_chat_example(example)
+                why = find_example_error(example, chat, max_tokens=max_tokens)
+                why = why or _duplicate_reason(example, chat, seen, elsewhere)
+                if why:
+                    unfit.append(RejectedExample(example.id, why))
+                    continue
+                line = (json.dumps(chat.row, ensure_ascii=False) + "\n").encode()
+                file.write(line)
+                digest.update(line)
+                questions.add(question_key(chat))
+                tokens, rows = tokens + estimate_row_tokens(chat.row), rows + 1
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.", field="out") from error
+    size = path.stat().st_size
+    return TrainingFile(path, digest.hexdigest(), size, rows, tokens, tuple(unfit), frozenset(questions))
+
+
+def question_key(chat: ChatExample) -> bytes:
+    """What is asked, in few bytes."""
+    asked = json.dumps([(turn.role, turn.content) for turn in chat.turns])
+    return hashlib.blake2b(asked.encode(), digest_size=16).digest()
+
+
+def _duplicate_reason(
+    example: Example, chat: ChatExample, seen: dict[bytes, str], elsewhere: frozenset[bytes]
+) -> str | None:
+    question = question_key(chat)
+    if question in elsewhere:
+        return "the same passage is among the training examples"
+    whole = hashlib.blake2b(question + chat.answer.encode(), digest_size=16).digest()
+    first = seen.setdefault(whole, example.id)
+    return None if first == example.id else f"it is the same as {first}"
+
+
+def refuse_unfit_files(training: TrainingFile, validation: TrainingFile | None, *, leave_out: bool) -> None:
+    """Raise where the files are not to be sent as they are."""
+    files = [file for file in (training, validation) if file]
+    unfit = [(file, one) for file in files for one in file.unfit]
+    if unfit and not leave_out:
+        lines = "\n".join(f"  {file.path.name}: {one.id}: {one.why}" for file, one in unfit[:_EXAMPLES_NAMED])
+        more = f"\n  and {len(unfit) - _EXAMPLES_NAMED:,} more" if len(unfit) > _EXAMPLES_NAMED else ""
+        raise InputError(
+            f"{len(unfit):,} examples can't be sent:\n{lines}{more}\n"
+            "Build the data again without them, or send the rest with --leave-out."
+        )
+    if training.rows < MIN_EXAMPLES:
+        reasons = Counter(one.why for one in training.unfit).most_common(1)
+        lost = f" Most were left out because: {reasons[0][0]}." if reasons else ""
+        raise InputError(
+            f"There are {training.rows} training examples, and at least {MIN_EXAMPLES} are needed.{lost}"
+        )
+    for file in files:
+        if file.size > MAX_FILE_BYTES:
+            raise TooLong(
+                f"{file.path} has {file.size:,} bytes, and {MAX_FILE_BYTES:,} are allowed. Build the data from fewer "
+                "examples.",
+                actual=file.size,
+                limit=MAX_FILE_BYTES,
+            )

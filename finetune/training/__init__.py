@@ -1,0 +1,1 @@
+"""Training: examples in, a LoRA adapter out."""

@@ -1,0 +1,1 @@
+"""What surrounds every request: authentication, limits, logging, metrics and problem details."""

@@ -1,0 +1,133 @@
+"""Errors to RFC 9457 problem details: one place that turns the error tree into statuses."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, StoreError, TooLong
+from serve.middleware.request_log import log_problem, problem_name
+from serve.schemas.passages import Problem
+
+log = logging.getLogger("ape.serve")
+MEDIA_TYPE = "application/problem+json"
+
+
+class NotAllowed(ApeError):
+    """The caller did not show a key, or came by a name that is not ours."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+        self.title = "Not allowed"
+
+
+class Unreadable(ApeError):
+    """The body is not what we read."""
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+        self.title = "The request can't be read"
+
+
+def problem_from_error(error: Exception, *, mt: str | None = None) -> Problem:
+    """The problem details of an error; an unexpected one tells nothing but that it happened."""
+    if isinstance(error, ValidationError):
+        return _invalid(error.errors())
+    if not isinstance(error, ApeError):
+        log.error("unexpected %s", type(error).__name__, exc_info=error)
+        return Problem(
+            type="urn:ape:problem:unexpected",
+            title="Something failed that should not",
+            status=500,
+            detail="The fault is ours and is in the log of the service. Nothing of the request was kept.",
+            mt=mt,
+        )
+    return Problem(
+        type=f"urn:ape:problem:{problem_name(error)}",
+        title=error.title,
+        status=error.status,
+        detail=_error_text(error),
+        field=error.field if isinstance(error, InputError) else None,
+        actual=error.actual if isinstance(error, TooLong) else None,
+        limit=error.limit if isinstance(error, TooLong) else None,
+        mt=mt if isinstance(error, EngineError) else None,
+    )
+
+
+def _error_text(error: ApeError) -> str:
+    """Its sentence; but where the jobs are kept is nobody's business who asks over HTTP."""
+    if not isinstance(error, StoreError):
+        return str(error)
+    log.error("the job store: %s", error)
+    return (
+        "The jobs can't be reached at the moment; the log of the service says why. What was finished is kept."
+    )
+
+
+def _invalid(errors: Sequence[Any]) -> Problem:
+    """What pydantic found. Its `input` is never echoed: it may hold half a character, which no JSON can."""
+    parts = []
+    for error in errors[:5]:
+        name = ".".join(str(part) for part in error["loc"]) or "body"
+        parts.append((name, f"{name}: {error['msg']}"))
+    return Problem(
+        type="urn:ape:problem:input",
+        title=InputError.title,
+        status=422,
+        detail=_printable("; ".join(text for _, text in parts)),
+        field=_printable(parts[0][0]),
+    )
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()[:1000]
+
+
+def problem_response(problem: Problem, error: Exception | None = None) -> JSONResponse:
+    """The problem as an HTTP answer, with the headers that belong to it."""
+    headers = {}
+    wait = getattr(error, "retry_after", None)
+    if isinstance(error, Busy | EngineError) and not isinstance(error, EngineRefused):
+        headers["Retry-After"] = str(max(1, math.ceil(wait or 1)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(problem.to_json(), problem.status, headers, media_type=MEDIA_TYPE)
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Answer every error of the application in this form."""
+
+    async def ours(_: Request, error: Exception) -> JSONResponse:
+        log_problem(error)
+        return problem_response(problem_from_error(error), error)
+
+    async def http(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        title = {404: "No such page", 405: "Method not allowed"}.get(error.status_code, "Refused")
+        problem = Problem(
+            type="about:blank", title=title, status=error.status_code, detail=_printable(str(error.detail))
+        )
+        answer = problem_response(problem)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    async def invalid(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        log_problem(error)
+        return problem_response(_invalid(error.errors()))
+
+    app.add_exception_handler(ApeError, ours)
+    app.add_exception_handler(ValidationError, ours)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, ours)

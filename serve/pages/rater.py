@@ -1,0 +1,103 @@
+"""What a rater's link leads to: the page, the sheet with the votes so far, and the place where votes are put.
+
+The link is the key. It is a secret, so it is kept out of the log and of what the browser tells other sites.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, HTTPException, Request, Response
+
+from ape.errors import InputError, UnknownTrial
+from ape.settings import Settings
+from serve.middleware.request_log import log_fields
+from serve.pages.responses import ascii_json_response, html_response, page_response
+from serve.pages.trial_store import LazyTrialStore
+from serve.routes.passages import read_json
+
+if TYPE_CHECKING:
+    from eval.human.trial_store import TrialStore
+    from eval.human.vote import Vote
+
+_LOGGED_PATH = "/ab/r/…"
+
+
+def add_rater_routes(app: FastAPI, settings: Settings, shelf: LazyTrialStore) -> None:
+    """GET /ab/r/{token} and /ab/r/{token}/sheet, PUT /ab/r/{token}/votes/{item}."""
+
+    @app.get("/ab/r/{token}", include_in_schema=False)
+    async def rate(token: str) -> Response:
+        log_fields(path=_LOGGED_PATH)
+        try:
+            return html_response(await shelf.ask(lambda trials: _page(trials, token)))
+        except UnknownTrial as error:
+            return page_response(
+                "message.html", status=404, title="This link leads nowhere", words=str(error)
+            )
+
+    @app.get("/ab/r/{token}/sheet", include_in_schema=False)
+    async def sheet(token: str) -> Response:
+        log_fields(path=f"{_LOGGED_PATH}/sheet")
+        return ascii_json_response(await shelf.ask(lambda trials: _sheet(trials, token)))
+
+    @app.put("/ab/r/{token}/votes/{item}", include_in_schema=False)
+    async def vote(request: Request, token: str, item: str) -> Response:
+        log_fields(path=f"{_LOGGED_PATH}/votes")
+        given = await read_json(request, settings)
+        return ascii_json_response(
+            public_vote(await shelf.ask(lambda trials: _save(trials, token, item, given)))
+        )
+
+    @app.api_route(
+        "/ab/r/{rest:path}", methods=["GET", "PUT", "POST", "DELETE", "PATCH"], include_in_schema=False
+    )
+    async def nothing(rest: str) -> Response:
+        log_fields(path=_LOGGED_PATH)  # it may begin with a secret all the same
+        raise HTTPException(404, "There is nothing here. A rater's link has one part after /ab/r/.")
+
+
+def _page(trials: TrialStore, token: str) -> str:
+    from eval.human.rater_page import online_page
+    from eval.human.sheet import public_sheet
+
+    link = trials.link(token)
+    return online_page(public_sheet(trials.trial(link.trial), link.rater))
+
+
+def _sheet(trials: TrialStore, token: str) -> dict[str, Any]:
+    from eval.human.rater_page import page_content
+    from eval.human.sheet import public_sheet
+
+    link = trials.link(token)
+    votes = trials.votes(link.trial, rater=link.rater)
+    return page_content(
+        public_sheet(trials.trial(link.trial), link.rater), [public_vote(vote) for vote in votes]
+    )
+
+
+def _save(trials: TrialStore, token: str, item: str, given: Any) -> Vote:
+    """The vote as it is kept; it replaces the one before."""
+    from eval.human.answer import VoteBuilder, read_answer
+
+    link = trials.link(token)
+    trial = trials.trial(link.trial)
+    if not any(one.id == item for one in trial.items):
+        raise HTTPException(404, "There is no such passage in this test, so the vote was not kept.")
+    if isinstance(given, dict) and given.setdefault("item", item) != item:
+        raise InputError("The vote is for another item than its address.", field="item")
+    vote = VoteBuilder(trial, link.rater).vote(read_answer(given))
+    return trials.save(trial.id, vote, replace=True)
+
+
+def public_vote(vote: Vote) -> dict[str, Any]:
+    """A vote as its rater may see it: A and B, and no word of systems or of what kind of item it was."""
+    return {
+        "item": vote.item,
+        "choice": vote.choice,
+        "confidence": vote.confidence,
+        "believed_human": vote.believed_human,
+        "errors": {side: list(kinds) for side, kinds in vote.errors.items()},
+        "comment": vote.comment,
+        "at": vote.at,
+    }

@@ -1,0 +1,159 @@
+"""What a job has made, as a file to download: the book itself, other formats, or the report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Literal
+from urllib.parse import quote
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from ape.errors import ApeError, Conflict, StoreError
+from ape.jobs.export import ExportFormat, export_rows
+from ape.jobs.job import Job, JobState
+from ape.jobs.output import write_output
+from ape.jobs.store import JobStore
+from ape.reports.job_report import write_job_report
+from serve.scheduler.scheduler import JobScheduler
+from serve.scheduler.upload_folder import RESULT_PREFIX
+
+CHUNK_BYTES = 1 << 18
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
+
+
+ResultFormat = Literal["book", "report"] | ExportFormat
+# Text is as it came, in whatever encoding; what we make ourselves is UTF-8.
+_HTML = "text/html"
+BOOK_TYPES: Mapping[str, str] = {
+    "txt": "text/plain",
+    "markdown": "text/markdown",
+    "html": _HTML,
+    "bilingual-html": _HTML,
+    "epub": "application/epub+zip",
+    "bilingual-epub": "application/epub+zip",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "jsonl": "application/jsonl",
+    "tsv": "text/tab-separated-values",
+    "tmx": "application/x-tmx+xml",
+    "xliff": "application/xliff+xml",
+}
+EXPORT_TYPES: Mapping[ResultFormat, tuple[str, str]] = {
+    "jsonl": ("application/jsonl", ".jsonl"),
+    "tsv": ("text/tab-separated-values; charset=utf-8", ".tsv"),
+    "txt": ("text/plain; charset=utf-8", ".txt"),
+    "tmx": ("application/x-tmx+xml", ".tmx"),
+    "xliff": ("application/xliff+xml", ".xlf"),
+    "report": (f"{_HTML}; charset=utf-8", ".html"),
+}
+MEDIA_TYPES = frozenset(
+    kind.partition(";")[0] for kind in (*BOOK_TYPES.values(), *(kind for kind, _ in EXPORT_TYPES.values()))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JobResultFile:
+    """A file, open to be sent; it may have no name any more."""
+
+    file: FileIO
+    size: int
+    media_type: str
+    name: str
+
+
+async def open_job_result(
+    foreman: JobScheduler, job: Job, format: ResultFormat, *, partial: bool
+) -> JobResultFile:
+    """The result; Conflict where the job is not done, unless a part of it will do."""
+    if job.state is not JobState.DONE and not partial:
+        raise Conflict(
+            f"The job is {job.state}, not done. Ask again later, or for what there is so far with partial=true."
+        )
+    if format == "book" and job.state is JobState.DONE:
+        # It is there: no need to wait for those who read and write books.
+        with suppress(OSError):
+            return await asyncio.to_thread(_open_result, Path(job.output), *_kind_and_name(job, format))
+    try:
+        return await foreman.aside(_make, foreman.store, job, format, foreman.folder)
+    except ApeError as error:
+        error.args = (foreman.printable(error), *error.args[1:])
+        raise
+
+
+def _kind_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
+    kind, suffix = EXPORT_TYPES.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
+    suffix = suffix or Path(job.output).suffix
+    return kind, f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
+
+
+def _make(store: JobStore, job: Job, format: ResultFormat, folder: Path) -> JobResultFile:
+    kind, name = _kind_and_name(job, format)
+    suffix = Path(name).suffix
+    try:
+        with NamedTemporaryFile(prefix=RESULT_PREFIX, suffix=suffix, dir=folder, delete=False) as file:
+            path = Path(file.name)
+        try:
+            _write(store, job, format, path)
+            return _open_result(path, kind, name)
+        finally:
+            path.unlink(missing_ok=True)  # open, it is still there for us
+    except OSError as error:
+        raise StoreError(f"The result can't be written: {error.strerror}. Try again later.") from error
+
+
+def _write(store: JobStore, job: Job, format: ResultFormat, path: Path) -> None:
+    if format == "book":
+        write_output(store, job, path)
+    elif format == "report":
+        write_job_report(store, job, path)
+    else:
+        with path.open("wb") as file:
+            export_rows(store.rows(job.id), file, format=format, job=job)
+
+
+def _open_result(path: Path, kind: str, name: str) -> JobResultFile:
+    file = FileIO(path)
+    return JobResultFile(file, os.fstat(file.fileno()).st_size, kind, name)
+
+
+def content_disposition(name: str) -> str:
+    """As RFC 6266 has it: a name in ASCII for the old, and the whole one for the rest."""
+    safe = _UNSAFE.sub("_", name).strip(". ") or "book"
+    plain = safe.encode("ascii", "replace").decode().replace("?", "_")
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"
+
+
+class JobResultResponse(Response):
+    """The file as an answer, in pieces; closed at the end, however that comes."""
+
+    def __init__(self, result: JobResultFile) -> None:
+        super().__init__(
+            headers={
+                "Content-Type": result.media_type,
+                "Content-Length": str(result.size),
+                "Content-Disposition": content_disposition(result.name),
+                # It is somebody's text: nothing in it is to run under our name.
+                "X-Content-Type-Options": "nosniff",
+                "Content-Security-Policy": "sandbox",
+                "Cache-Control": "no-store",
+            }
+        )
+        self.result = result
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self.result.file as file:
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            while piece := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})

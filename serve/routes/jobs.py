@@ -1,0 +1,196 @@
+"""The routes of jobs: how they go, stop and go on, and what they have made. A job is its owner's alone."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+
+from ape.errors import InputError
+from ape.jobs.job import Job
+from ape.jobs.job_paragraph import ParagraphState
+from ape.settings import Settings
+from serve.middleware.auth import auth_dependency, authenticate
+from serve.routes.books import owner_of
+from serve.routes.job_result import MEDIA_TYPES, JobResultResponse, ResultFormat, open_job_result
+from serve.routes.openapi import job_event_responses, problem_responses
+from serve.routes.passages import read_json
+from serve.scheduler.progress import JobEventStream
+from serve.scheduler.scheduler import JobScheduler
+from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobsResponse, RedoRequest, job_details
+
+Limit = Annotated[int, Query(ge=1, le=100, description="how many at the most")]
+After = Annotated[
+    str | None, Query(min_length=1, max_length=100, description="the `next` of the page before this one")
+]
+Partial = Annotated[bool, Query(description="what there is so far, where the job is not done")]
+Format = Annotated[ResultFormat, Query(description="the book in its own format, another one, or the report")]
+
+
+def add_job_routes(app: FastAPI, settings: Settings) -> None:
+    """GET /v1/jobs, and all that is below /v1/jobs/{id}."""
+    _add_read_routes(app, settings)
+    _add_change_routes(app, settings)
+
+
+def _add_read_routes(app: FastAPI, settings: Settings) -> None:
+    seeing = [auth_dependency(settings, authenticate)]
+
+    @app.get(
+        "/v1/jobs",
+        tags=["books"],
+        summary="Your jobs, the newest first",
+        responses=problem_responses(401, 403, 404, 422, 503),
+        dependencies=seeing,
+    )
+    async def jobs(request: Request, limit: Limit = 20, after: After = None) -> JobsResponse:
+        foreman, owner = _scheduler(request), owner_of(request, settings)
+        if after is not None:
+            await foreman.job(after, owner)
+        return await asyncio.to_thread(_page, foreman, owner, limit, after)
+
+    @app.get(
+        "/v1/jobs/{id}",
+        tags=["books"],
+        summary="How a job goes",
+        responses=problem_responses(401, 403, 404, 422, 503),
+        dependencies=seeing,
+    )
+    async def job(request: Request, id: str) -> JobDetails:
+        return await asyncio.to_thread(_details, _scheduler(request), await _job(request, settings, id))
+
+    @app.get(
+        "/v1/jobs/{id}/events",
+        tags=["books"],
+        summary="How a job goes, as it happens",
+        description=(
+            "Server-sent events: `progress` at once and whenever the numbers change, `paragraph` for each that is "
+            "finished here, `state`, and `end` when the job is over. Hanging up does not touch the job."
+        ),
+        response_class=Response,
+        responses={**job_event_responses(), **problem_responses(401, 403, 404, 422, 503)},
+        dependencies=seeing,
+    )
+    async def events(request: Request, id: str) -> Response:
+        found = await _job(request, settings, id)
+        return JobEventStream(_scheduler(request).board.follow(found.id))
+
+    @app.get(
+        "/v1/jobs/{id}/result",
+        tags=["books"],
+        summary="What a job has made",
+        response_class=Response,
+        responses={**_files(), **problem_responses(401, 403, 404, 409, 422, 503)},
+        dependencies=seeing,
+    )
+    async def result(
+        request: Request, id: str, format: Format = "book", partial: Partial = False
+    ) -> Response:
+        found = await _job(request, settings, id)
+        return JobResultResponse(await open_job_result(_scheduler(request), found, format, partial=partial))
+
+
+def _add_change_routes(app: FastAPI, settings: Settings) -> None:
+    changing = [auth_dependency(settings, authenticate)]
+
+    @app.post(
+        "/v1/jobs/{id}/pause",
+        tags=["books"],
+        summary="Stop the work on a job for now",
+        responses=problem_responses(401, 403, 404, 409, 422, 503),
+        dependencies=changing,
+    )
+    async def pause(request: Request, id: str) -> JobOut:
+        return await _job_out(request, await _scheduler(request).pause(await _job(request, settings, id)))
+
+    @app.post(
+        "/v1/jobs/{id}/resume",
+        tags=["books"],
+        summary="Go on with a job that is paused or has failed",
+        responses=problem_responses(401, 403, 404, 409, 422, 503),
+        dependencies=changing,
+    )
+    async def resume(request: Request, id: str) -> JobOut:
+        return await _job_out(request, await _scheduler(request).resume(await _job(request, settings, id)))
+
+    @app.post(
+        "/v1/jobs/{id}/redo",
+        tags=["books"],
+        summary="Do paragraphs of a job again",
+        description="A job that is over goes on with them; one that is paused stays so.",
+        responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 503),
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": RedoRequest.model_json_schema()}},
+            }
+        },
+        dependencies=changing,
+    )
+    async def redo(request: Request, id: str) -> JobOut:
+        found = await _job(request, settings, id)
+        wish = RedoRequest.model_validate(await read_json(request, settings))
+        if not (wish.paragraphs or wish.rejected or wish.quarantined):
+            raise InputError("Say what is to be done again: paragraphs, rejected or quarantined.")
+        changed = await _scheduler(request).redo(
+            found, paragraphs=tuple(wish.paragraphs), rejected=wish.rejected, quarantined=wish.quarantined
+        )
+        return await _job_out(request, changed)
+
+    @app.delete(
+        "/v1/jobs/{id}",
+        tags=["books"],
+        summary="Cancel a job, and forget it with its files",
+        status_code=204,
+        responses=problem_responses(401, 403, 404, 422, 503),
+        dependencies=changing,
+    )
+    async def remove(request: Request, id: str) -> None:
+        await _scheduler(request).remove(await _job(request, settings, id))
+
+
+async def _job(request: Request, settings: Settings, id: str) -> Job:
+    """The caller's job. Somebody else's is as unknown as one that never was."""
+    return await _scheduler(request).job(id, owner_of(request, settings))
+
+
+async def _job_out(request: Request, job: Job) -> JobOut:
+    foreman = _scheduler(request)
+    counts = await asyncio.to_thread(foreman.store.counts, job.id)
+    return JobOut.of(job, counts, foreman.pace_of(job.id))
+
+
+def _page(foreman: JobScheduler, owner: str, limit: int, after: str | None) -> JobsResponse:
+    ours = [job for job in foreman.store.jobs(owner=owner) if foreman.is_ours(job)]
+    first = next((place + 1 for place, job in enumerate(ours) if job.id == after), 0)
+    page = ours[first : first + limit]
+    return JobsResponse(
+        jobs=[JobOut.of(job, foreman.store.counts(job.id), foreman.pace_of(job.id)) for job in page],
+        next=page[-1].id if first + limit < len(ours) else None,
+    )
+
+
+def _details(foreman: JobScheduler, job: Job) -> JobDetails:
+    store = foreman.store
+    counts = store.counts(job.id)
+    rows = store.rows(job.id, state=ParagraphState.QUARANTINED) if counts.quarantined else iter(())
+    return job_details(
+        job,
+        counts,
+        foreman.pace_of(job.id),
+        chapters=store.chapters(job.id),
+        quarantined=list(islice(rows, MAX_LISTED)),
+    )
+
+
+def _files() -> dict[int | str, dict[str, Any]]:
+    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in sorted(MEDIA_TYPES)}
+    headers = {"Content-Disposition": {"schema": {"type": "string"}, "description": "with the file's name"}}
+    return {200: {"description": "The file.", "content": content, "headers": headers}}
+
+
+def _scheduler(request: Request) -> JobScheduler:
+    foreman: JobScheduler = request.app.state.foreman
+    return foreman

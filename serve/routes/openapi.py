@@ -1,0 +1,184 @@
+"""What the service promises in OpenAPI: every status with its meaning, and the bodies that are read by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import models_json_schema
+
+from ape.jobs.job import JobState
+from ape.passage.events import AttemptEvent, RetryEvent, TokenEvent
+from ape.passage.result import Decision
+from ape.settings import Settings
+from serve.middleware.problems import MEDIA_TYPE
+from serve.routes import passage_stream
+from serve.routes.passages import max_passages_per_request
+from serve.schemas.jobs import JobProgress
+from serve.schemas.passages import (
+    EXAMPLE_ANSWER,
+    EXAMPLE_PROBLEM,
+    EXAMPLE_QUESTION,
+    FindingOut,
+    PostEditRequest,
+    PostEditResponse,
+    Problem,
+)
+
+_STATUS_DESCRIPTIONS = {
+    400: "The body is not JSON, or not a form where one is wanted.",
+    401: "No key, or a wrong one.",
+    403: "Asked for by a host name that is not this machine's.",
+    404: "Nothing of that name here.",
+    409: "It stands against what is there now; `detail` says what to do first.",
+    413: "More than a limit or the model's window allows; `actual` and `limit` say how much.",
+    415: "The body is not of the type that is read here.",
+    422: "Something in the request can't be worked on; `field` says what.",
+    429: "The queue is full, or the key has used up its passages for now; Retry-After says when to come again.",
+    500: "Something failed that should not; the log of the service says what.",
+    502: "The model server failed.",
+    503: "The model server or the job store can't be reached or is overloaded, or the service is stopping.",
+    504: "The model server did not answer in time.",
+    507: "No room for one more adapter, or on the disk for a book.",
+}
+_RETRY_AFTER = {
+    "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}
+}
+_HEADERS: dict[int, dict[str, Any]] = {
+    401: {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}},
+    429: _RETRY_AFTER,
+    502: _RETRY_AFTER,
+    503: _RETRY_AFTER,
+    504: _RETRY_AFTER,
+}
+_QUESTION, _ANSWER, _PROBLEM = (
+    {"$ref": f"#/components/schemas/{model.__name__}"}
+    for model in (PostEditRequest, PostEditResponse, Problem)
+)
+_EVENTS = {
+    **{
+        kind.__name__.lower(): TypeAdapter(kind).json_schema()
+        for kind in (AttemptEvent, TokenEvent, RetryEvent)
+    },
+    "finding": {"$ref": f"#/components/schemas/{FindingOut.__name__}"},
+    "result": _ANSWER,
+    "error": _PROBLEM,
+    "end": {"type": "object", "properties": {"passages": {"type": "integer"}}, "required": ["passages"]},
+}
+
+_STATE = {
+    "type": "object",
+    "properties": {"state": {"enum": [state.value for state in JobState]}, "note": {"type": "string"}},
+    "required": ["state", "note"],
+}
+_JOB_EVENTS: dict[str, dict[str, Any]] = {
+    "progress": {"$ref": "#/components/schemas/JobProgress"},
+    "paragraph": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "decision": {"enum": [*(decision.value for decision in Decision), "quarantined"]},
+            "edit_rate": {"type": "number"},
+        },
+        "required": ["id", "decision", "edit_rate"],
+    },
+    "state": _STATE,
+    "end": _STATE,
+}
+
+
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The answers of an operation that fails in one of these ways, or in one that nobody thought of."""
+    return {
+        status: {
+            "description": _STATUS_DESCRIPTIONS[status],
+            "content": {MEDIA_TYPE: {"schema": _PROBLEM}},
+            **({"headers": _HEADERS[status]} if status in _HEADERS else {}),
+        }
+        for status in (*statuses, 500)
+    }
+
+
+def complete_openapi(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """Add what FastAPI can't see: bodies that are read by hand, their schemas, the limits in force, and the key."""
+    components = document.setdefault("components", {})
+    components.setdefault("schemas", {}).update(_schemas(settings))
+    operation = document["paths"]["/v1/post-edit"]["post"]
+    operation["requestBody"] = _request(settings)
+    operation["responses"]["200"] = _response()
+    if settings.api_keys or settings.admin_keys:
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                if "401" in operation["responses"]:
+                    operation["security"] = [{"key": []}]
+    return document
+
+
+def job_event_responses() -> dict[int | str, dict[str, Any]]:
+    """The answer that is a stream of what happens to a job."""
+    events = {"anyOf": [_event(name, schema) for name, schema in _JOB_EVENTS.items()]}
+    return {200: {"description": "The events.", "content": {passage_stream.MEDIA_TYPE: {"schema": events}}}}
+
+
+def text_response(tells: str) -> dict[int | str, dict[str, Any]]:
+    """An answer in plain text."""
+    return {200: {"description": tells, "content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+def _schemas(settings: Settings) -> dict[str, Any]:
+    _, definitions = models_json_schema(
+        [
+            (PostEditRequest, "validation"),
+            (PostEditResponse, "serialization"),
+            (JobProgress, "serialization"),
+            (Problem, "serialization"),
+        ],
+        ref_template="#/components/schemas/{model}",
+    )
+    schemas: dict[str, Any] = definitions["$defs"]
+    for name in ("source", "mt"):
+        schemas["PostEditRequest"]["properties"][name]["maxLength"] = settings.max_characters
+    return schemas
+
+
+def _request(settings: Settings) -> dict[str, Any]:
+    many = {
+        "type": "array",
+        "items": _QUESTION,
+        "minItems": 1,
+        "maxItems": max_passages_per_request(settings),
+    }
+    examples = {
+        "one": {"summary": "One passage", "value": EXAMPLE_QUESTION},
+        "list": {"summary": "A list of them", "value": [EXAMPLE_QUESTION, EXAMPLE_QUESTION]},
+    }
+    return {
+        "required": True,
+        "content": {"application/json": {"schema": {"anyOf": [_QUESTION, many]}, "examples": examples}},
+    }
+
+
+def _response() -> dict[str, Any]:
+    many = {"type": "array", "items": {"anyOf": [_ANSWER, _PROBLEM]}}
+    examples = {
+        "one": {"summary": "One passage", "value": EXAMPLE_ANSWER},
+        "list": {"summary": "A list, of which the second failed", "value": [EXAMPLE_ANSWER, EXAMPLE_PROBLEM]},
+    }
+    return {
+        "description": "The post-edit, or a list of post-edits and problems.",
+        "content": {
+            "application/json": {"schema": {"anyOf": [_ANSWER, many]}, "examples": examples},
+            passage_stream.MEDIA_TYPE: {"schema": {"anyOf": [_event(*event) for event in _EVENTS.items()]}},
+        },
+    }
+
+
+def _event(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """An event of the stream; OpenAPI 3.1 has the schema of a stream describe each of them."""
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+    return {
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {"event": {"const": name}, "data": data},
+    }

@@ -1,0 +1,1 @@
+"""Schedules the book jobs of the service, fairly between owners, resumed after a restart."""

@@ -1,0 +1,1 @@
+"""The JSON that the service accepts and returns, as pydantic models."""

@@ -1,0 +1,171 @@
+"""The gate: edits that the model is not sure of are undone, and the rest of the draft stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ape.edits.filter import EditFilter
+from ape.engines.client import OpenAIEngine
+from ape.engines.protocol import Model
+from ape.passage.result import Decision
+from ape.passage.segment import Draft, Segment, TokenLogprobs
+from ape.post_editor import post_edit
+from tests.scripted import Raw, ScriptedServer
+
+SEGMENT = Segment("Anna vint.", "Anna come from Rome today.", "fr", "en")
+TEXT = "Anna came from Paris today."
+CHANCES = (
+    TokenLogprobs("Anna", 0.0),
+    TokenLogprobs(" came", -0.1),
+    TokenLogprobs(" from", 0.0),
+    TokenLogprobs(" Paris", -2.0),
+    TokenLogprobs(" today.", 0.0),
+)
+# How likely is the first token alone: one half at -1.
+BY_LEAD = EditFilter(features={"lead": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
+
+
+def test_the_sure_edit_stays_and_the_unsure_one_is_undone() -> None:
+    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT, chances=CHANCES))
+    assert sifted.text == "Anna came from Rome today."
+    assert [(edit.before, edit.after) for edit in sifted.undone] == [("Rome", "Paris")]
+    assert [edit.after for edit in sifted.kept] == ["came"]
+
+
+def test_a_draft_without_chances_is_not_let_through() -> None:
+    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT))
+    assert (sifted.text, sifted.kept) == (SEGMENT.mt, ())
+
+
+@given(
+    st.floats(0, 1), st.text(alphabet="ab .", max_size=12), st.text(alphabet="ab .", min_size=1, max_size=12)
+)
+def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
+    made = made.strip()
+    gate = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
+    chances = tuple(TokenLogprobs(character, -0.1 * at) for at, character in enumerate(made))
+    sifted = gate.sift(Segment("x", mt, "fr", "en"), Draft(made, chances=chances))
+    if not sifted.undone:
+        assert sifted.text == made
+    if not sifted.kept:
+        assert sifted.text == mt.strip()
+
+
+def test_a_threshold_of_one_lets_nothing_through_however_sure() -> None:
+    gate = EditFilter(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
+    assert gate.sift(SEGMENT, Draft(TEXT, chances=CHANCES)).kept == ()
+
+
+def test_a_gate_that_weighs_what_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValidationError, match="moon, which is not known here"):
+        EditFilter(features={"moon": (0.0, 1.0, 1.0)}, bias=0.0, threshold=0.5)
+
+
+NOTHING = EditFilter(features={}, bias=0.0, threshold=1.0)
+LOOPED = "He bows to the king, to the king, to the king, to the king, and goes."
+
+
+@pytest.mark.parametrize(
+    "draft", ["He bows to the king, and goes.", "He bows to the king, to the king, and goes."]
+)
+def test_rounds_of_a_loop_are_cut_however_unsure(draft: str) -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    assert NOTHING.sift(segment, Draft(draft)).text == draft
+
+
+def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    sifted = NOTHING.sift(segment, Draft("She bows to the king, and goes."))
+    assert sifted.text == "He bows to the king, and goes."
+    assert [edit.after for edit in sifted.undone] == ["She"]
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft"),
+    [
+        (
+            "I do not know, I do not know, I do not know, he said.",
+            "I do know, I do know, I do know, he said.",
+        ),
+        ("The big dog, the big dog, the big dog sleeps.", "The dog, the dog, the dog sleeps."),
+        (LOOPED, "He bows to the king, to, and goes."),
+    ],
+)
+def test_what_is_cut_out_of_a_loop_is_whole_rounds(mt: str, draft: str) -> None:
+    assert NOTHING.sift(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
+
+
+def test_a_loop_that_the_draft_leaves_is_cut_if_the_gate_does_so_and_told() -> None:
+    segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
+    cutting = NOTHING.model_copy(update={"cuts_loops": True})
+    assert NOTHING.sift(segment, Draft(LOOPED)).text == LOOPED
+    sifted = cutting.sift(segment, Draft(LOOPED))
+    assert sifted.text == "He bows to the king, and goes."
+    assert sifted.loops == ("to the king",)
+    author = Segment("Il salue le roi, le roi, le roi, et part.", LOOPED, "fr", "en")
+    assert cutting.sift(author, Draft(LOOPED)).text == LOOPED
+
+
+def test_a_joining_word_goes_with_its_round() -> None:
+    mt, draft = "He was very strong , and very strong , and very strong .", "He was very strong ."
+    assert NOTHING.sift(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft
+
+
+@pytest.mark.parametrize(
+    ("source", "draft"),
+    [
+        ("Il salue le roi, le roi, le roi, et part.", "He bows to the king, and goes."),  # the author's own
+        ("Il salue le roi et part.", "He bows, and goes."),  # not one round is left
+    ],
+)
+def test_the_authors_own_rounds_and_the_last_one_are_not_cut(source: str, draft: str) -> None:
+    assert NOTHING.sift(Segment(source, LOOPED, "fr", "en"), Draft(draft)).text == LOOPED
+
+
+class Gated(OpenAIEngine):
+    """A server whose model has a gate."""
+
+    async def models(self) -> tuple[Model, ...]:
+        self._known = (Model("scripted", format="sep", gate=BY_LEAD),)
+        return self._known
+
+
+def stream(shape: str) -> str:
+    """The draft above as a server would send it, in the shape of llama.cpp or of vLLM."""
+    events = []
+    for one in CHANCES:
+        told: dict[str, Any] = (
+            {"content": [{"token": one.text, "bytes": list(one.text.encode()), "logprob": one.logprob}]}
+            if shape == "llama.cpp"
+            else {
+                "tokens": [one.text],
+                "token_logprobs": [one.logprob],
+                "top_logprobs": [{one.text: one.logprob}],
+            }
+        )
+        events.append({"choices": [{"index": 0, "text": one.text, "logprobs": told, "finish_reason": None}]})
+    events.append({"choices": [{"index": 0, "text": "", "logprobs": None, "finish_reason": "stop"}]})
+    import json
+
+    lines = [
+        json.dumps({"id": "1", "object": "text_completion", "created": 1, "model": "m", **event})
+        for event in events
+    ]
+    return "".join(f"data: {line}\n\n" for line in lines) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("shape", ["llama.cpp", "vllm"])
+async def test_a_passage_goes_through_the_gate_of_its_model(scripted: ScriptedServer, shape: str) -> None:
+    scripted.play(Raw(stream(shape)))
+    async with Gated(scripted.url, api_key="k") as engine:
+        result = await post_edit(SEGMENT, engine)
+    assert (result.decision, result.post_edit) == (Decision.EDITED, "Anna came from Rome today.")
+    (finding,) = result.findings
+    assert finding.guard == "gate"
+    assert "'Rome' -> 'Paris'" in finding.message
+    assert scripted.requests[-1]["logprobs"] == 10

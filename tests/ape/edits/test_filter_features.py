@@ -1,0 +1,86 @@
+"""What speaks for an edit: the model's own chances where its draft leaves the MT, and what goes and comes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ape.edits.filter_features import FILTER_FEATURES, LOGPROB_FLOOR, collect_edit_evidence
+from ape.passage.segment import Segment, TokenLogprobs
+
+SEGMENT = Segment("Kass magas 1660 .", "The cat slept in 16660 now .", "et", "en")
+DRAFT = "The cat slept in 1660 ."
+CHANCES = (
+    *(TokenLogprobs(token, -0.1) for token in ("The", " cat", " slept", " in", " ", "1", "6", "6")),
+    TokenLogprobs("0", -0.5, (("0", -0.5), ("6", -1.2), ("7", -0.7))),
+    TokenLogprobs(" .", -0.9, ((" now", -1.0), (" never", -0.95))),
+)
+
+
+def features(at: int) -> dict[str, float]:
+    return dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, CHANCES)[at].values, strict=True))
+
+
+def test_the_rival_is_the_token_with_which_the_mt_goes_on() -> None:
+    # By hand: after "1", "6", "6" the MT goes on with "6", which had -1.2; "7" was likelier and is not the MT.
+    assert (features(0)["lead"], features(0)["rival"]) == (-0.5, -1.2)
+
+
+def test_a_deletion_is_weighed_where_the_draft_skips_the_word() -> None:
+    found = features(1)
+    assert (found["deletion"], found["lead"], found["rival"]) == (1.0, -0.9, -1.0)
+
+
+def test_a_number_that_stands_in_the_source_speaks_for_itself() -> None:
+    assert features(0)["from_source"] == 1.0
+    assert features(1)["from_source"] == 0.0
+
+
+def test_a_rival_that_the_server_does_not_tell_of_is_as_unlikely_as_can_be() -> None:
+    untold = tuple(TokenLogprobs(one.text, one.logprob) for one in CHANCES)
+    found = dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, untold)[0].values, strict=True))
+    assert found["rival"] == LOGPROB_FLOOR
+
+
+def test_a_word_cut_off_at_the_end_is_an_edit_too() -> None:
+    segment = Segment("Ja .", "Yes indeed", "et", "en")
+    (found,) = collect_edit_evidence(segment, "Yes", (TokenLogprobs("Yes", -0.2),))
+    assert dict(zip(FILTER_FEATURES, found.values, strict=True))["last"] == 1.0
+
+
+def test_tokens_of_another_text_say_nothing() -> None:
+    assert all(
+        one.values == () for one in collect_edit_evidence(SEGMENT, DRAFT, (TokenLogprobs("Nonsense", -0.1),))
+    )
+    assert all(one.values == () for one in collect_edit_evidence(SEGMENT, DRAFT, ()))
+
+
+def test_a_character_in_two_tokens_is_put_together() -> None:
+    half, other = (bytes([byte]).decode(errors="surrogateescape") for byte in "ș".encode())
+    segment = Segment("Ploiești", "Ploiesti", "ro", "en")
+    tokens = (
+        TokenLogprobs("Ploie", -0.1),
+        TokenLogprobs(half, -0.3, (("s", -1.5),)),
+        TokenLogprobs(other, -0.01),
+        TokenLogprobs("ti", -0.1),
+    )
+    (found,) = collect_edit_evidence(segment, "Ploiești", tokens)
+    values = dict(zip(FILTER_FEATURES, found.values, strict=True))
+    assert values["lead"] == pytest.approx(-0.31)  # by hand: both bytes
+    assert values["rival"] == -1.5
+
+
+WORDS = st.lists(st.sampled_from("the a cat sat on mat , . Rome 12 été 猫".split()), min_size=1, max_size=8)
+
+
+@given(WORDS, WORDS, st.integers(1, 4))
+def test_every_edit_of_any_draft_has_all_features_and_finite_ones(
+    mt: list[str], made: list[str], width: int
+) -> None:
+    text = " ".join(made)
+    tokens = [TokenLogprobs(text[at : at + width], -0.5) for at in range(0, len(text), width)]
+    found = collect_edit_evidence(Segment("x y", " ".join(mt), "et", "en"), text, tokens)
+    for one in found:
+        assert len(one.values) == len(FILTER_FEATURES)
+        assert all(-100 < value < 100 for value in one.values)

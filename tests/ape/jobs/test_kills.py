@@ -1,0 +1,67 @@
+"""A book killed at work, in processes of its own: nothing finished is lost or asked for again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ape.jobs.job_files import JobFiles, job_id
+from benchmarks.delayed_server import run_delayed_server
+from tests.ape.jobs.kill_study import Run, disturb, finished, kill_one_of_three, make_pair, to_the_end
+from tests.ape.jobs.postgres import Postgres
+
+
+@pytest.fixture(scope="module")
+def slow_model() -> Iterator[str]:
+    """A model server that takes its time."""
+    with run_delayed_server(0.15) as url:
+        yield url
+
+
+def test_killed_at_random_moments_the_book_is_the_same_as_if_nothing_had_happened(
+    tmp_path: Path, slow_model: str
+) -> None:
+    pair = make_pair(tmp_path, 60)
+    flags = ("--url", slow_model, "--lanes", "3")
+    whole, broken = tmp_path / "whole.epub", tmp_path / "broken.epub"
+    to_the_end(Run(str(tmp_path / "a.sqlite"), tmp_path / "a.log", pair.command(whole, *flags)))
+    run = Run(str(tmp_path / "b.sqlite"), tmp_path / "b.log", pair.command(broken, *flags))
+    job = job_id(JobFiles(pair.source, pair.mt), broken)
+    assert disturb(run, job, kills=5, chance=random.Random(3), longest=6) > 0
+    to_the_end(run)
+    assert broken.read_bytes() == whole.read_bytes()
+    assert len(finished(run.store, job)) == 60
+
+
+def test_killed_on_the_real_model_the_book_is_the_same_to_the_last_byte(
+    tmp_path: Path, smollm2: Path
+) -> None:
+    pair = make_pair(tmp_path, 6, sentences=(1, 1))
+    flags = ("--model", str(smollm2), "--max-attempts", "1", "--context", "1")
+    whole, broken = tmp_path / "whole.epub", tmp_path / "broken.epub"
+    to_the_end(Run(str(tmp_path / "a.sqlite"), tmp_path / "a.log", pair.command(whole, *flags)))
+    run = Run(str(tmp_path / "b.sqlite"), tmp_path / "b.log", pair.command(broken, *flags))
+    job = job_id(JobFiles(pair.source, pair.mt), broken)
+    assert disturb(run, job, kills=2, chance=random.Random(5), longest=14) > 0
+    to_the_end(run)
+    assert broken.read_bytes() == whole.read_bytes()
+
+
+def test_three_workers_on_postgresql_one_of_them_killed(
+    tmp_path: Path, slow_model: str, postgres: Postgres
+) -> None:
+    pair = make_pair(tmp_path, 120)
+    flags = ("--url", slow_model, "--lanes", "1")
+    whole, shared = tmp_path / "whole.epub", tmp_path / "shared.epub"
+    quick = ("--url", slow_model, "--lanes", "8")
+    to_the_end(Run(str(tmp_path / "a.sqlite"), tmp_path / "a.log", pair.command(whole, *quick)))
+    run = Run(postgres.fresh("three"), tmp_path / "b.log", pair.command(shared, *flags))
+    job = job_id(JobFiles(pair.source, pair.mt), shared)
+    kill_one_of_three(run, job, more=flags, after=40)
+    assert shared.read_bytes() == whole.read_bytes()
+    assert len(finished(run.store, job)) == 120
+    # Nobody but the one who was killed can have been asked for anything in vain.
+    assert len(run.asked()) <= 120 + 1

@@ -1,0 +1,47 @@
+"""The sentence splitter: where it cuts, where it does not, and that nothing is lost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ape.text.sentences import split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("He came. She left.", 2),
+        ("He came . She left .", 2),
+        ("“Why?” he asked. Nobody knew.", 2),
+        ("Mr. Brown met Dr. Grey. They talked.", 2),
+        ("It cost 3.50 at example.org that day.", 1),
+        ("J. R. Green wrote it. I read it.", 2),
+        ("Das war am 3. Oktober. Es regnete.", 2),
+        ("他来了。她走了！为什么？", 3),
+        ("「行こう。」と彼は言った。雨が降っていた。", 3),
+        ("वह आया। वह गई।", 2),
+        ("هل جاء؟ نعم جاء.", 2),
+        ("Он пришёл в 1990 г. и остался. Она ушла.", 2),
+        ("Well... maybe not. Yes!", 2),
+        ("First line\nSecond line", 2),
+        ("", 0),
+    ],
+)
+def test_a_text_is_cut_where_its_sentences_end(text: str, count: int) -> None:
+    assert len(split_sentences(text)) == count
+
+
+@given(st.text(alphabet=st.characters() | st.sampled_from(" .!?…。\n\"'”A"), max_size=200))
+def test_joining_the_sentences_gives_the_text_back(text: str) -> None:
+    assert "".join(split_sentences(text)) == text
+
+
+@pytest.mark.parametrize("unit", [".", "?!", ". ", '."', "。", "A. ", "\n", '" '])
+def test_twenty_thousand_marks_are_cut_within_a_second(unit: str) -> None:
+    started = time.perf_counter()
+    split_sentences(unit * (20_000 // len(unit)))
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,135 @@
+"""The published votes of translators: rates, tests, places, and metrics beside them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ape.errors import InputError
+from benchmarks.studies.karpinska import (
+    KARPINSKA_FILE,
+    KarpinskaVotes,
+    measure_metric_agreement,
+    read_karpinska,
+    score_versions,
+    without_target_languages,
+)
+from eval.corpus.corpus import Corpus
+from eval.human.analysis.metric_agreement import MetricAgreement
+from eval.human.analysis.preference_rates import (
+    PositionEffect,
+    Preference,
+    measure_preference,
+    position_effect,
+)
+from eval.metrics.metric import MetricCounts, Unmeasured
+from eval.statistics.paired_tests import ConfidenceInterval
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> KarpinskaVotes:
+    return read_karpinska(shared_data / KARPINSKA_FILE)
+
+
+@pytest.mark.parametrize(
+    ("other", "wins", "p"), [("sent", 129, 5.5e-9), ("para_sent", 120, 9.1e-6), ("gtr", 150, 2.2e-20)]
+)
+def test_the_three_published_rates_and_their_p_values(
+    published: KarpinskaVotes, other: str, wins: int, p: float
+) -> None:
+    found = measure_preference(published.votes, "para", other)
+    assert isinstance(found, Preference)
+    assert (found.wins, found.votes, found.ties) == (wins, 180, 0)
+    assert found.p_value == pytest.approx(p, rel=0.03)
+    assert found.itemwise is None
+
+
+def test_the_place_on_the_page_moved_nobody(published: KarpinskaVotes) -> None:
+    found = position_effect(published.votes)
+    assert isinstance(found, PositionEffect)
+    assert (found.first.successes, found.first.trials - found.first.successes) == (271, 269)
+    assert found.first.p_value > 0.9
+
+
+def _accuracy(found: MetricAgreement | Unmeasured) -> float:
+    assert isinstance(found, MetricAgreement)
+    assert isinstance(found.accuracy, ConfidenceInterval)
+    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+    return found.accuracy.value
+
+
+def test_chrf_sides_with_translators_little_more_often_than_a_coin(published: KarpinskaVotes) -> None:
+    # sacrebleu's chrF++ of every text, by a loop of its own, has 54.4%.
+    ((_, found),) = measure_metric_agreement(without_target_languages(published), ["chrf++"], samples=200)
+    assert _accuracy(found) == pytest.approx(0.544, abs=1e-3)
+    assert isinstance(found, MetricAgreement)
+    assert (found.votes, found.left_out) == (540, 0)
+
+
+def test_a_metric_of_words_says_nothing_of_japanese(published: KarpinskaVotes) -> None:
+    japanese = replace(
+        published, corpora=tuple(one for one in published.corpora if one.target_language == "ja")
+    )
+    ((_, found),) = measure_metric_agreement(japanese, ["chrf++"], samples=200)
+    assert isinstance(found, Unmeasured)
+    assert "no spaces" in found.why
+
+
+class _OnlyPolish:
+    """A metric that has what it needs for one language."""
+
+    name = "only-polish"
+    higher_is_better = True
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts:
+        if corpus.target_language != "pl":
+            raise InputError("There is no annotator.")
+        number = len(corpus.documents)
+        rows = np.arange(number, dtype=float)[:, None]
+        return MetricCounts(
+            rows, np.arange(number), lambda sums: sums[..., 0], "only-polish", unit="document"
+        )
+
+
+def test_what_a_metric_lacks_for_one_language_says_nothing_of_the_others(published: KarpinskaVotes) -> None:
+    found = score_versions(_OnlyPolish(), published.corpora)
+    assert not isinstance(found, Unmeasured)
+    assert {item.partition(":")[0][-2:] for item, _ in found[0]} == {"pl"}
+
+
+def _row(**other: Any) -> dict[str, Any]:
+    return {
+        "source_lang": "fr",
+        "target_lang": "en",
+        "source": "La porte grinça.",
+        "target": "The door creaked.",
+        "text1": "The door squeaked.",
+        "text2": "The gate creaked.",
+        "text1_tag": "para",
+        "text2_tag": "sent",
+        "choice": "text2",
+        "difficult_choice": "YES, it was.",
+        "comment": None,
+        "book": "a house",
+        **other,
+    }
+
+
+def test_rows_are_votes_and_passages(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([_row(), _row(text2_tag="gtr", choice="text1")]), encoding="utf-8")
+    found = read_karpinska(path)
+    assert [(vote.item, vote.winner, vote.confidence) for vote in found.votes] == [
+        ("fr-en:1", "sent", "unsure"),
+        ("fr-en:1", "para", "unsure"),
+    ]
+    (corpus,) = found.corpora
+    assert corpus.systems == ("para", "sent", "gtr")
+    path.write_text(json.dumps([_row(choice="both")]), encoding="utf-8")
+    with pytest.raises(InputError, match="text1 or text2"):
+        read_karpinska(path)

@@ -1,0 +1,130 @@
+"""The whole analysis, as JSON and as text, and what bad input comes to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from eval.human.analysis import analyse_votes, format_analysis
+from eval.human.analysis.preference_rates import Preference
+from eval.human.analysis.sequential_looks import SequentialLook
+from eval.human.vote import SHUFFLED_SYSTEM, Vote
+from eval.metrics.metric import Unmeasured
+from tests.eval.human.analysis.vote_factory import votes
+
+
+def _panel() -> list[Vote]:
+    """Three systems, three raters who read, and one who takes the first text whatever it is."""
+    own = []
+    for rater in ("ann", "ben", "cai", "zoe"):
+        own += votes("xxxyxx=xxyxx", rater=rater, language="fr", book="one", believed_human="first")
+        own += votes("xyxxyxxyx=xx", first="y", second="z", rater=rater, start=12, language="zh", book="two")
+        own += [
+            replace(vote, item=f"s{vote.item}")
+            for vote in votes("xxxx", second=SHUFFLED_SYSTEM, rater=rater, kind="spam")
+        ]
+    return [replace(vote, choice="first") if vote.rater == "zoe" else vote for vote in own]
+
+
+def test_everything_goes_to_json_without_a_nan() -> None:
+    found = analyse_votes(_panel(), samples=60)
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["flagged"] == ["zoe"]
+    assert {one["system"] for one in told["preferences"]} == {"x", "y"}
+    assert told["preferences"][0]["handling"] == "left out"
+    assert told["preferences"][0]["interval"]["method"] == "Wilson, on effective votes"
+    assert [rater["name"] for rater in told["rater_checks"]] == ["ann", "ben", "cai", "zoe"]
+    assert told["agreement"]["alpha"]["low"] <= told["agreement"]["alpha"]["value"]
+
+
+def test_the_text_has_every_part_and_names_who_is_flagged() -> None:
+    text = format_analysis(analyse_votes(_panel(), samples=60))
+    for part in (
+        "96 votes by 4 raters on 24 items, 3 systems",
+        "x over y",
+        "Without the raters who are flagged",
+        "By language",
+        "By book",
+        "By rater",
+        "Position: the text shown first",
+        "Strengths (Bradley-Terry",
+        "Kruskal-Wallis",
+        "Krippendorff's α",
+        "zoe: took the same side in 24 of 24 votes",
+        "Belief: the text believed human",
+        "Votes needed for a power of 80%",
+        "confidence sequence",
+    ):
+        assert part in text, part
+    assert "nan" not in text.lower().replace("ann", "")
+
+
+def test_rates_without_the_flagged_stand_beside_those_of_all() -> None:
+    found = analyse_votes(_panel(), samples=20)
+    (every, _), (trusted, _) = found.preferences, found.trusted
+    assert isinstance(every, Preference)
+    assert isinstance(trusted, Preference)
+    assert trusted.votes == every.votes - 12
+    assert trusted.rate == pytest.approx(9 / 11)
+    assert analyse_votes(votes("xxyy"), samples=20).trusted == ()
+
+
+def test_looks_are_right_of_all_pairs_together() -> None:
+    found = analyse_votes(_panel(), samples=20)
+    assert [one.pairs for one in found.looks if isinstance(one, SequentialLook)] == [2, 2]
+    assert "of all 2 pairs together, by Bonferroni" in format_analysis(found)
+    assert "Bonferroni" not in format_analysis(analyse_votes(votes("xxyy"), samples=20))
+
+
+def test_votes_that_turned_after_the_decision_are_told() -> None:
+    text = format_analysis(analyse_votes(votes("x" * 25 + "y" * 40), samples=20))
+    assert ", for x" in text
+    assert "y and x: since vote" in text
+    assert "gone the other way" in text
+
+
+def test_what_could_not_be_tested_of_a_rater_is_told() -> None:
+    text = format_analysis(analyse_votes(votes("xxyyxy"), samples=20))
+    assert "No rater is flagged.\nNot tested\n" in text
+    assert "  spam of r: this rater has seen no spam item." in text
+    assert "  repeats of r: this rater has seen no pair twice." in text
+
+
+def test_the_same_seed_says_the_same() -> None:
+    own = _panel()
+    assert analyse_votes(own, seed=7, samples=40) == analyse_votes(own, seed=7, samples=40)
+
+
+@pytest.mark.parametrize(
+    ("own", "part"),
+    [
+        ([], "There is no vote on a pair of systems"),
+        (votes("===="), "all 4 votes between x and y are ties"),
+        (votes("xxy"), "there is one rater only (r)"),
+        (
+            [replace(vote, kind="spam", second=SHUFFLED_SYSTEM) for vote in votes("x")],
+            "There is no vote on a pair",
+        ),
+    ],
+    ids=["zero votes", "all ties", "one rater", "spam only"],
+)
+def test_what_cant_be_told_is_told_as_a_sentence(own: list[Vote], part: str) -> None:
+    found = analyse_votes(own, samples=20)
+    assert part in format_analysis(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_of_no_votes_every_part_is_empty_or_a_reason() -> None:
+    found = analyse_votes([])
+    assert not any((found.preferences, found.by_rater, found.needed, found.looks))
+    for part in (found.position, found.bradley_terry, found.rankings, found.agreement, found.belief):
+        assert isinstance(part, Unmeasured)
+
+
+def test_where_everyone_is_flagged_no_vote_is_left() -> None:
+    own = [replace(vote, first="x", second="y", choice="first") for vote in votes("x" * 20)]
+    told = format_analysis(analyse_votes(own, samples=50))
+    assert "took the same side" in told
+    assert "Without the raters who are flagged no vote is left." in told

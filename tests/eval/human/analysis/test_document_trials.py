@@ -1,0 +1,144 @@
+"""Passages of a document that are read one after the other are no independent votes, in any part of the analysis."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eval.human.analysis import analyse_votes, format_analysis
+from eval.human.analysis.bradley_terry import BradleyTerry, SystemStrength, bradley_terry
+from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
+from eval.human.analysis.preference_rates import (
+    PositionEffect,
+    Preference,
+    measure_preference,
+    position_effect,
+)
+from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
+from eval.human.analysis.rater_checks import check_raters
+from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
+from eval.human.vote import Choice, Vote
+from eval.statistics.paired_tests import ConfidenceInterval
+from eval.statistics.proportion import binomial_p_value
+
+
+def document(name: str, winners: str, *, rater: str = "r", first: str = "x", second: str = "y") -> list[Vote]:
+    """A vote on each passage; one system is first in all of them."""
+    choices: list[Choice] = ["first" if winner == first else "second" for winner in winners]
+    return [
+        Vote(f"{name}:{at}", rater, first, second, choice, document=name)
+        for at, choice in enumerate(choices, 1)
+    ]
+
+
+def documents(number: int, winners: str, *, rater: str = "r", start: int = 0) -> list[Vote]:
+    """Every other with the other system first."""
+    sides = [("x", "y"), ("y", "x")]
+    return [
+        vote
+        for at in range(start, start + number)
+        for vote in document(f"d{at}", winners, rater=rater, first=sides[at % 2][0], second=sides[at % 2][1])
+    ]
+
+
+def test_a_rate_counts_documents_and_not_their_passages() -> None:
+    own = documents(6, "xxxx") + documents(3, "yyyy", start=6)
+    found = measure_preference(own, "x", "y")
+    assert isinstance(found, Preference)
+    assert found.rate == pytest.approx(24 / 36)
+    assert found.itemwise
+    assert found.itemwise.items == 9
+    assert found.p_to_show == pytest.approx(binomial_p_value(6, 9))  # by hand: 6 of 9 documents
+    assert found.interval.low < found.bounds[0].low
+    alone = measure_preference([replace(vote, document="") for vote in own], "x", "y")
+    assert isinstance(alone, Preference)
+    assert alone.itemwise is None
+
+
+def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> None:
+    # 12 documents of 4 passages, a deviation of 2 in logarithms of odds. By passages it is 14%.
+    chance, rejected, rounds = np.random.default_rng(2), 0, 150
+    for _ in range(rounds):
+        likings = 1 / (1 + np.exp(-chance.normal(0, 2, 12)))
+        wins = chance.random((12, 4)) < likings[:, None]
+        own = [
+            Vote(f"{at}:{place}", "r", "x", "y", "first" if won else "second", document=f"d{at}")
+            for at, row in enumerate(wins)
+            for place, won in enumerate(row)
+        ]
+        found = measure_preference(own, "x", "y")
+        assert isinstance(found, Preference)
+        rejected += found.p_to_show < 0.05
+    assert rejected / rounds <= 0.08
+
+
+def test_each_document_counts_once_however_often_one_looks() -> None:
+    found = sequential_look(documents(10, "xxxx"), "x", "y")
+    assert isinstance(found, SequentialLook)
+    assert (found.votes, found.decided_at) == (10, None)
+
+
+def test_the_place_on_the_page_is_tested_by_runs() -> None:
+    # The first text wins all six documents where x is first, and none of the others: one run each.
+    found = position_effect(documents(12, "xxxx"))
+    assert isinstance(found, PositionEffect)
+    assert found.runs
+    assert found.runs.items == 12
+    one_sided = position_effect([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
+    assert isinstance(one_sided, PositionEffect)
+    assert one_sided.p_to_show == pytest.approx(binomial_p_value(4, 4))
+    assert one_sided.first.p_value == pytest.approx(binomial_p_value(16, 16))
+
+
+def test_who_prefers_one_system_in_a_whole_document_does_not_take_one_side() -> None:
+    # By passages, 28 of 36 on one side; by documents, 7 of 9, as a coin does more than one time in six.
+    lines = ["xxxx"] * 7 + ["yyyy"] * 2
+    (rater,) = check_raters([vote for at, line in enumerate(lines) for vote in document(f"d{at}", line)])
+    (side,) = rater.checks
+    assert (side.failures, side.trials) == (28, 36)
+    assert side.p_value == pytest.approx(binomial_p_value(7, 9))
+    assert not side.flagged
+
+
+def test_strengths_agreement_and_metrics_are_resampled_by_documents() -> None:
+    wins = "xxyx", "yyxy", "xyxx", "xxxy", "yxyy", "xxxx"
+    own = [
+        vote
+        for rater in ("ann", "ben")
+        for at, line in enumerate(wins)
+        for vote in document(f"d{at}", line if rater == "ann" else line[::-1], rater=rater)
+    ]
+    alone = [replace(vote, document="") for vote in own]
+    strengths = [bradley_terry(given, samples=400) for given in (own, alone)]
+    agreed = [rater_agreement(given, samples=400) for given in (own, alone)]
+    scores = {(vote.item, "x"): float(vote.item[-1] < "3") for vote in own}
+    scores |= {(vote.item, "y"): 0.5 for vote in own}
+    sided = [metric_agreement(given, scores, metric="m", samples=400) for given in (own, alone)]
+    assert all(isinstance(one, BradleyTerry) and one.items == 24 for one in strengths)
+    for together, apart in (strengths, agreed, sided):
+        ours, theirs = _shown(together), _shown(apart)
+        assert ours.value == pytest.approx(theirs.value)
+        assert (ours.low, ours.high) != (theirs.low, theirs.high)
+
+
+def _shown(found: object) -> ConfidenceInterval | SystemStrength:
+    """One value of it, with its interval."""
+    match found:
+        case BradleyTerry():
+            return found.strengths[0]
+        case RaterAgreement(alpha=ConfidenceInterval() as alpha):
+            return alpha
+        case MetricAgreement(accuracy=ConfidenceInterval() as accuracy):
+            return accuracy
+    pytest.fail(f"not measured: {found}")
+
+
+def test_the_text_says_that_documents_are_taken_together() -> None:
+    found = analyse_votes(documents(8, "xxyx"), samples=50)
+    text = format_analysis(found)
+    assert "What was read together is taken together: 8 documents." in text
+    assert "the first vote on each document" in text
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["documents"] == 8

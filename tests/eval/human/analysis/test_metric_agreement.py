@@ -1,0 +1,65 @@
+"""Metrics beside votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau  # type: ignore[import-untyped]
+
+from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement, weighted_kendall_tau
+from eval.metrics.metric import Unmeasured
+from eval.statistics.paired_tests import ConfidenceInterval
+from tests.eval.human.analysis.vote_factory import votes
+
+
+@given(
+    st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2), st.integers(0, 3)), min_size=3, max_size=25),
+)
+@settings(max_examples=50, deadline=None)
+def test_tau_of_a_resample_is_scipys_of_the_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
+    values, answers, times = (np.array(column) for column in zip(*rows, strict=True))
+    ours = float(weighted_kendall_tau(values.astype(float), answers, times[None].astype(float))[0])
+    many, said = np.repeat(values, times), np.repeat(answers, times)
+    if len(set(many)) < 2 or len(set(said)) < 2:
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(kendalltau(many, said).statistic)
+
+
+def _against(line: str, scores: dict[tuple[str, str], float], *, higher: bool = True) -> MetricAgreement:
+    found = metric_agreement(votes(line), scores, metric="m", higher_is_better=higher, samples=100)
+    assert isinstance(found, MetricAgreement)
+    return found
+
+
+def test_accuracy_by_hand() -> None:
+    # Right, wrong, equal, a tie of the reader's, and one without a score.
+    scores = {("i0", "x"): 2.0, ("i0", "y"): 1.0, ("i1", "x"): 1.0, ("i1", "y"): 2.0, ("i2", "x"): 1.0}
+    scores |= {("i2", "y"): 1.0, ("i3", "x"): 5.0, ("i3", "y"): 1.0, ("i4", "x"): 1.0}
+    found = _against("xxx=x", scores)
+    assert isinstance(found.accuracy, ConfidenceInterval)
+    assert found.accuracy.value == pytest.approx(1.5 / 3)
+    assert (found.votes, found.metric_ties, found.left_out) == (3, 1, 1)
+    lower = _against("xxx=x", scores, higher=False)
+    assert isinstance(lower.accuracy, ConfidenceInterval)
+    assert lower.accuracy.value == pytest.approx(1.5 / 3)
+
+
+def test_a_metric_that_follows_the_votes_has_accuracy_and_tau_one_way_and_none_the_other() -> None:
+    line = "xyxyxxyy"
+    scores = {(f"i{at}", name): float(name == won) for at, won in enumerate(line) for name in "xy"}
+    right, wrong = _against(line, scores), _against(line, scores, higher=False)
+    assert isinstance(right.accuracy, ConfidenceInterval)
+    assert isinstance(wrong.accuracy, ConfidenceInterval)
+    assert isinstance(right.tau, ConfidenceInterval)
+    assert (right.accuracy.value, wrong.accuracy.value) == (1, 0)
+    assert right.tau.value == pytest.approx(1)
+
+
+def test_a_metric_without_scores_has_a_reason() -> None:
+    assert isinstance(metric_agreement(votes("xy"), {}, metric="m"), Unmeasured)
+    assert isinstance(metric_agreement([], {("i0", "x"): 1.0}, metric="m"), Unmeasured)
+    same = _against("xyx", {(f"i{at}", name): 1.0 for at in range(3) for name in "xy"})
+    assert isinstance(same.tau, Unmeasured)

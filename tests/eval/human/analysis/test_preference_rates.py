@@ -1,0 +1,150 @@
+"""Preference rates of pairs, by group and by place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ape.errors import InputError
+from eval.human.analysis.preference_rates import (
+    PositionEffect,
+    Preference,
+    PreferenceGroup,
+    measure_preference,
+    measure_preferences,
+    position_effect,
+    preferences_by_group,
+)
+from eval.human.vote import SHUFFLED_SYSTEM, Vote
+from eval.metrics.metric import Unmeasured
+from eval.statistics.clustered_proportion import clustered_proportion, sign_flip_p_value
+from eval.statistics.odds_ratio import OddsRatio
+from eval.statistics.proportion import binomial_p_value
+from tests.eval.human.analysis.vote_factory import votes
+
+
+def _measured(found: Preference | Unmeasured) -> Preference:
+    assert isinstance(found, Preference)
+    return found
+
+
+def test_ties_are_left_out_or_half_a_win_and_the_result_says_which() -> None:
+    own = votes("xxxxxx yy ====")
+    without = _measured(measure_preference(own, "x", "y"))
+    assert (without.rate, without.handling) == (6 / 8, "left out")
+    assert [bounds.method for bounds in without.bounds] == ["Wilson", "Clopper-Pearson"]
+    halves = _measured(measure_preference(own, "x", "y", ties="half a win each"))
+    assert (halves.rate, halves.handling) == (8 / 12, "half a win each")
+    assert [bounds.method for bounds in halves.bounds] == ["Bonett-Price"]
+    # By hand: 6 of 8 against a coin is (28 + 8 + 1) / 256, doubled; a tie takes no side.
+    assert without.p_value == halves.p_value == pytest.approx(74 / 256)
+
+
+def test_a_rate_and_its_mirror_sum_to_one() -> None:
+    own = votes("xyxxyx=x")
+    ours, theirs = _measured(measure_preference(own, "x", "y")), _measured(measure_preference(own, "y", "x"))
+    assert ours.rate + theirs.rate == pytest.approx(1)
+    assert (ours.wins, ours.losses, ours.ties) == (theirs.losses, theirs.wins, theirs.ties) == (5, 2, 1)
+
+
+def test_spam_and_repeats_do_not_count() -> None:
+    extra = [
+        Vote("i0", "r", "x", "y", "second", kind="repeat", repeats="i0"),
+        Vote("s", "r", "x", SHUFFLED_SYSTEM, "first", kind="spam"),
+    ]
+    assert measure_preference([*votes("xxxy"), *extra], "x", "y") == measure_preference(
+        votes("xxxy"), "x", "y"
+    )
+
+
+def test_all_ties_no_votes_and_no_such_pair_are_reasons() -> None:
+    tied = measure_preference(votes("==="), "x", "y")
+    assert tied == Unmeasured("all 3 votes between x and y are ties")
+    assert isinstance(measure_preference([], "x", "y"), Unmeasured)
+    assert isinstance(measure_preference(votes("xx"), "x", "z"), Unmeasured)
+    assert isinstance(position_effect(votes("===")), Unmeasured)
+    assert isinstance(position_effect([]), Unmeasured)
+    assert measure_preferences([]) == ()
+
+
+def test_two_votes_of_a_rater_on_the_same_texts_are_refused() -> None:
+    with pytest.raises(InputError, match="two votes on x and y in item 'i0'"):
+        measure_preferences([*votes("x"), *votes("y")])
+    with pytest.raises(InputError, match="beside itself"):
+        measure_preferences(votes("x", second="x"))
+
+
+def test_raters_who_feel_alike_about_an_item_are_fewer_votes_than_they_look() -> None:
+    own = [vote for rater in "abc" for vote in votes("xxxxxxxxyyyy", rater=rater)]
+    found = _measured(measure_preference(own, "x", "y"))
+    assert found.itemwise
+    assert found.p_value == pytest.approx(binomial_p_value(24, 36))
+    # All votes of an item agree, so it is 8 of 12 items: the binomial test of items.
+    assert found.itemwise.p_value == pytest.approx(binomial_p_value(8, 12))
+    assert found.interval is found.itemwise.bounds
+    assert found.itemwise.effective_votes < 12
+    assert found.interval.low < found.bounds[0].low
+
+
+@given(st.lists(st.integers(0, 1), min_size=2, max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_with_one_vote_an_item_the_test_by_items_is_the_binomial_one(won: list[int]) -> None:
+    found = clustered_proportion([float(one) for one in won], [1.0] * len(won))
+    assert found.p_value == pytest.approx(binomial_p_value(sum(won), len(won)))
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
+@settings(max_examples=40, deadline=None)
+def test_flipped_signs_are_all_tried(nets: list[int]) -> None:
+    signs = 1 - 2 * np.indices((2,) * len(nets)).reshape(len(nets), -1)
+    sums = np.abs(np.asarray(nets) @ signs)
+    assert sign_flip_p_value(nets) == pytest.approx(float((sums >= abs(sum(nets))).mean()))
+
+
+def test_groups_are_tested_with_holms_correction() -> None:
+    own = [*votes("xxxxxxxx", language="fr"), *votes("xyxy", start=8, language="zh"), *votes("x", start=12)]
+    french, chinese = preferences_by_group(own, "language")
+    assert (french.name, chinese.name) == ("fr", "zh")
+    assert isinstance(french.preference, Preference)
+    assert french.corrected == pytest.approx(2 * french.preference.p_value)
+    assert chinese.corrected == 1
+    assert preferences_by_group(own, "book") == ()
+
+
+def test_a_group_of_ties_has_a_reason() -> None:
+    own = [*votes("xx", language="fr"), *votes("==", start=2, language="zh")]
+    last = preferences_by_group(own, "language")[-1]
+    assert isinstance(last, PreferenceGroup)
+    assert isinstance(last.preference, Unmeasured)
+    assert last.corrected is None
+
+
+def test_a_side_that_always_wins_is_seen_and_a_better_system_is_not_taken_for_one() -> None:
+    always = [replace(vote, choice="first") for vote in votes("xxxxxxxxxxxxxxxxxxxx")]
+    biased = position_effect(always)
+    assert isinstance(biased, PositionEffect)
+    assert (biased.first.successes, biased.first.trials) == (20, 20)
+    assert biased.first.p_value < 1e-4
+    assert isinstance(biased.odds, OddsRatio)
+    assert biased.odds.value is None  # no bound
+    assert biased.odds.low > 10
+    better = position_effect(votes("x" * 18 + "yy"))
+    assert isinstance(better, PositionEffect)
+    assert better.first.rate == 0.5
+
+
+def test_odds_within_pairs_do_not_take_an_unbalanced_order_for_a_bias() -> None:
+    # x is better and nearly always shown first; in either place it wins three of four.
+    own = [Vote(f"a{at}", "r", "x", "y", "second" if at % 4 == 0 else "first") for at in range(80)]
+    own += [Vote(f"b{at}", "r", "y", "x", "first" if at % 4 == 0 else "second") for at in range(8)]
+    found = position_effect(own)
+    assert isinstance(found, PositionEffect)
+    assert found.first.p_value < 0.001
+    assert isinstance(found.odds, OddsRatio)
+    assert found.odds.value == pytest.approx(1)
+    assert found.odds.p_value == pytest.approx(1)
+    assert dict(found.shown) == {"x": 80, "y": 8}

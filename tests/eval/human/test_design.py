@@ -1,0 +1,230 @@
+"""Making a trial: what is sampled, what is left out, and what can't be made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from ape.errors import InputError
+from ape.text.tokens import words
+from eval.corpus.corpus import Corpus, Document
+from eval.human.design import TrialDesign, make_trial
+from eval.human.trial import Trial
+from eval.human.vote import SHUFFLED_SYSTEM
+from tests.eval.human.trial_factory import a_corpus, a_document
+
+THREE = ("mt", "tuned", "other")
+
+
+def kinds(trial: Trial) -> Counter[str]:
+    return Counter(item.kind for item in trial.items)
+
+
+def test_the_same_seed_makes_the_same_trial_and_another_seed_another() -> None:
+    one, again, other = (
+        make_trial(a_corpus(), seed=seed, design=TrialDesign(items=10)) for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one.id != other.id
+    assert {item.passage for item in one.items} != {item.passage for item in other.items}
+
+
+def test_repeats_and_spam_come_on_top_of_the_items() -> None:
+    trial = make_trial(a_corpus(), design=TrialDesign(items=20, repeats=0.2, spam=0.1))
+    assert kinds(trial) == {"pair": 20, "repeat": 4, "spam": 2}
+    originals = {item.id: item for item in trial.items}
+    for item in trial.items:
+        if item.kind == "repeat":
+            assert originals[item.repeats].texts == item.texts
+        if item.kind == "spam":
+            assert item.systems[1] == SHUFFLED_SYSTEM
+            assert sorted(" ".join(item.texts[0]).split()) == sorted(" ".join(item.texts[1]).split())
+
+
+def test_spam_is_of_passages_that_are_not_shown_otherwise() -> None:
+    trial = make_trial(a_corpus(), design=TrialDesign(items=30, spam=0.5))
+    shown = {item.passage for item in trial.items if item.kind == "pair"}
+    assert not shown & {item.passage for item in trial.items if item.kind == "spam"}
+
+
+def test_where_all_passages_are_shown_spam_is_of_those() -> None:
+    trial = make_trial(a_corpus(1, length=10), design=TrialDesign(items=10))
+    assert kinds(trial)["spam"] == 1
+
+
+def test_a_pair_of_systems_is_shown_as_often_as_another_and_a_passage_once() -> None:
+    trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=30))
+    own = [item for item in trial.items if item.kind == "pair"]
+    assert sorted(Counter(item.systems for item in own).values()) == [10, 10, 10]
+    assert len({item.passage for item in own}) == 30
+
+
+def test_all_pairs_are_shown_in_each_passage_if_asked_for() -> None:
+    trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=30, all_pairs=True))
+    own = [item for item in trial.items if item.kind == "pair"]
+    assert set(Counter(item.passage for item in own).values()) == {3}
+
+
+def test_systems_can_be_compared_to_one_of_them_alone() -> None:
+    trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=10, against="tuned"))
+    assert {item.systems for item in trial.items if item.kind == "pair"} == {
+        ("tuned", "mt"),
+        ("tuned", "other"),
+    }
+
+
+def test_the_human_translation_can_be_one_of_the_systems() -> None:
+    corpus = a_corpus()
+    trial = make_trial(corpus, systems=["mt", "reference"], design=TrialDesign(items=5))
+    human = {text for document in corpus.documents for text in document.references[0]}
+    assert all(item.texts[1][0] in human for item in trial.items if item.kind == "pair")
+
+
+def test_books_give_as_many_passages_each_as_far_as_they_have_them() -> None:
+    documents = [
+        a_document("long", length=40, book="Long"),
+        a_document("short", length=3, book="Short"),
+        a_document("middle", length=20, book="Middle"),
+    ]
+    trial = make_trial(Corpus(tuple(documents), "fr", "en"), design=TrialDesign(items=23, by="book"))
+    books = {passage.id: passage.book for passage in trial.passages}
+    taken = Counter(books[item.passage] for item in trial.items if item.kind == "pair")
+    assert taken == {"Long": 10, "Middle": 10, "Short": 3}
+
+
+def test_languages_give_as_many_passages_each() -> None:
+    corpora = [a_corpus(), replace(a_corpus(), source_language="ja")]
+    trial = make_trial(corpora, design=TrialDesign(items=20, by="language"))
+    languages = {passage.id: passage.language for passage in trial.passages}
+    assert Counter(languages[item.passage] for item in trial.items if item.kind == "pair") == {
+        "fr": 10,
+        "ja": 10,
+    }
+
+
+@pytest.mark.parametrize("unit", ["words", "characters"])
+def test_a_passage_is_of_a_length_within_the_window(unit: str) -> None:
+    sources = tuple("la " * count for count in range(1, 31))
+    outputs = {name: tuple(f"{name} {place}" for place in range(30)) for name in ("mt", "tuned")}
+    corpus = Corpus((Document("d", outputs, (), sources),), "fr", "en")
+    design = TrialDesign(shortest=10, longest=20, unit="words" if unit == "words" else "characters", spam=0)
+    trial = make_trial(corpus, design=design)
+    size = (lambda text: len(words(text))) if unit == "words" else len
+    assert all(10 <= size(passage.sources[0]) <= 20 for passage in trial.passages)
+    assert dict(trial.design)["left_out_length"] == 30 - len({item.passage for item in trial.items})
+
+
+def test_a_document_is_shown_in_runs_of_five_paragraphs_that_follow_each_other() -> None:
+    trial = make_trial(a_corpus(6, length=33), design=TrialDesign(items=12, condition="document"))
+    own = [item for item in trial.items if item.kind == "pair"]
+    assert all(len(text) == 5 for item in own for text in item.texts)
+    places: dict[str, list[int]] = {}
+    for item in own:
+        document, _, span = item.passage.partition(":")
+        places.setdefault(document, []).append(int(span.partition("-")[0]))
+    assert [len(starts) for starts in places.values()] == [4, 4, 4]
+    for starts in places.values():
+        assert starts == list(range(starts[0], starts[0] + 20, 5))
+
+
+def test_a_repeated_document_is_repeated_whole() -> None:
+    trial = make_trial(
+        a_corpus(6, length=33), design=TrialDesign(items=12, condition="document", repeats=0.1)
+    )
+    again = [item for item in trial.items if item.kind == "repeat"]
+    assert len(again) == 4
+    assert len({item.passage.partition(":")[0] for item in again}) == 1
+
+
+def test_a_monolingual_trial_holds_no_source() -> None:
+    trial = make_trial(a_corpus(), design=TrialDesign(items=5, bilingual=False))
+    assert not any(passage.sources for passage in trial.passages)
+
+
+def same_but(corpus: Corpus, differing: int) -> Corpus:
+    """Two systems that have the same text but in so many places."""
+    (document,) = corpus.documents
+    tuned = tuple(
+        text + " Indeed." if place < differing else f" {text}\n"
+        for place, text in enumerate(document.outputs["mt"])
+    )
+    return replace(
+        corpus, documents=(replace(document, outputs={"mt": document.outputs["mt"], "tuned": tuned}),)
+    )
+
+
+def test_the_same_text_in_both_systems_is_left_out_and_counted() -> None:
+    trial = make_trial(same_but(a_corpus(1, length=30), 12), design=TrialDesign())
+    assert kinds(trial)["pair"] == 12
+    assert dict(trial.design)["left_out_identical"] == 18
+
+
+def test_systems_that_are_the_same_everywhere_can_not_be_compared() -> None:
+    with pytest.raises(InputError, match=r"nothing to compare: .* 30 with the same text in both systems"):
+        make_trial(same_but(a_corpus(1, length=30), 0))
+
+
+def test_fewer_items_than_asked_for_is_told_with_the_number_there_are() -> None:
+    with pytest.raises(InputError, match="20 items were asked for, and the set gives 12") as raised:
+        make_trial(same_but(a_corpus(1, length=30), 12), design=TrialDesign(items=20))
+    assert "18 with the same text in both systems" in str(raised.value)
+
+
+def test_a_paragraph_that_a_system_lacks_is_left_out_and_counted() -> None:
+    document = a_document("d", length=10)
+    tuned = ("", *document.outputs["tuned"][1:])
+    corpus = Corpus((replace(document, outputs={**document.outputs, "tuned": tuned}),), "fr", "en")
+    trial = make_trial(corpus)
+    assert dict(trial.design)["left_out_missing"] == 1
+    assert "d:1" not in {passage.id for passage in trial.passages}
+
+
+@pytest.mark.parametrize(
+    ("systems", "design", "told"),
+    [
+        (["mt", "best"], TrialDesign(), "no system 'best' in the set. It has: mt, tuned, reference"),
+        (["mt"], TrialDesign(), "Two systems at least are compared, and there is only mt"),
+        (["mt", "mt"], TrialDesign(), "named twice"),
+        ([], TrialDesign(against="best"), "--against 'best' is none of the systems"),
+        ([], TrialDesign(spam=0.7), "--spam is a share from 0 to 0.5"),
+        ([], TrialDesign(repeats=-1), "--repeats is a share"),
+        ([], TrialDesign(items=0), "--items is one at least"),
+        ([], TrialDesign(shortest=9, longest=3), "No passage is 9 words or more and 3 or less"),
+        ([], TrialDesign(shortest=900), "no passage to be shown. Left out: 48 outside the window of lengths"),
+        ([], TrialDesign(by="book"), "does not tell the book of every document"),
+        ([], TrialDesign(items=99, condition="document"), "take more --passages of a document"),
+    ],
+)
+def test_what_can_not_be_made_is_told(systems: list[str], design: TrialDesign, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make_trial(a_corpus(), systems=systems, design=design)
+
+
+def test_a_set_without_a_source_is_for_a_monolingual_test() -> None:
+    bare = replace(a_corpus(1), documents=(replace(a_document("d"), sources=()),))
+    with pytest.raises(InputError, match=r"no source to show .* --monolingual"):
+        make_trial(bare)
+    assert make_trial(bare, design=TrialDesign(bilingual=False)).items
+
+
+def test_the_name_that_raters_see_tells_of_no_system() -> None:
+    with pytest.raises(InputError, match="it tells of the system 'tuned'"):
+        make_trial(a_corpus(), name="The old one against Tuned")
+
+
+@pytest.mark.parametrize(("raters", "told"), [(["a", "a"], "same name"), (["a", " "], "need names")])
+def test_raters_have_names_of_their_own(raters: list[str], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make_trial(a_corpus(), raters=raters)
+
+
+def test_sets_in_several_target_languages_need_a_trial_each() -> None:
+    with pytest.raises(InputError, match="several target languages"):
+        make_trial([a_corpus(), replace(a_corpus(), target_language="de")])
+
+
+def test_a_system_can_not_be_called_as_spam_is() -> None:
+    with pytest.raises(InputError, match="can't be called"):
+        make_trial(a_corpus(systems=("mt", SHUFFLED_SYSTEM)))

@@ -1,0 +1,219 @@
+"""Votes in the store: one for an item and rater, on the disk before anyone is told, and nobody else's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ape.errors import Conflict, InputError, UnknownTrial
+from ape.jobs.store import JobStore
+from ape.jobs.tables import trials as trials_table
+from eval.human.answer import RaterAnswer, VoteBuilder
+from eval.human.trial import Trial
+from eval.human.trial_file import write_trial
+from eval.human.trial_store import TrialStore
+from eval.human.vote import Vote
+from tests.ape.jobs.postgres import Postgres, missing, running_postgres
+from tests.eval.human.trial_factory import a_trial
+
+ROOT = Path(__file__).parents[3]
+TRIAL = a_trial()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    if why := missing():
+        pytest.skip(why)
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def trials(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TrialStore]:
+    """A store with one trial, on each database in turn."""
+    url = str(tmp_path / "jobs.db")
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres").url
+    with TrialStore(url) as store:
+        store.add(TRIAL)
+        yield store
+        with store._database.writing() as connection:
+            connection.execute(trials_table.delete())
+
+
+def a_vote(place: int = 0, *, rater: str = "anna", choice: str = "first", trial: Trial = TRIAL) -> Vote:
+    given = {"item": trial.items[place].id, "choice": choice, "at": "2030-01-01T10:00:00+00:00"}
+    return VoteBuilder(trial, rater).vote(RaterAnswer.model_validate(given))
+
+
+def test_a_vote_comes_back_as_it_was_given(trials: TrialStore) -> None:
+    given = {
+        "item": TRIAL.items[0].id,
+        "choice": "tie",
+        "confidence": "unsure",
+        "believed_human": "both",
+        "errors": {"second": ["discourse", "overly literal", "discourse"]},
+        "comment": "Beide <b>gleich</b>\x00 ''; DROP TABLE votes; \U0001f4da",
+        "at": "2030-01-01T12:00:00+02:00",
+    }
+    vote = VoteBuilder(TRIAL, "anna").vote(RaterAnswer.model_validate(given))
+    assert trials.save(TRIAL.id, vote) == vote
+    assert trials.votes(TRIAL.id) == [vote]
+    assert vote.errors == {"second": ("overly literal", "discourse")}
+    assert vote.at == "2030-01-01T10:00:00+00:00"
+
+
+def test_a_vote_knows_the_kind_of_its_item_and_the_language(trials: TrialStore) -> None:
+    for place in range(len(TRIAL.items)):
+        trials.save(TRIAL.id, a_vote(place))
+    found = {vote.item: vote for vote in trials.votes(TRIAL.id)}
+    for item in TRIAL.items:
+        assert (found[item.id].kind, found[item.id].repeats, found[item.id].language) == (
+            item.kind,
+            item.repeats,
+            "fr",
+        )
+
+
+def test_a_double_submit_is_one_vote(trials: TrialStore) -> None:
+    first = trials.save(TRIAL.id, a_vote())
+    later = replace(a_vote(), at="2030-01-01T10:00:05+00:00")
+    assert trials.save(TRIAL.id, later) == first
+    assert trials.votes(TRIAL.id) == [first]
+
+
+def test_another_vote_on_the_same_item_has_to_say_that_it_replaces_the_first(trials: TrialStore) -> None:
+    trials.save(TRIAL.id, a_vote())
+    with pytest.raises(Conflict, match=r"anna has voted on item .* already, and otherwise"):
+        trials.save(TRIAL.id, a_vote(choice="second"))
+    changed = trials.save(TRIAL.id, a_vote(choice="second"), replace=True)
+    assert trials.votes(TRIAL.id) == [changed]
+    assert changed.choice == "second"
+
+
+def test_two_raters_vote_on_the_same_item(trials: TrialStore) -> None:
+    trials.save(TRIAL.id, a_vote())
+    trials.save(TRIAL.id, a_vote(rater="ben"))
+    assert [vote.rater for vote in trials.votes(TRIAL.id, rater="ben")] == ["ben"]
+    assert [(rater.name, rater.votes) for rater in trials.raters(TRIAL.id)] == [("anna", 1), ("ben", 1)]
+
+
+def test_a_vote_for_an_item_that_is_not_there_is_refused(trials: TrialStore) -> None:
+    other = a_trial(seed=2)
+    trials.add(other)
+    with pytest.raises(InputError, match="There is no item 'nothing' in the trial"):
+        trials.save(TRIAL.id, replace(a_vote(), item="nothing"))
+    with pytest.raises(InputError, match="Is the vote from another trial"):
+        trials.save(TRIAL.id, a_vote(trial=other))
+    with pytest.raises(InputError, match="shows mt and tuned, and the vote is between mt and best"):
+        trials.save(TRIAL.id, replace(a_vote(), first="mt", second="best"))
+    with pytest.raises(UnknownTrial, match="There is no trial 'none' here"):
+        trials.save("none", a_vote())
+    assert trials.votes(TRIAL.id) == []
+
+
+def test_a_tie_is_refused_where_there_are_none(trials: TrialStore) -> None:
+    strict = replace(TRIAL, ties=False)
+    with pytest.raises(InputError, match="no ties"):
+        VoteBuilder(strict, "anna").vote(RaterAnswer(item=TRIAL.items[0].id, choice="tie"))
+
+
+def test_all_votes_of_a_file_are_taken_or_none(trials: TrialStore) -> None:
+    trials.save(TRIAL.id, a_vote(1))
+    votes = [a_vote(0), a_vote(1, choice="second"), a_vote(2)]
+    with pytest.raises(Conflict):
+        trials.save_all(TRIAL.id, votes)
+    assert len(trials.votes(TRIAL.id)) == 1
+    assert trials.save_all(TRIAL.id, votes, replace=True) == {"new": 2, "replaced": 1}
+    assert trials.save_all(TRIAL.id, votes) == {"same": 3}
+
+
+def test_a_trial_that_is_added_again_keeps_its_votes(trials: TrialStore) -> None:
+    vote = trials.save(TRIAL.id, a_vote())
+    trials.add(TRIAL)
+    assert trials.votes(TRIAL.id) == [vote]
+    assert trials.trials() == [TRIAL]
+
+
+def test_a_trial_is_removed_with_all_that_belongs_to_it(trials: TrialStore) -> None:
+    token = trials.invite(TRIAL.id, "anna")
+    trials.save(TRIAL.id, a_vote())
+    trials.remove(TRIAL.id)
+    with pytest.raises(UnknownTrial):
+        trials.votes(TRIAL.id)
+    with pytest.raises(UnknownTrial):
+        trials.link(token)
+    trials.add(TRIAL)
+    assert trials.votes(TRIAL.id) == []
+
+
+def test_a_link_leads_to_its_rater_and_a_changed_one_nowhere(trials: TrialStore) -> None:
+    tokens = {name: trials.invite(TRIAL.id, name) for name in ("anna", "ben")}
+    assert [trials.link(token).rater for token in tokens.values()] == ["anna", "ben"]
+    token = tokens["anna"]
+    changed = token[:-1] + ("A" if token[-1] != "A" else "B")
+    for wrong in (changed, token[:-1], token + "x", "", "anna", "%00", "\ud800" * 22, "'" * 22):
+        with pytest.raises(UnknownTrial, match="This link is not one that we gave"):
+            trials.link(wrong)
+
+
+def test_only_the_hash_of_a_link_is_kept(tmp_path: Path) -> None:
+    with TrialStore(str(tmp_path / "jobs.db")) as store:
+        store.add(TRIAL)
+        token = store.invite(TRIAL.id, "anna")
+    assert token.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_a_new_link_ends_the_one_before_and_keeps_the_votes(trials: TrialStore) -> None:
+    old = trials.invite(TRIAL.id, "anna")
+    trials.save(TRIAL.id, a_vote())
+    new = trials.invite(TRIAL.id, "anna")
+    with pytest.raises(UnknownTrial, match="a newer one has replaced it"):
+        trials.link(old)
+    assert trials.link(new).rater == "anna"
+    assert [(rater.name, rater.votes, rater.invited) for rater in trials.raters(TRIAL.id)] == [
+        ("anna", 1, True)
+    ]
+
+
+def test_many_at_once_lose_no_vote(trials: TrialStore) -> None:
+    raters = [f"rater {number}" for number in range(6)]
+    votes = [a_vote(place, rater=rater) for rater in raters for place in range(5)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda vote: trials.save(TRIAL.id, vote), votes * 2))
+    assert len(trials.votes(TRIAL.id)) == 30
+
+
+def test_a_vote_outlives_a_process_that_is_killed_the_moment_it_is_told(tmp_path: Path) -> None:
+    write_trial(TRIAL, tmp_path / "trial.json")
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from eval.human.answer import Answer, Ballots\n"
+        "from eval.human.trial_file import read_trial\n"
+        "from eval.human.trial_store import Trials\n"
+        "trial = read_trial(Path(sys.argv[2]))\n"
+        "trials = Trials(sys.argv[1])\n"
+        "trials.add(trial)\n"
+        "ballots = Ballots(trial, 'anna')\n"
+        "for item in trial.items[:3]:\n"
+        "    trials.save(trial.id, ballots.vote(Answer(item=item.id, choice='first')))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "jobs.db"), str(tmp_path / "trial.json")]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode == -9
+    with TrialStore(str(tmp_path / "jobs.db")) as store:
+        assert [vote.item for vote in store.votes(TRIAL.id)] == [item.id for item in TRIAL.items[:3]]
+
+
+def test_votes_and_jobs_share_a_database(tmp_path: Path) -> None:
+    with JobStore(str(tmp_path / "jobs.db")) as store:
+        assert store.jobs() == []
+    with TrialStore(str(tmp_path / "jobs.db")) as trials:
+        assert trials.trials() == []

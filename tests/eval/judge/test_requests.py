@@ -1,0 +1,121 @@
+"""Answers are kept by all that decides them, and cost what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ape.engines.client import OpenAIEngine
+from ape.engines.protocol import Model, Reply
+from ape.errors import InputError
+from ape.jobs.estimate import TokenPrice
+from ape.passage.result import Usage
+from ape.passage.segment import Draft
+from ape.settings import Settings
+from eval.judge import JudgeCost, JudgeOptions, judge_pairs
+from eval.judge.answer_cache import answer_key, open_answer_cache
+from eval.judge.requests import ask_judge, server_identity
+from prompts.judge import render_pair_judge
+from tests.eval.judge.conftest import pairs
+from tests.scripted import ScriptedServer
+
+MODEL = Model("m")
+
+
+def test_whatever_decides_an_answer_is_in_its_key() -> None:
+    prompt, sampling = render_pair_judge("a", "b"), JudgeOptions().sampling
+    keys = [
+        answer_key(prompt, sampling, MODEL),
+        answer_key(render_pair_judge("b", "a"), sampling, MODEL),
+        answer_key(render_pair_judge("a", "b", ties=False), sampling, MODEL),
+        answer_key(replace(prompt, fingerprint="judge_pairs@0"), sampling, MODEL),
+        answer_key(prompt, replace(sampling, seed=2), MODEL),
+        answer_key(prompt, replace(sampling, temperature=0.5), MODEL),
+        answer_key(prompt, replace(sampling, max_tokens=5), MODEL),
+        answer_key(prompt, sampling, Model("n")),
+        answer_key(prompt, sampling, Model("m", revision="2")),
+        answer_key(prompt, sampling, MODEL, server="http://127.0.0.1:8000/v1"),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert keys[0] == answer_key(render_pair_judge("a", "b"), JudgeOptions().sampling, MODEL)
+
+
+@pytest.mark.parametrize(
+    ("given", "server"),
+    [
+        ({"engine": "url", "url": "https://me:hush@host:8000/v1/?key=hush"}, "https://host:8000/v1"),
+        ({"engine": "vllm", "model": "models/judge"}, "vllm models/judge"),
+        ({}, ""),
+    ],
+)
+def test_a_server_is_named_without_what_is_secret(given: dict[str, str], server: str) -> None:
+    assert server_identity(Settings.model_validate(given | {"engine_key": "hush"})) == server
+
+
+def test_answers_come_back_as_they_were_even_halves_of_characters(tmp_path: Path) -> None:
+    reply = Reply(Draft("half \ud83d \x00 tie", "length"), Usage(3, 4))
+    with open_answer_cache(tmp_path) as kept:
+        kept.write(b"k", reply)
+    with open_answer_cache(tmp_path) as kept:
+        assert kept.read([b"k", b"other"]) == {b"k": reply}
+        assert kept.read([str(at).encode() for at in range(1200)]) == {}
+
+
+async def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(
+    engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(InputError, match="can't be kept in"):
+        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=tmp_path / "file"))
+    (tmp_path / "answers-1.sqlite").write_text("not a database at all" * 100)
+    with pytest.raises(InputError, match="can't be kept in"):
+        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=tmp_path))
+    assert not scripted.requests
+
+
+async def test_without_a_folder_nothing_is_kept(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
+    for _ in range(2):
+        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=None))
+    assert len(scripted.requests) == 4
+
+
+async def test_the_same_question_is_asked_once(
+    engine: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+) -> None:
+    one = pairs(1)[0]
+    judged = await judge_pairs([one, replace(one, id="again")], engine, asking=asking)
+    assert len(scripted.requests) == 2
+    assert judged.verdicts["p0"] == judged.verdicts["again"]
+
+
+async def test_progress_is_told_with_what_was_kept(engine: OpenAIEngine, asking: JudgeOptions) -> None:
+    told: list[tuple[int, int]] = []
+    await judge_pairs(pairs(1), engine, asking=asking)
+    await judge_pairs(pairs(2), engine, asking=asking, progress=lambda *done: told.append(done))
+    assert told == [(3, 4), (4, 4)]
+
+
+async def test_a_model_tuned_to_post_edit_is_no_judge(engine: OpenAIEngine, asking: JudgeOptions) -> None:
+    with pytest.raises(InputError, match="can't judge"):
+        await ask_judge([], engine, model=Model("tuned", format="sep"), asking=asking)
+
+
+def test_money_is_tokens_by_the_million() -> None:
+    cost = JudgeCost(
+        2, Usage(3_000_000, 500_000), kept=1, kept_usage=Usage(1_000_000, 0), price=TokenPrice(2.0, 10.0)
+    )
+    assert cost.money == pytest.approx(11.0)  # by hand: 3 × 2 + 0.5 × 10
+    assert cost.saved == pytest.approx(2.0)
+    assert str(cost) == (
+        "2 requests, 3,000,000 tokens read and 500,000 written, cost 11.0000; 1 answer was kept from before"
+    )
+
+
+def test_money_that_is_not_known_is_not_nothing() -> None:
+    assert JudgeCost(2, Usage(10, 10)).money is None
+    silent = JudgeCost(2, Usage(), price=TokenPrice(1, 1))
+    assert silent.money is None
+    assert "does not tell how many tokens" in str(silent)
+    assert JudgeCost(price=TokenPrice(1, 1)).money == 0

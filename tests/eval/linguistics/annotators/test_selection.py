@@ -1,0 +1,65 @@
+"""Which annotator a language gets, and the sentence where there is none."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from ape.errors import InputError
+from eval.linguistics.annotators import (
+    CachedAnnotator,
+    NoAnnotatorError,
+    annotator_for,
+    use_annotation_cache,
+)
+from eval.linguistics.annotators.spacy_model import SpacyAnnotator, installed_models
+
+
+@pytest.mark.parametrize(
+    ("language", "prefer", "name"), [("en", "textblob", "textblob"), ("zh-CN", "jieba", "jieba")]
+)
+def test_languages_that_need_no_download(language: str, prefer: str, name: str) -> None:
+    found = annotator_for(language, prefer=prefer)
+    assert found.name.startswith(name)
+    assert found.language == language[:2]
+
+
+@pytest.mark.parametrize(
+    ("language", "prefer", "part"),
+    [
+        ("tlh", None, "for the language 'tlh'"),
+        ("en", "en_core_web_none", "called 'en_core_web_none'"),
+        ("en", "jieba", "called 'jieba'"),
+    ],
+)
+def test_where_there_is_none_it_says_what_to_do(language: str, prefer: str | None, part: str) -> None:
+    with pytest.raises(NoAnnotatorError, match=part) as error:
+        annotator_for(language, prefer=prefer)
+    assert isinstance(error.value, InputError)
+    assert "spacy download" in str(error.value)
+
+
+def test_inside_caching_all_annotators_are_kept(tmp_path: Path) -> None:
+    with use_annotation_cache(tmp_path):
+        kept = annotator_for("en", prefer="textblob")
+        assert isinstance(kept, CachedAnnotator)
+        assert kept.folder == tmp_path
+    assert not isinstance(annotator_for("en", prefer="textblob"), CachedAnnotator)
+
+
+def test_without_spacy_no_model_is_found() -> None:
+    if find_spec("spacy") is not None:
+        pytest.skip("spaCy is installed here")
+    assert installed_models("en") == ()
+
+
+def test_a_spacy_pipeline_is_read_into_our_protocol() -> None:
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Anna’s"}])
+    found = SpacyAnnotator("en_blank", pipeline).annotate(["Anna’s dog ran.  It barked."])[0]
+    assert [one.text for one in found.entities] == ["Anna"]
+    assert [found.tokens[place].text for place in found.sentences] == ["Anna", "It"]

@@ -1,0 +1,38 @@
+"""Two one-sided alignments made into one."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.linguistics.word_alignment.protocol import WordLinks
+from eval.linguistics.word_alignment.symmetrization import grow_diag_final_and
+
+LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
+
+
+def test_a_neighbour_of_what_both_say_is_taken() -> None:
+    forward = frozenset({(0, 0), (1, 1)})
+    backward = frozenset({(0, 0), (1, 2)})
+    # By hand: (1, 1) touches (0, 0); then (1, 2) touches (1, 1), and target word 2 has no link yet.
+    assert grow_diag_final_and(forward, backward) == {(0, 0), (1, 1), (1, 2)}
+
+
+def test_a_link_far_from_all_others_is_taken_if_both_words_are_free() -> None:
+    assert grow_diag_final_and(frozenset({(0, 0), (5, 5)}), frozenset({(0, 0)})) == {(0, 0), (5, 5)}
+
+
+def test_a_link_far_from_all_others_is_left_if_one_of_its_words_is_not_free() -> None:
+    assert grow_diag_final_and(frozenset({(0, 0), (0, 5)}), frozenset({(0, 0)})) == {(0, 0)}
+
+
+@settings(deadline=None)
+@given(LINKS, LINKS)
+def test_it_lies_between_the_intersection_and_the_union(forward: WordLinks, backward: WordLinks) -> None:
+    assert forward & backward <= grow_diag_final_and(forward, backward) <= forward | backward
+
+
+@settings(deadline=None)
+@given(LINKS)
+def test_two_that_agree_are_left_as_they_are(links: WordLinks) -> None:
+    assert grow_diag_final_and(links, links) == links

@@ -1,0 +1,70 @@
+"""Pronouns of the reference and what stands in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.linguistics.annotators import Annotator
+from eval.metrics.dip.pronouns import DipPronouns, compare_pronouns
+from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from tests.eval.metrics.dip.conftest import corpus_of
+
+
+@pytest.mark.parametrize(
+    ("reference", "output", "fates"),
+    [
+        ("she saw the ship.", "she saw the ship.", ["kept"]),
+        ("she saw the ship.", "he saw the ship.", ["wrong"]),
+        ("she gave him the lamp.", "he gave her the lamp.", ["wrong", "wrong"]),
+        ("he saw her.", "she was seen by him.", ["kept", "kept"]),
+        ("she saw the ship.", "Mira saw the ship.", ["lost"]),
+        ("it was red.", "that was red.", ["interchangeable"]),
+        ("it was red.", "they was red.", ["wrong"]),
+        ("Mira gave him his lamp.", "Mira gave his lamp.", ["lost", "kept"]),
+    ],
+)
+def test_each_pronoun_has_its_fate(reference: str, output: str, fates: list[str], listed: Annotator) -> None:
+    ours, theirs = listed.annotate([reference, output])
+    assert sorted(one.fate for one in compare_pronouns(ours, theirs)) == sorted(fates)
+
+
+def test_names_and_nouns_that_look_like_pronouns_are_none(listed: Annotator) -> None:
+    ours, theirs = listed.annotate(["the US left the IT ship.", "he left."])
+    assert compare_pronouns(ours, theirs) == []
+
+
+REFERENCE = ["she saw him.", "the ship left."]
+
+
+def scored(outputs: list[str], annotator: Annotator) -> Score:
+    found = DipPronouns(annotator).count(corpus_of(outputs, REFERENCE), "mine")
+    assert isinstance(found, MetricCounts)
+    score = found.scored()
+    assert isinstance(score, Score)
+    return score
+
+
+def test_the_reference_itself_keeps_them_all(listed: Annotator) -> None:
+    assert scored(REFERENCE, listed).value == 100
+
+
+def test_a_change_of_sex_costs_its_class_and_is_a_mismatch(listed: Annotator) -> None:
+    score = scored(["he saw him.", "the ship left."], listed)
+    assert score.value == 50  # by hand: him is kept, she is wrong
+    assert (score.parts["feminine"], score.parts["masculine"], score.parts["neuter"]) == (0, 100, None)
+    assert (score.parts["mismatch"], score.parts["lost"], score.parts["of paired"]) == (50, 0, 50)
+
+
+def test_marks_show_the_wrong_pronoun_on_both_sides(listed: Annotator) -> None:
+    corpus = corpus_of(["he saw him.", "the ship left."], REFERENCE)
+    marks = list(DipPronouns(listed).marks(corpus, "mine"))
+    assert [(mark.side, mark.start, mark.end, mark.note) for mark in marks] == [
+        ("reference", 0, 3, "she → he"),
+        ("output", 0, 2, "she → he"),
+    ]
+
+
+def test_no_pronoun_in_the_reference_is_not_measured(listed: Annotator) -> None:
+    found = DipPronouns(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
+    assert isinstance(found, MetricCounts)
+    assert isinstance(found.scored(), Unmeasured)

@@ -1,0 +1,74 @@
+"""The names that are rendered in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.metrics.ltcr.inconsistency import Inconsistency, RenderedOccurrence
+from eval.metrics.ltcr.metric import Ltcr
+from eval.metrics.ltcr.name_inconsistencies import inconsistent_names, worst_names
+from eval.metrics.sacrebleu import Bleu
+from eval.metrics.scoring import ResamplingOptions, measure_systems
+from tests.eval.metrics.ltcr.conftest import corpus_of
+
+
+def name(word: str, renderings: Sequence[str], *, at: int = 0, is_name: bool = True) -> Inconsistency:
+    """An occurrence in each segment, with a rendering that is its whole translation; none where it is empty."""
+    kinds = list(dict.fromkeys(renderings))
+    shown = tuple(
+        RenderedOccurrence(
+            segment,
+            "…" * at + word,
+            (at, at + len(word)),
+            text,
+            ((0, len(text)),) if text else (),
+            kinds.index(text),
+        )
+        for segment, text in enumerate(renderings)
+    )
+    return Inconsistency("one", word, 1, 1, shown, is_name)
+
+
+def test_pairs_of_found_renderings_that_differ_are_clashes() -> None:
+    assert name("黑鹰", ["Black Eagle", "Black Eagle", "Black Hawk", ""]).clashes == 2  # by hand: 2 · 1
+    assert name("黑鹰", ["Black Eagle", "", ""]).clashes == 0
+
+
+def test_the_worst_names_come_first_and_words_are_left_out() -> None:
+    listed = [
+        name("灯", ["lamp", "lantern", "light", "torch"], is_name=False),
+        name("黑鹰", ["Black Eagle", "Black Hawk"]),
+        name("阿莎", ["Asha", "Aisa", "Assa"]),
+        name("苗毅", ["Miao Yi", "", ""]),
+    ]
+    assert [one.word for one in worst_names(listed)] == ["阿莎", "黑鹰"]
+    assert [one.word for one in worst_names(listed, most=1)] == ["阿莎"]
+
+
+def test_a_name_cut_in_two_is_one() -> None:
+    renderings = ["Saldes", "Saldis"]
+    (found,) = worst_names([name("德斯", renderings, at=2), name("萨尔", renderings)])
+    assert found.word == "萨尔德斯"
+    assert found.occurrences[0].at == (0, 4)
+    assert [one.rendering for one, _ in found.examples] == renderings
+
+
+def test_parts_that_also_stand_alone_are_two() -> None:
+    listed = [name("德斯", ["Saldes", "Saldis"], at=2), name("萨尔", ["Saldes", "Saldis", "Sal"])]
+    assert [one.word for one in worst_names(listed)] == ["萨尔", "德斯"]
+
+
+def test_each_rendering_is_told_with_a_sentence_and_what_was_not_found_last() -> None:
+    told = name("黑鹰", ["", "Black Hawk", "Black Eagle", "Black Eagle"]).to_dict()
+    assert [(one["rendering"], one["times"], one["segment"]) for one in told["renderings"]] == [
+        ("Black Eagle", 2, 3),
+        ("Black Hawk", 1, 2),
+        (None, 1, 1),
+    ]
+
+
+def test_only_metrics_that_list_words_have_names(ltcr: Ltcr) -> None:
+    corpus = corpus_of((["诊所", "诊所"], ["clinic", "surgery"]))
+    results = measure_systems(corpus, [ltcr, Bleu()], resampling=ResamplingOptions("document", "", 100, 1))
+    # 诊所 is a common noun there, so nothing is listed.
+    assert [list(inconsistent_names(results, metric)) for metric in results.metrics] == [[], []]

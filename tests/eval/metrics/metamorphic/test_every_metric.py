@@ -1,0 +1,206 @@
+"""What must hold of every metric of the registry, whatever it measures; one that is new there is tested here too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+
+import pytest
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus
+from eval.metrics.blonde import BlondePlus
+from eval.metrics.ltcr import Ltcr
+from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.registry import METRICS
+from eval.metrics.zero_pronouns import remove_corpus_marks
+from tests.eval.metrics.metamorphic.sample import (
+    SWAPS,
+    Glossed,
+    Swap,
+    backwards,
+    doubled,
+    sample,
+    wordings,
+)
+
+VARIANTS: Mapping[str, Callable[[Corpus], Corpus]] = {
+    "as it is": lambda corpus: corpus,
+    "backwards": backwards,
+    "doubled": doubled,
+}
+KINDS = frozenset(swap.kind for swap in SWAPS)
+
+ABOUT: Mapping[str, frozenset[str]] = {
+    "meteor": KINDS - {"tense"},  # it compares stems
+    "ltcr": frozenset({"name"}),  # of the four, what a source repeats
+    "dip-consistency": frozenset({"name"}),
+    "dip-connectives": frozenset({"connective"}),
+    "dip-pronouns": frozenset({"pronoun"}),
+    "entities": frozenset({"name"}),
+    "zero-pronouns": frozenset({"pronoun"}),
+}
+"""Which swaps lower a metric; one that is not here looks at all words, and every swap lowers it."""
+
+# No metric of likeness: a text may well be more coherent than the reference. Both are tested for what they do promise.
+OF_ITSELF: Mapping[str, frozenset[str]] = {
+    "kp": frozenset({"pronoun", "name"}),
+    "dip-coherence": KINDS,
+}
+"""Which swaps may move it, up or down."""
+
+TOP = {
+    **dict.fromkeys(("bleu", "sentence-bleu", "chrf", "chrf++", "bertscore"), 100.0),
+    **dict.fromkeys(("ltcr", "dip-consistency", "dip-connectives", "dip-pronouns"), 100.0),
+    **dict.fromkeys(("blonde", "dblonde", "blonde+", "entities", "zero-pronouns"), 1.0),
+    **dict.fromkeys(("ter", "dip-coherence"), 0.0),
+}
+"""The best that can be had, of those that reach it."""
+
+Every = pytest.mark.parametrize("name", METRICS)
+EveryAlike = pytest.mark.parametrize("name", [name for name in METRICS if name not in OF_ITSELF])
+EverySwap = pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.name)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """An encoder on two threads waits for its neighbours more than it works."""
+    if find_spec("torch") is None:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@cache
+def _metric(name: str) -> Metric:
+    """As it is, but for those that need to be told something of the sample."""
+    metric = METRICS[name]()
+    if isinstance(metric, Ltcr):
+        return replace(metric, aligner=Glossed())
+    if isinstance(metric, BlondePlus):
+        return replace(metric, ambiguity=wordings("lantern"), ellipsis=wordings("she"))
+    return metric
+
+
+@cache
+def _corpus(variant: str, *, marked: bool) -> Corpus:
+    corpus = VARIANTS[variant](sample())
+    return corpus if marked else remove_corpus_marks(corpus)
+
+
+@cache
+def _counted(name: str, system: str, variant: str) -> MetricCounts | Unmeasured | InputError:
+    try:
+        return _metric(name).count(_corpus(variant, marked=name == "zero-pronouns"), system)
+    except InputError as error:
+        return error
+
+
+def scored(name: str, system: str, variant: str = "as it is") -> Score:
+    """The score; without the model that it needs, the test is skipped."""
+    found = _counted(name, system, variant)
+    if isinstance(found, InputError):
+        pytest.skip(str(found))
+    assert isinstance(found, MetricCounts), found
+    score = found.scored()
+    assert isinstance(score, Score), score
+    return score
+
+
+def better(name: str, one: Score, other: Score) -> float:
+    """By how much the one is."""
+    difference = one.value - other.value
+    return difference if _metric(name).higher_is_better else -difference
+
+
+@pytest.mark.parametrize("name", TOP)
+def test_identical_output_has_the_best_value_there_is(name: str) -> None:
+    assert scored(name, "same").value == pytest.approx(TOP[name], abs=1e-4)
+
+
+@EveryAlike
+def test_nothing_beats_identical_output(name: str) -> None:
+    best = scored(name, "same")
+    for system in _corpus("as it is", marked=False).systems:
+        found = _counted(name, system, "as it is")
+        # Where nothing that it measures occurs in both texts, there is no score, high or low.
+        score = found.scored() if isinstance(found, MetricCounts) else found
+        if isinstance(score, Score):
+            assert better(name, best, score) >= -1e-9, system
+
+
+@EveryAlike
+@EverySwap
+def test_a_swap_lowers_exactly_the_metrics_that_are_about_it(name: str, swap: Swap) -> None:
+    fall = better(name, scored(name, "same"), scored(name, swap.name))
+    if swap.kind in ABOUT.get(name, KINDS):
+        assert fall > 1e-4
+    else:
+        assert fall == pytest.approx(0)
+
+
+@pytest.mark.parametrize("name", OF_ITSELF)
+@EverySwap
+def test_what_a_metric_of_one_text_is_not_about_leaves_it_as_it_is(name: str, swap: Swap) -> None:
+    if swap.kind not in OF_ITSELF[name]:
+        assert scored(name, swap.name).value == pytest.approx(scored(name, "same").value)
+
+
+@pytest.mark.parametrize("name", ["blonde", "dblonde", "blonde+"])
+@EverySwap
+def test_a_swap_lowers_exactly_the_category_of_blonde_that_is_about_it(name: str, swap: Swap) -> None:
+    lowered = {"pronoun": "pronoun", "name": "entity", "tense": "tense", "connective": "dm"}[swap.kind]
+    parts = scored(name, swap.name).parts
+    for category in ("pronoun", "entity", "tense", "dm"):
+        value = parts[category]
+        assert value is not None
+        assert (value < 1) == (category == lowered), category
+
+
+@pytest.mark.parametrize("name", OF_ITSELF)
+def test_a_metric_of_one_text_hears_of_sentences_in_another_order(name: str) -> None:
+    assert scored(name, "backwards").value != pytest.approx(scored(name, "same").value)
+
+
+def test_kp_asks_no_reference() -> None:
+    corpus = _corpus("as it is", marked=False)
+    bare = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
+    found = _metric("kp").count(bare, "same")
+    assert isinstance(found, MetricCounts)
+    assert found.scored() == scored("kp", "same")
+
+
+@Every
+@pytest.mark.parametrize("system", ["same", "backwards", SWAPS[0].name])
+def test_the_order_of_documents_does_not_matter(name: str, system: str) -> None:
+    there, back = scored(name, system), scored(name, system, "backwards")
+    assert back.value == pytest.approx(there.value)
+    assert dict(back.parts) == pytest.approx(dict(there.parts))
+    assert back.signature == there.signature
+
+
+@Every
+@pytest.mark.parametrize("system", ["same", "backwards", SWAPS[0].name])
+def test_a_corpus_twice_has_the_same_micro_scores(name: str, system: str) -> None:
+    """Of outputs that match in every order of n-grams: what smoothing puts for none does not grow with the text."""
+    once, twice = scored(name, system), scored(name, system, "doubled")
+    # The paper's score of coherence is a sum over documents, its mean is a part.
+    times = 2 if name == "dip-coherence" else 1
+    assert twice.value == pytest.approx(times * once.value)
+    assert dict(twice.parts) == pytest.approx(dict(once.parts))
+
+
+@Every
+def test_documents_keep_their_scores_wherever_they_stand(name: str) -> None:
+    scored(name, "backwards")
+    there, back = (_counted(name, "backwards", variant) for variant in ("as it is", "backwards"))
+    assert isinstance(there, MetricCounts)
+    assert isinstance(back, MetricCounts)
+    assert back.by_document()[::-1] == pytest.approx(there.by_document(), nan_ok=True)

@@ -1,0 +1,150 @@
+"""Metrics on systems together: scores, intervals, tests, and what is shown where there is no score."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold
+from eval.metrics.sacrebleu import Bleu, Chrf, Ter
+from eval.metrics.scoring import SIGNIFICANCE_TESTS, ResamplingOptions, measure_systems, segment_scores
+from eval.statistics.resampling import ResamplingUnit
+
+GOOD = ("The ferryman waited for the fog to lift.", "He counted the coins twice.", "Nobody spoke.")
+BAD = ("Ferry man waits fog lift.", "She counts coins two time.", "No one is speaking.")
+
+
+def corpus(*, references: bool = True) -> Corpus:
+    texts = tuple((f"{number} {GOOD[number % 3]}", f"{number} {BAD[number % 3]}") for number in range(8))
+    return Corpus(
+        tuple(
+            Document(f"d{number}", {"good": (good,), "bad": (bad,)}, ((good,),) if references else ())
+            for number, (good, bad) in enumerate(texts)
+        ),
+        "fr",
+        "en",
+    )
+
+
+@dataclass(frozen=True)
+class Commas:
+    """How many commas there are to a document; most have none, and then nothing can be said."""
+
+    name: str = "commas"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        rows = np.array(
+            [
+                [float("," in text), float("," in text)]
+                for one in corpus.documents
+                for text in one.outputs[system]
+            ]
+        )
+        return MetricCounts(rows, np.arange(len(rows)), mean_fold(), "commas|v:0", unit="document")
+
+
+def test_every_system_has_a_score_and_an_interval_by_every_metric() -> None:
+    results = measure_systems(corpus(), [Bleu(), Ter()])
+    told = results.to_dict()
+    assert [(one["metric"], one["system"]) for one in told["scores"]] == [
+        ("bleu", "good"), ("bleu", "bad"), ("ter", "good"), ("ter", "bad"),
+    ]  # fmt: skip
+    assert told["scores"][0]["score"] == pytest.approx(100)
+    assert told["scores"][2]["better"] == "lower"
+    low, high = told["scores"][1]["interval"]
+    assert low <= told["scores"][1]["score"] <= high
+    assert told["resampling"]["by"] == "document"
+    assert set(told["signatures"]) == {"bleu", "ter"}
+
+
+def test_a_baseline_is_tested_against() -> None:
+    results = measure_systems(
+        corpus(), [Chrf()], resampling=ResamplingOptions("document", "bad", samples=200)
+    )
+    good, bad = results.to_dict()["scores"]
+    assert good["difference"] > 0
+    assert good["p_value"] < 0.05
+    assert "p_value" not in bad
+
+
+def test_the_test_is_chosen_and_signed_and_ranks_stand_beside_it() -> None:
+    scores = {}
+    for test in SIGNIFICANCE_TESTS:
+        how = ResamplingOptions("document", "bad", samples=200, test=test)
+        told = measure_systems(corpus(), [Chrf()], resampling=how).to_dict()
+        scores[test] = told["scores"][0]
+        assert told["resampling"]["signature"].startswith(
+            f"paired-{test}|baseline:bad|by:document|samples:200|seed:1|correction:holm|v:"
+        )
+    # By hand: of eight documents all are better; 2 of the 256 ways to swap reach that: p = 1/128.
+    assert scores["randomisation"]["p_value"] == pytest.approx(1 / 128, abs=0.02)
+    assert scores["bootstrap"]["p_value"] != scores["randomisation"]["p_value"]
+    assert scores["bootstrap"]["wilcoxon"]["pairs"] == 8
+    assert scores["bootstrap"]["wilcoxon"]["effect"] > 0.5
+
+
+def test_what_can_t_be_measured_is_null_with_its_reason_and_never_nan() -> None:
+    results = measure_systems(corpus(references=False), [Bleu(), Commas()])
+    text = json.dumps(results.to_dict(documents=True), allow_nan=False)
+    scores = {(one["metric"], one["system"]): one for one in json.loads(text)["scores"]}
+    assert scores["bleu", "good"]["score"] is None
+    assert scores["bleu", "good"]["not_applicable"] == "there is no reference"
+    assert scores["commas", "good"]["not_applicable"] == "nothing of what it measures occurs"
+    assert json.loads(text)["by_document"]["commas"]["d0"] == {"good": None, "bad": None}
+
+
+def test_documents_have_their_own_scores() -> None:
+    by_document = measure_systems(corpus(), [Ter()]).by_document()["ter"]
+    assert list(by_document) == [f"d{number}" for number in range(8)]
+    assert by_document["d1"]["good"] == 0
+    assert (by_document["d1"]["bad"] or 0) > 0
+
+
+def test_segments_are_told_with_their_texts_and_scores() -> None:
+    rows = list(measure_systems(corpus(), [Bleu(), Commas()]).segments())
+    assert len(rows) == 16
+    assert rows[0]["output"] == f"0 {GOOD[0]}"
+    assert rows[0]["references"] == [f"0 {GOOD[0]}"]
+    assert rows[0]["scores"] == {"bleu": pytest.approx(100)}
+
+
+def test_a_segment_without_reference_has_no_score() -> None:
+    given = Corpus((Document("d", {"s": ("A boat.", "A ship.")}, ((None, "A ship."),)),), "fr", "en")
+    counted = Ter().count(given, "s")
+    assert isinstance(counted, MetricCounts)
+    assert segment_scores(given, "s", counted) == {(0, 1): 0.0}
+
+
+def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
+    with pytest.raises(InputError, match="no system called 'best'"):
+        measure_systems(corpus(), [Ter()], resampling=ResamplingOptions("document", "best"))
+    with pytest.raises(InputError, match="twice"):
+        measure_systems(corpus(), [Ter(), Ter()])
+
+
+@pytest.mark.parametrize(
+    ("by", "why"),
+    [
+        ("segment", "it scores whole documents, and there are only 3"),
+        ("document", "there are only 3 documents, and chance can't be told from fewer than 5"),
+    ],
+)
+def test_a_metric_of_documents_is_not_tested_on_a_few_of_them(by: ResamplingUnit, why: str) -> None:
+    few = Corpus(
+        tuple(
+            Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3)
+        )
+    )
+    results = measure_systems(few, [Commas()], resampling=ResamplingOptions(by, baseline="bad"))
+    standing = results.standings["commas"]["good"]
+    assert standing.interval == Unmeasured(why, "commas|v:0")
+    assert standing.corrected is None
+    told = results.to_dict()["scores"][0]
+    assert not {"interval", "p_value"} & set(told)
+    assert (told["no_interval"], told["no_test"]) == (why, why)

@@ -1,0 +1,143 @@
+"""The first difference of two answers, and whether it is a near-tie: for any answers and chances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finetune.checks.divergence import NEAR_TIE, classify_margin, first_divergence
+
+END = 0
+LETTERS = "abcdefgh"
+
+
+class Letters:
+    """A tokenizer of eight letters and an end."""
+
+    eos_token_id = END
+
+    def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        end = "" if skip_special_tokens else "<end>"
+        return "".join(LETTERS[token - 1] if token else end for token in tokens)
+
+
+ANSWERS = st.lists(st.integers(1, len(LETTERS)), max_size=6).map(lambda tokens: [*tokens, END])
+CHANCES = st.lists(st.floats(-10, -0.1), min_size=len(LETTERS) + 1, max_size=len(LETTERS) + 1)
+
+
+@settings(deadline=None)
+@given(reference=ANSWERS, served=ANSWERS, chances=CHANCES)
+def test_a_difference_is_at_the_first_other_token_and_of_its_margin(
+    reference: list[int], served: list[int], chances: list[float]
+) -> None:
+    if reference == served:
+        return
+    # Neither is the beginning of the other, since both end.
+    place = next(at for at, (one, other) in enumerate(zip(reference, served, strict=False)) if one != other)
+    chances[reference[place]] = 0.0
+    text = Letters().decode(served, skip_special_tokens=True)
+    found = first_divergence(Letters(), reference, text, stopped=True, after=lambda _: chances)
+    margin = -chances[served[place]]
+    assert found.token == place
+    assert found.reference == Letters().decode([reference[place]])
+    assert found.served == Letters().decode([served[place]])
+    assert found.margin == pytest.approx(margin)
+    assert found.kind == ("near_tie" if margin < NEAR_TIE else "real")
+    assert found.rank == 1 + sum(chance > chances[served[place]] for chance in chances)
+
+
+@settings(deadline=None)
+@given(st.floats(-1, 20))
+def test_only_a_margin_below_the_limit_is_a_near_tie(margin: float) -> None:
+    assert (classify_margin(margin) == "near_tie") == (margin < NEAR_TIE)
+    assert classify_margin(None) == "real"
+
+
+@pytest.mark.parametrize(
+    ("reference", "served", "stopped", "place"),
+    [
+        ([1, 2, END], "a", False, 1),  # the served one was cut off
+        ([1, 2], "abc", True, 2),  # the other was
+        ([1, 2], "abc", False, 2),
+    ],
+)
+def test_an_answer_that_was_cut_off_differs_by_its_length_alone(
+    reference: list[int], served: str, stopped: bool, place: int
+) -> None:
+    found = first_divergence(Letters(), reference, served, stopped=stopped, after=lambda _: [])
+    assert (found.kind, found.token) == ("length", place)
+
+
+def test_a_text_that_is_no_choice_at_all_is_a_real_difference() -> None:
+    found = first_divergence(Letters(), [1, END], "?", stopped=True, after=lambda _: [-1.0] * 9)
+    assert (found.kind, found.token, found.margin, found.served) == ("real", 0, None, "?")
+
+
+class Words(Letters):
+    """A tokenizer with two words that begin alike."""
+
+    vocabulary = ("", "fleet", "fleets", " sails", " sail", *"efgh")
+
+    def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        return "".join(self.vocabulary[token] for token in tokens)
+
+
+def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> None:
+    chances = [-9.0, -0.4, -0.45, -9.0, -9.0, -9.0, -9.0, -9.0, -9.0]
+
+    def after(place: int) -> list[float]:
+        return chances if place == 0 else [-9.0] * 9
+
+    found = first_divergence(Words(), [1, 3, END], "fleets sails", stopped=True, after=after)
+    assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
+    assert found.margin == pytest.approx(0.05)
+
+
+class WordsAndEndings(Words):
+    """One that could also go on from the shorter word, by an ending of its own."""
+
+    vocabulary = (*Words.vocabulary, "s")
+
+
+def test_of_two_ways_to_read_a_text_the_likelier_is_taken() -> None:
+    """As " the" where transformers says " " and "1": "th" after " " is no choice of its."""
+    first = [-9.0, -0.4, -0.45, *[-9.0] * 7]
+    second = [-9.0, -9.0, -9.0, -0.1, *[-9.0] * 5, -8.0]
+    found = first_divergence(
+        WordsAndEndings(),
+        [1, 3, END],
+        "fleets sails",
+        stopped=True,
+        after=lambda place: (first, second)[place],
+    )
+    assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
+
+
+def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokenizer: Any) -> None:
+    """é and è are two bytes each, of which the first is the same."""
+    tokens = tokenizer("é", add_special_tokens=False).input_ids
+    others = tokenizer("è", add_special_tokens=False).input_ids
+    if len(tokens) == 1 or len(others) == 1:
+        tokens, others = ([tokenizer.convert_tokens_to_ids(byte) for byte in pair] for pair in ("Ã©", "Ã¨"))
+    chances = [-9.0] * len(tokenizer)
+    chances[tokens[1]], chances[others[1]] = -0.5, -0.55
+    end = tokenizer.eos_token_id
+    found = first_divergence(tokenizer, [*tokens, end], "è", stopped=True, after=lambda _: chances)
+    assert (found.kind, found.token, found.rank) == ("near_tie", 1, 2)
+    assert found.margin == pytest.approx(0.05)
+
+
+def test_a_part_of_a_character_is_not_taken_for_a_whole_one(tokenizer: Any) -> None:
+    """Its text is empty, as if it went with anything; a real difference would look like a near-tie."""
+    half = tokenizer.convert_tokens_to_ids("Ã")
+    chances = [-9.0] * len(tokenizer)
+    own = tokenizer.convert_tokens_to_ids("s")
+    chances[own], chances[half] = -0.5, -0.51
+    found = first_divergence(
+        tokenizer, [own, tokenizer.eos_token_id], "#", stopped=True, after=lambda _: chances
+    )
+    assert found.kind == "real"

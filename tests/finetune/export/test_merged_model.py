@@ -1,0 +1,109 @@
+"""A merged model is the base with its adapter, to the last digits, and an ordinary model."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from ape.adapters import read_card
+from ape.engines import Sampling
+from ape.engines.embedded import embedded_engine
+from ape.engines.model_selection import ModelSelection
+from ape.errors import AdapterRefused, InputError
+from ape.files.atomic import atomic_output
+from ape.passage.events import ignore_event
+from finetune.export.merged_model import write_merged
+from prompts import render_sep
+from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
+from tests.finetune.toy_model import EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny(tmp_path_factory.mktemp("tiny") / "base")
+
+
+@pytest.mark.parametrize("options", [{}, {"use_dora": True}], ids=["plain", "dora"])
+def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, tmp_path: Path) -> None:
+    adapter = make_adapter(tmp_path / "adapter", base, **options)
+    merged = write_merged(adapter, str(base), tmp_path / "out" / "merged")
+    model: Any = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
+    tuned: Any = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), str(adapter))
+    tokens = torch.arange(3, 40)[None]
+    with torch.inference_mode():
+        torch.testing.assert_close(model(tokens).logits, tuned(tokens).logits, atol=2e-3, rtol=1e-4)
+    assert AutoTokenizer.from_pretrained(merged)("th").input_ids
+    assert read_card(merged) == read_card(adapter)
+    assert (
+        "It has to be asked in the format sep, as text and never in chat."
+        in (merged / "README.md").read_text()
+    )
+    assert [path.name for path in merged.parent.iterdir()] == ["merged"]
+
+
+async def test_the_embedded_engine_asks_it_in_the_format_it_was_taught(base: Path, tmp_path: Path) -> None:
+    """As a GGUF file that was made in its directory, where the card is."""
+    merged = write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "merged")
+    model = make_gguf(merged, merged / "merged.gguf")
+    async with (
+        embedded_engine(model, name="merged", slots=1, window=512) as engine,
+        engine.using("merged") as asked,
+    ):
+        assert (asked.format, asked.languages) == ("sep", ("fr-en",))
+        greedy = Sampling(temperature=0.0, top_p=1.0, seed=1, max_tokens=2, max_characters=200)
+        reply = await engine.ask(render_sep(EXAMPLES[0].question), greedy, model=asked, listen=ignore_event)
+        assert reply.usage.completion_tokens > 0
+    assert ModelSelection(str(model), {}).asked(str(model)) == (str(model), "sep")
+
+
+def spoil_weights(adapter: Path) -> None:
+    (adapter / "adapter_model.safetensors").write_bytes(b"junk")
+
+
+def tie(adapter: Path) -> None:
+    path = adapter / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "target_modules": ["lm_head"]}))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [(spoil_weights, "can't be put on its base"), (tie, "in this model they are one")],
+)
+def test_what_can_not_be_merged_is_one_sentence(
+    spoil: Callable[[Path], None], sentence: str, base: Path, tmp_path: Path
+) -> None:
+    adapter = make_adapter(tmp_path / "adapter", base)
+    spoil(adapter)
+    with pytest.raises(AdapterRefused, match=sentence):
+        write_merged(adapter, str(base), tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_another_base_is_refused_by_its_weights(base: Path, tmp_path: Path) -> None:
+    other = make_tiny(tmp_path / "other", seed=9)
+    with pytest.raises(AdapterRefused, match=r"trained on tiny \(base@.*other .* is another model"):
+        write_merged(make_adapter(tmp_path / "adapter", base), str(other), tmp_path / "merged")
+
+
+def test_a_place_that_is_taken_is_left_alone(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is there already"):
+        write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "adapter")
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fill() -> None:
+        with atomic_output(tmp_path / "merged", folder=True) as draft:
+            (draft / "half").write_bytes(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(InputError, match=r"merged can't be written: No space left.*Make room"):
+        fill()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,177 @@
+"""Fitting the gate: it learns which edits help, and lets nothing through where none does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from ape.errors import InputError
+from ape.passage.segment import Draft, TokenLogprobs
+from finetune.data.example import Example
+from finetune.training.edit_filter import (
+    FOLDS,
+    DraftedExample,
+    _edits,
+    _folds,
+    fit_edit_filter,
+    word_edit_distance,
+)
+
+WORDS = "stone river lantern winter garden letter window harbour candle bridge".split()
+
+
+def drafted(number: int, random: Random, *, good: float, books: int = 1) -> DraftedExample:
+    """An MT with a wrong word, and a draft that mends it surely or spoils another one doubtfully."""
+    words = random.sample(WORDS, 6)
+    human = " ".join(words)
+    mt = " ".join(["Xen", *words[1:]])
+    mends = random.random() < good
+    made = [*words] if mends else ["Xen", *words[1:-1], "Zud"]
+    chances = [
+        TokenLogprobs(
+            (" " if at else "") + word, (-0.05 if mends else -2.5) if word not in mt.split() else -0.01
+        )
+        for at, word in enumerate(made)
+    ]
+    pair = "et" if number % 2 else "ro"
+    return DraftedExample(
+        Example(f"{number}", f"b{number // 2 % books}", "Kivi .", mt, human, pair, "en"),
+        Draft(" ".join(made), chances=tuple(chances)),
+    )
+
+
+def drafts(count: int, *, good: float, seed: int = 3, books: int = 1) -> list[DraftedExample]:
+    random = Random(seed)
+    return [drafted(number, random, good=good, books=books) for number in range(count)]
+
+
+def folds(found: list[DraftedExample], seed: int = 1) -> list[tuple[set[str], set[str], int]]:
+    """Of each fold the books and the passages in it, and how many edits are outside of it."""
+    every = _folds([edit for one in found for edit in _edits(one)], seed)
+    return [
+        ({edit.of.example.book for edit in held}, {edit.of.example.id for edit in held}, len(rest))
+        for rest, held in every
+    ]
+
+
+def test_sure_edits_that_help_are_let_through_and_doubtful_ones_that_harm_are_not() -> None:
+    fitted = fit_edit_filter(drafts(120, good=0.5))
+    unseen = drafts(40, good=0.5, seed=8)
+    after = [fitted.gate.sift(one.example.segment, one.draft).text for one in unseen]
+    helped = [one for one in unseen if one.draft.text == one.example.human]
+    assert all(text in (one.example.human, one.example.mt) for text, one in zip(after, unseen, strict=True))
+    assert sum(text == one.example.human for text, one in zip(after, unseen, strict=True)) == len(helped)
+    assert set(fitted.won) == {"et-en", "ro-en"}
+    assert min(fitted.won.values()) > 0
+
+
+def test_where_no_edit_helps_none_is_let_through() -> None:
+    fitted = fit_edit_filter(drafts(120, good=0.0))
+    assert fitted.gate.threshold == 1.0
+    assert (fitted.kept, set(fitted.won.values())) == (0, {0})
+
+
+def test_a_book_is_in_one_fold_whole() -> None:
+    found = folds(drafts(120, good=0.5, books=7))
+    assert len(found) == FOLDS
+    assert sorted(book for books, _, _ in found for book in books) == [f"b{number}" for number in range(7)]
+    assert sum(len(passages) for _, passages, _ in found) == 120
+
+
+def test_two_books_make_two_folds() -> None:
+    found = [books for books, _, _ in folds(drafts(120, good=0.5, books=2))]
+    assert sorted(found, key=sorted) == [{"b0"}, {"b1"}]
+
+
+def test_the_passages_of_a_pair_that_has_one_book_are_dealt_out() -> None:
+    found = folds(drafts(120, good=0.5))
+    assert [len(passages) for _, passages, _ in found] == [24] * FOLDS
+    assert [books for books, _, _ in found] == [{"b0"}] * FOLDS
+    assert not set.intersection(*(passages for _, passages, _ in found))
+
+
+def test_a_file_of_each_pair_is_not_a_book_of_its_own() -> None:
+    """Held out by files, each pair would be sifted by what was learned of the others."""
+    one = [replace(one, example=replace(one.example, book=one.example.pair)) for one in drafts(120, good=0.5)]
+    assert [books for books, _, _ in folds(one)] == [{"et-en", "ro-en"}] * FOLDS
+
+
+def test_what_is_told_to_be_won_was_not_what_the_threshold_was_chosen_by() -> None:
+    """Edits that help by pure chance: the best of many thresholds wins on its own folds, and not on others."""
+    random = Random(5)
+    found = []
+    for one in drafts(300, good=1.0):
+        helps = random.random() < 0.5
+        human = one.example.human if helps else one.example.mt
+        chances = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.chances)
+        found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, chances=chances)))
+    told = [sum(fit_edit_filter(found, seed=seed).won.values()) for seed in range(4)]
+    assert min(told) < 0
+
+
+def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_through() -> None:
+    words = [f"{word}{number}" for number in range(12) for word in WORDS]
+    mt = " ".join(word if at % 2 else "Xen" for at, word in enumerate(words))
+    chances = tuple(TokenLogprobs((" " if at else "") + word, -0.05) for at, word in enumerate(words))
+    human = " ".join(words)
+    alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, chances=chances))
+    fitted = fit_edit_filter([alone])
+    assert (fitted.gate.threshold, fitted.kept, fitted.won) == (1.0, 0, {"et-en": 0.0})
+
+
+def test_the_same_drafts_make_the_same_gate() -> None:
+    assert fit_edit_filter(drafts(80, good=0.5)).gate == fit_edit_filter(drafts(80, good=0.5)).gate
+
+
+def test_too_few_edits_are_no_ground_for_a_gate() -> None:
+    with pytest.raises(InputError, match="The drafts have 10 edits"):
+        fit_edit_filter(drafts(10, good=0.5))
+
+
+def test_distance_counts_words_and_half_for_a_capital() -> None:
+    assert word_edit_distance("the red cat sat", "the cat sat down") == 2
+    assert word_edit_distance("the cat sat in rome", "the cat sat in Rome") == 0.5
+
+
+def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
+    fitted = fit_edit_filter(drafts(120, good=0.5))
+    one = drafts(1, good=1.0)[0]
+    shorter = " ".join(one.example.mt.split()[:-1])
+    chances = tuple(TokenLogprobs((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
+    sifted = fitted.gate.model_copy(update={"threshold": 0.01}).sift(
+        one.example.segment, Draft(shorter, chances=chances)
+    )
+    assert sifted.text == one.example.mt
+
+
+def looping(number: int) -> DraftedExample:
+    """An MT that says a phrase again and again, and a draft that says it once."""
+    human = "He bows to the king and goes"
+    mt = "He bows to the king to the king to the king to the king and goes"
+    return DraftedExample(Example(f"l{number}", "looping", "Ta läks .", mt, human, "et", "en"), Draft(human))
+
+
+def test_loops_are_cut_whatever_the_gate_learns_and_teach_it_nothing() -> None:
+    plain = drafts(200, good=0.5)
+    alone, beside = (
+        fit_edit_filter(plain),
+        fit_edit_filter([*plain, *(looping(number) for number in range(3))]),
+    )
+    assert not alone.gate.cuts_loops
+    assert beside.gate == alone.gate.model_copy(
+        update={"cuts_loops": True}
+    )  # for it pays where there are any
+    assert beside.loops == {"et-en": 3 * 9}
+    assert beside.kept == alone.kept + 3
+    assert beside.won["et-en"] == alone.won["et-en"] + 3 * 9  # by hand: three rounds of three words in each
+
+
+def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_fault() -> None:
+    # One book with all the edits to weigh, another with loops alone: who holds out the first has none to learn from.
+    plain = [
+        replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)
+    ]
+    found = fit_edit_filter([*plain, *(looping(number) for number in range(3))])
+    assert found.won["et-en"] >= 3 * 9

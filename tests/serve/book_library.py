@@ -1,0 +1,137 @@
+"""Books for the tests of the service, small ones of our own invention, and a service to send them to."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from fastapi import FastAPI
+
+from ape.engines.factory import open_engine
+from ape.settings import Settings
+from serve.app import create_app
+from tests.scripted import running
+
+_WHO = ("Claire", "Bernard", "Odile", "Gustave", "Irène", "Lucien", "Mathilde")
+_WHAT = (
+    ("posa son sac sur la chaise", "posed his bag on the chair"),
+    ("ouvrit la lettre sans un mot", "opened the letter without a word"),
+    ("regarda longtemps la rue déserte", "watched a long time the deserted street"),
+    ("referma doucement la porte du jardin", "closed again softly the door of the garden"),
+    ("compta les pièces une à une", "counted the coins one to one"),
+)
+_WHEN = (
+    ("avant la fin de l'orage", "before the end of the storm"),
+    ("pendant que la maison dormait", "while the house was sleeping"),
+    ("comme chaque dimanche d'hiver", "like each Sunday of winter"),
+)
+
+
+def sentences(count: int) -> list[tuple[str, str]]:
+    """So many paragraphs, each another, with their machine translations."""
+    made = []
+    for number in range(count):
+        who = _WHO[number % 7]
+        (act, acted), (when, then) = _WHAT[number % 5], _WHEN[number % 3]
+        made.append(
+            (
+                f"{who} {act} {when}, et personne ne demanda rien au numéro {number}.",
+                f"{who} {acted} {then}, and nobody asked anything at the number {number}.",
+            )
+        )
+    return made
+
+
+def text_pair(count: int = 12) -> tuple[bytes, bytes]:
+    """A source and its MT as plain text."""
+    pairs = sentences(count)
+    return tuple("\n\n".join(side).encode() + b"\n" for side in zip(*pairs, strict=True))  # type: ignore[return-value]
+
+
+def bilingual(count: int = 12) -> bytes:
+    """Both in JSON lines."""
+    lines = [
+        json.dumps({"id": f"p{number}", "source": source, "mt": mt}, ensure_ascii=False)
+        for number, (source, mt) in enumerate(sentences(count))
+    ]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def files(count: int = 12) -> dict[str, tuple[str, bytes]]:
+    """A pair as it is sent."""
+    source, mt = text_pair(count)
+    return {"source": ("Nuit.txt", source), "mt": ("Night.txt", mt)}
+
+
+LANGUAGES = {"source_language": "fr", "target_language": "en"}
+
+
+def begin(client: httpx2.Client, count: int = 12, **fields: str) -> dict[str, Any]:
+    """Send a book, and get the job."""
+    response = client.post("/v1/books", files=files(count), data={**LANGUAGES, **fields})
+    assert response.status_code == 201, response.text
+    job: dict[str, Any] = response.json()
+    assert response.headers["location"] == f"/v1/jobs/{job['id']}"
+    return job
+
+
+def look(client: httpx2.Client, id: str) -> dict[str, Any]:
+    """The job as it is now."""
+    response = client.get(f"/v1/jobs/{id}")
+    assert response.status_code == 200, response.text
+    job: dict[str, Any] = response.json()
+    return job
+
+
+def wait_for(
+    client: httpx2.Client, id: str, met: Callable[[dict[str, Any]], object], *, seconds: float = 30
+) -> dict[str, Any]:
+    """The job once the condition is met."""
+    deadline = time.monotonic() + seconds
+    while not met(job := look(client, id)):
+        assert time.monotonic() < deadline, job
+        time.sleep(0.02)
+    return job
+
+
+def wait_until_done(client: httpx2.Client, id: str) -> dict[str, Any]:
+    """The job at its end, which has to be a good one."""
+    job = wait_for(client, id, lambda job: job["state"] not in ("running", "paused"))
+    assert job["state"] == "done", job
+    return job
+
+
+def placed(settings: Settings, folder: Path, **changes: Any) -> Settings:
+    """The settings, with jobs and uploads in this folder."""
+    places = {"jobs": str(folder / "jobs.sqlite"), "uploads": folder / "uploads", "drain_seconds": 2.0}
+    return Settings.model_validate(settings.model_dump() | places | changes)
+
+
+@contextmanager
+def serving(app: FastAPI, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
+    """The application on a socket, and a client of it."""
+    with (
+        running(app) as address,
+        httpx2.Client(base_url=address, timeout=60, headers=headers) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def service(settings: Settings, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
+    """A service of its own, and a client of it."""
+    with serving(create_app(settings, open_engine(settings)), headers=headers) as client:
+        yield client
+
+
+def kept(settings: Settings) -> list[str]:
+    """What is in the folder of the uploads. It may change meanwhile, which `rglob` would not bear."""
+    folder = settings.uploads_folder
+    found = (Path(place, name) for place, *names in os.walk(folder) for name in (*names[0], *names[1]))
+    return sorted(str(path.relative_to(folder)) for path in found)

@@ -1,0 +1,78 @@
+"""The pages on a real socket, with trials in a database of their own, and a real browser to look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from ape.settings import Settings
+from eval.human.trial import Trial
+from eval.human.trial_store import TrialStore
+from serve.pages import create_pages_app
+from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.scripted import running
+
+
+@dataclass
+class House:
+    """The pages while they are served."""
+
+    trials: TrialStore
+    settings: Settings
+    address: str
+    lines: list[str] = field(default_factory=list)
+
+    def invite(self, trial: Trial, rater: str) -> str:
+        """Where this rater votes."""
+        self.trials.add(trial)
+        return f"{self.address}/ab/r/{self.trials.invite(trial.id, rater)}"
+
+
+def settings_in(folder: Path, **values: object) -> Settings:
+    return Settings.model_validate(
+        {
+            "engine": "url",
+            "url": "http://127.0.0.1:9/v1",
+            "cache": folder / "cache",
+            "jobs": str(folder / "jobs.sqlite"),
+            "comparisons": folder / "comparisons",
+            **values,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    settings = settings_in(tmp_path_factory.mktemp("house"))
+    lines: list[str] = []
+    with (
+        TrialStore(settings.jobs_url) as trials,
+        running(create_pages_app(settings, trials, log=lines.append)) as address,
+    ):
+        yield House(trials, settings, address, lines)
+
+
+@pytest.fixture
+def caller(house: House) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=house.address, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(browser: Browser, house: House) -> Iterator[Tab]:
+    """A tab whose page must not have complained, nor asked for anything but ours."""
+    opened = Tab(browser)
+    yield opened
+    assert opened.complaints == []
+    assert all(address.startswith(("about:", house.address)) for address in opened.requests)
+    opened.close()
