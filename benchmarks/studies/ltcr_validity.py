@@ -15,11 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
-from ape.errors import InputError
-from eval.corpus.corpus import Corpus, Document
-from eval.corpus.raw_document import numbered_lines
+from eval.corpus.corpus import Corpus
 from eval.linguistics.word_alignment import (
     Bitext,
     CachedAligner,
@@ -32,36 +28,10 @@ from eval.linguistics.word_alignment import (
 from eval.metrics.ltcr.chains import AnnotatedChains, read_annotated_chains
 from eval.metrics.ltcr.metric import Ltcr
 from eval.metrics.metric import MetricCounts, Unmeasured
+from eval.suites.ltcr import read_test_set
 
 LTCR_FILE = "ltcr_zh_en.jsonl"
 CORRUPTION_RATE = 0.2
-
-
-class _Texts(BaseModel):
-    id: str
-    source: tuple[str, ...]
-    reference: tuple[str, ...]
-
-
-def read_test_set(path: Path) -> Corpus:
-    """The articles, with their references as a system's output too."""
-    rows = []
-    for number, line in numbered_lines(path):
-        try:
-            rows.append(_Texts.model_validate_json(line))
-        except ValidationError as error:
-            first = error.errors()[0]
-            what = ".".join(map(str, first["loc"])) or "the line"
-            raise InputError(
-                f"Line {number} of {path} is no article: {what}: {first['msg']}.", field="data"
-            ) from error
-    if not rows:
-        raise InputError(f"{path} has no articles.", field="data")
-    documents = (
-        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
-        for row in rows
-    )
-    return Corpus(tuple(documents), "zh", "en", name="LTCR")
 
 
 def add_corrupted_system(

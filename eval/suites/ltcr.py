@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.studies.ltcr_validity import read_test_set
-from eval.corpus.corpus import Corpus
+from pydantic import BaseModel, ValidationError
+
+from ape.errors import InputError
+from eval.corpus.corpus import Corpus, Document
+from eval.corpus.raw_document import numbered_lines
 from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.word_alignment.protocol import WordAligner
 from eval.metrics.ltcr.chains import read_annotated_chains
@@ -25,6 +28,33 @@ _PUBLISHED = {
     "G-Transformer": (18.04, 66.00, 70.28),
     "CVAE-Transformer": (18.33, 67.20, 72.18),
 }
+
+
+class _Texts(BaseModel):
+    id: str
+    source: tuple[str, ...]
+    reference: tuple[str, ...]
+
+
+def read_test_set(path: Path) -> Corpus:
+    """Read the articles, with their references also as the output of a system `reference`."""
+    rows = []
+    for number, line in numbered_lines(path):
+        try:
+            rows.append(_Texts.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = ".".join(map(str, first["loc"])) or "the line"
+            raise InputError(
+                f"Line {number} of {path} is not an article: {what}: {first['msg']}.", field="data"
+            ) from error
+    if not rows:
+        raise InputError(f"{path} has no articles.", field="data")
+    documents = (
+        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
+        for row in rows
+    )
+    return Corpus(tuple(documents), "zh", "en", name="LTCR")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.studies.ltcr_validity import LTCR_FILE, add_corrupted_system, read_test_set
+from benchmarks.studies.ltcr_validity import LTCR_FILE, add_corrupted_system
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation
 from eval.linguistics.word_alignment import EflomalAligner
 from eval.metrics.ltcr.chains import AnnotatedChains, read_annotated_chains
 from eval.metrics.ltcr.metric import Ltcr
 from eval.metrics.metric import MetricCounts, Score
+from eval.suites.ltcr import read_test_set
 
 DOCUMENTS = 40
 
