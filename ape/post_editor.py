@@ -11,7 +11,8 @@ from typing import ParamSpec, TypeVar
 
 from ape.edits.diff import edit_rate, find_edits
 from ape.edits.filter import LOGPROB_ALTERNATIVES, EditFilter, FilterOutcome
-from ape.engines.protocol import DEFAULT_MODEL_NAME, Engine, Model, Sampling
+from ape.engines.protocol import Engine, Model, Sampling
+from ape.engines.window import refuse_window_overflow
 from ape.errors import EngineError
 from ape.guards import check_draft
 from ape.passage.events import (
@@ -24,7 +25,8 @@ from ape.passage.events import (
     TokenEvent,
     ignore_event,
 )
-from ape.passage.intake import find_skip_reason, refuse_unreadable, refuse_window_overflow
+from ape.passage.intake import find_skip_reason, refuse_unreadable
+from ape.passage.options import Options
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from ape.passage.segment import Draft, Segment
 from ape.text.languages import language_name
@@ -39,24 +41,6 @@ THREAD_MIN_CHARACTERS = 2_000
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a passage is worked on. Nucleus 0.2 is what PAR3 decoded with.
-
-    `candidates` are drawn at once in every attempt, and the best is taken. `max_tokens` is worked out from the MT if
-    left out.
-    """
-
-    model: str = DEFAULT_MODEL_NAME
-    temperature: float = 0.0
-    top_p: float = 0.2
-    seed: int = 1
-    max_attempts: int = 2
-    candidates: int = 1
-    max_tokens: int | None = None
-    stop: tuple[str, ...] = ()
 
 
 async def post_edit(

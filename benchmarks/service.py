@@ -31,9 +31,10 @@ import openai
 from ape.engines import EngineHealth, Model, Reply, Sampling
 from ape.engines.embedded import EmbeddedEngine
 from ape.passage.events import Listener
+from ape.passage.options import Options
 from ape.passage.result import Usage
 from ape.passage.segment import Draft, Segment
-from ape.post_editor import Options, post_edit
+from ape.post_editor import post_edit
 from ape.sample import SAMPLES, load_sample
 from ape.text.sentences import split_sentences
 from benchmarks.claims import Claim

@@ -18,11 +18,11 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
-from ape.edits.diff import Edit, EditKind
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import PlannedParagraph
 from ape.jobs.result_rows import result_columns
 from ape.jobs.store import JobStore, JobWorker, Stretch
+from ape.passage.edit import Edit, EditKind
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 

@@ -23,9 +23,9 @@ from typing import NamedTuple
 from ape.books.markup.blocks import MarkupBlock
 from ape.books.markup.xml_tokenizer import XmlElement
 from ape.books.translation_units import local_name
-from ape.guards.length import text_size
 from ape.text.inline_marks import strip_marks
 from ape.text.languages import detect_language, language_code, script_counts
+from ape.text.size import text_size
 
 # What a book must show before it is taken for a bilingual one that nobody said it is.
 MIN_PAIRS = 4

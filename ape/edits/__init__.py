@@ -1,1 +1,1 @@
-"""What changed between an MT and its post-edit: alignment, edits with their kinds, and the filter of uncertain edits."""
+"""The edits between an MT and its post-edit: alignment, kinds, and the filter of uncertain edits."""

@@ -6,29 +6,16 @@ The edits are exact: applied to the MT they give the post-edit, character for ch
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from ape.edits.alignment import TokenizedText, align_texts, tokenize_text
-from ape.edits.kinds import EditKind, classify_cells
+from ape.edits.kinds import classify_cells
 from ape.edits.phrases import AlignedCell
 from ape.errors import InputError
+from ape.passage.edit import Edit, EditKind
 from ape.text.lexicon import load_lexicon
-
-__all__ = ["Edit", "EditKind", "apply_edits", "edit_rate", "find_edits"]
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One change: `before`, at `mt_span` of the MT, became `after`, at `span` of the post-edit."""
-
-    kind: EditKind
-    before: str
-    after: str
-    mt_span: tuple[int, int]
-    span: tuple[int, int]
 
 
 def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, ...]:

@@ -9,8 +9,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ape.edits.diff import Edit, apply_edits
+from ape.edits.diff import apply_edits
 from ape.edits.filter_features import FILTER_FEATURES, EditEvidence, collect_edit_evidence
+from ape.passage.edit import Edit
 from ape.passage.segment import Draft, Segment
 from ape.text.lexicon import load_lexicon
 from ape.text.repetition import collapse_loops, find_added_loops

@@ -17,7 +17,8 @@ from itertools import accumulate
 
 from rapidfuzz.distance import Indel
 
-from ape.edits.diff import Edit, edit_rate, find_edits
+from ape.edits.diff import edit_rate, find_edits
+from ape.passage.edit import Edit
 from ape.passage.segment import Segment, TokenLogprobs
 from ape.text.lexicon import load_lexicon
 from ape.text.repetition import Loop, find_added_loops, word_spans

@@ -19,30 +19,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
 from ape.edits.alignment import TokenizedText
 from ape.edits.phrases import AlignedCell
+from ape.passage.edit import EditKind
 from ape.text.english_verbs import are_forms_of_one_verb
 from ape.text.lexicon import Lexicon, LexiconWord, WordGroup, describe_word
-
-
-class EditKind(StrEnum):
-    """The kinds of edits, by the names that users read."""
-
-    NAME = "name"
-    PRONOUN = "pronoun"
-    CONNECTIVE = "connective"
-    VERB = "verb form"
-    NUMBER = "number"
-    PUNCTUATION = "punctuation"
-    CASING = "casing"
-    WORD_CHOICE = "word choice"
-    INSERTION = "insertion"
-    DELETION = "deletion"
-    REORDERING = "reordering"
-
 
 # A pronoun may stand for so many words ("he" for "the old man"); what is longer was rewritten.
 _LONGEST_PHRASE = 3

@@ -10,9 +10,9 @@ from pathlib import Path
 from ape.adapters import read_card
 from ape.adapters.gguf import GgufAdapter, read_gguf_adapter
 from ape.engines.merged_model import read_merged_card
-from ape.engines.protocol import DEFAULT_MODEL_NAME
 from ape.errors import AdapterRefused, InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_FOLDER, TUNED_MODEL
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
 from prompts import FormatName
 

@@ -9,11 +9,11 @@ from typing import Literal, Protocol
 from ape.edits.filter import EditFilter
 from ape.errors import EngineUnavailable, UnknownModel
 from ape.passage.events import Listener
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.passage.result import Usage
 from ape.passage.segment import Draft
 from prompts import FormatName, Prompt
 
-DEFAULT_MODEL_NAME = "default"
 EngineState = Literal["starting", "up", "down", "stopped"]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ape.guards.length import text_size
 from ape.guards.messages import quote, reject
 from ape.guards.text_features import TextFeatures, WordStep, passage_features, word_steps
 from ape.guards.thresholds import pair_thresholds
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from ape.text.lexicon import load_lexicon
+from ape.text.size import text_size
 
 # So many words more than stood in their place are a clause; the same for characters of a script without spaces.
 _FEWEST_WORDS = 5

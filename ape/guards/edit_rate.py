@@ -5,12 +5,12 @@ from __future__ import annotations
 from operator import ne
 
 from ape.edits.diff import edit_rate as rate_of
-from ape.guards.length import text_size
 from ape.guards.messages import reject, warn
 from ape.guards.text_features import TextFeatures, passage_features, word_steps
 from ape.guards.thresholds import pair_thresholds
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
+from ape.text.size import text_size
 
 # In a few words one repair is a large share: the cap counts so many edits for nothing.
 _FREE_EDITS = 6

@@ -7,9 +7,9 @@ import re
 import regex
 
 from ape.guards.messages import reject
-from ape.passage.intake import UNREADABLE_CHARACTER
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
+from ape.text.characters import UNREADABLE_CHARACTER
 
 REPLACEMENT_CHARACTER = "\ufffd"
 # Soft hyphens, spaces of no width, marks that turn the direction of writing, and the joiners.

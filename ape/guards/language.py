@@ -42,8 +42,10 @@ def _foreign_script(segment: Segment, new: TextFeatures) -> list[Finding]:
     letters = sum(map(len, found))
     if letters <= _MOST_STRAY_LETTERS:
         return []
-    message = f"The draft has words that are not written as {language_name(segment.target_language)} is: {quote_list(found)}."
-    return [reject("language", message)]
+    language = language_name(segment.target_language)
+    return [
+        reject("language", f"The draft has words that are not written as {language} is: {quote_list(found)}.")
+    ]
 
 
 def _is_quotation(word: str, segment: Segment) -> bool:

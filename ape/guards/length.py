@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-import regex
-
 from ape.guards.messages import reject
 from ape.guards.thresholds import pair_thresholds
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from ape.text.repetition import collapse_loops
+from ape.text.size import text_size
 
-# An ideograph says about what three letters say.
-_IDEOGRAPH = regex.compile(r"[\p{Han}\p{Hangul}]")
-_MAY_BE_IDEOGRAPH = re.compile("[\u1100-\u1fff\u2e80-\U0010ffff]")
-_IDEOGRAPH_SIZE = 3
 # Added to both sizes, so that "Yes." may become "Yes, of course." but a paragraph may not double.
 _SLACK = 20
 
@@ -43,12 +35,3 @@ def _is_loop_gone(segment: Segment, new: int, shortest: float) -> bool:
     """Whether the draft is long enough for an MT that said each of its own loops once."""
     once = text_size(collapse_loops(segment.mt, segment.source))
     return once < text_size(segment.mt) and new / (once + _SLACK) >= shortest
-
-
-@lru_cache(maxsize=16)
-def text_size(text: str) -> int:
-    """How much a text says, comparable between scripts: its characters but for spaces, ideographs weighted."""
-    plain = len("".join(text.split()))
-    if text.isascii() or not _MAY_BE_IDEOGRAPH.search(text):
-        return plain
-    return plain + (_IDEOGRAPH_SIZE - 1) * len(_IDEOGRAPH.findall(text))

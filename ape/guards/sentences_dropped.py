@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import accumulate, pairwise
 
-from ape.guards.length import text_size
 from ape.guards.messages import quote, reject, warn
 from ape.guards.text_features import TextFeatures, WordStep, passage_features, word_steps
 from ape.guards.thresholds import pair_thresholds
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
+from ape.text.size import text_size
 
 # Words of a sentence that come back although it is gone: function words, and what its neighbours share with it.
 _COVERED = 0.4

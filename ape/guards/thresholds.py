@@ -1,7 +1,7 @@
 """The numbers guards decide by, in one table by language pair.
 
-Where they come from: the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide. `python -m benchmarks.studies.guards`
-prints what they refuse.
+Where they come from: the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide.
+`python -m benchmarks.studies.guards` prints what they refuse.
 """
 
 from __future__ import annotations

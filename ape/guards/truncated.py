@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ape.guards.length import text_size
 from ape.guards.messages import quote, reject, warn
 from ape.guards.text_features import TextFeatures, passage_features, word_steps
 from ape.guards.thresholds import pair_thresholds
@@ -12,6 +11,7 @@ from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from ape.text import sentences
 from ape.text.repetition import collapse_loops
+from ape.text.size import text_size
 
 # A draft nearly as long as the MT has lost a mark; a shorter one has lost its end with it.
 _WHOLE = 0.97

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, select
 
-from ape.edits.diff import Edit, EditKind
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
 from ape.jobs.tables import paragraphs, results
+from ape.passage.edit import Edit, EditKind
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from ape.text.inline_marks import strip_marks
 

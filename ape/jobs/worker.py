@@ -21,9 +21,10 @@ from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.jobs.model_check import SameModelEngine
 from ape.jobs.store import JobStore, JobWorker, Stretch
+from ape.passage.options import Options
 from ape.passage.result import PostEdit
 from ape.passage.segment import Context, Segment
-from ape.post_editor import Options, post_edit
+from ape.post_editor import post_edit
 
 log = logging.getLogger("ape.jobs")
 T = TypeVar("T")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from ape.engines.protocol import Engine, Model
-from ape.errors import InputError, TooLong
+from ape.errors import InputError
 from ape.passage.result import Finding, Severity
 from ape.passage.segment import Segment
+from ape.text.characters import UNREADABLE_CHARACTER
 from ape.text.tokens import words
-from prompts import Prompt
-
-# Control characters, and halves of characters that no encoding has alone.
-UNREADABLE_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def refuse_unreadable(segment: Segment) -> None:
@@ -53,30 +48,3 @@ def find_skip_reason(segment: Segment) -> Finding | None:
         return Finding("untranslated", Severity.WARN, message)
     message = "The MT is the source text itself: there is no translation to repair. Translate it first."
     return Finding("untranslated", Severity.REJECT, message)
-
-
-async def refuse_window_overflow(segment: Segment, prompt: Prompt, engine: Engine, model: Model) -> None:
-    """Raise where the question and an answer as long as the MT need more tokens than the model's window."""
-    if model.window is None:
-        return
-    text = prompt.text
-    if _most_tokens(text) + _most_tokens(segment.mt) <= model.window:
-        return
-    asked, answer = await engine.count(text), await engine.count(segment.mt)
-    if asked is None or answer is None:
-        return
-    # The chat template adds a few control tokens to each message.
-    needed = asked + answer + (0 if isinstance(prompt.body, str) else 8 * len(prompt.body))
-    if needed > model.window:
-        raise TooLong(
-            f"The passage needs {needed:,} tokens (its question {asked:,}, an answer as long as the MT {answer:,}), "
-            f"and the window of {model.name} holds {model.window:,}. Split it at a paragraph or a sentence.",
-            actual=needed,
-            limit=model.window,
-            field="mt",
-        )
-
-
-def _most_tokens(text: str) -> int:
-    """More tokens than any byte-level vocabulary can make of the text, without asking."""
-    return len(text.encode("utf-8", "replace")) + 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ape.edits.diff import Edit
+from ape.passage.edit import Edit
 
 
 class Severity(StrEnum):

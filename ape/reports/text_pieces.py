@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ape.edits.diff import Edit
+from ape.passage.edit import Edit
 from ape.text.inline_marks import MARK
 
 EditSide = Literal["mt", "post_edit"]

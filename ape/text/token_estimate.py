@@ -26,8 +26,9 @@ class TokenRange:
 # 0.23, de 0.37, fr 0.36, et 0.42, ro 0.43, ru 0.76, ne 1.15, zh 1.80, si 2.61) and rounded up; for scripts not measured
 # our estimate. Low: our estimate of what vocabularies of 150,000 and more, made for many languages, come to.
 PER_CHARACTER = {
-    "Latin": TokenRange(0.20, 0.45), "Cyrillic": TokenRange(0.22, 0.80), "Greek": TokenRange(0.30, 1.00), "Han": TokenRange(0.55, 1.90),
-    "Hiragana": TokenRange(0.55, 1.70), "Katakana": TokenRange(0.55, 1.90), "Hangul": TokenRange(0.50, 2.20),
+    "Latin": TokenRange(0.20, 0.45), "Cyrillic": TokenRange(0.22, 0.80),
+    "Greek": TokenRange(0.30, 1.00), "Han": TokenRange(0.55, 1.90), "Hiragana": TokenRange(0.55, 1.70),
+    "Katakana": TokenRange(0.55, 1.90), "Hangul": TokenRange(0.50, 2.20),
     "Arabic": TokenRange(0.25, 1.00), "Hebrew": TokenRange(0.30, 1.10), "Devanagari": TokenRange(0.25, 1.20),
     "Sinhala": TokenRange(0.60, 2.70), "Tamil": TokenRange(0.35, 2.60), "Thai": TokenRange(0.30, 2.20),
 }  # fmt: skip

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ape.books.pairing.book_pairing import ParagraphPair
-from ape.engines.protocol import DEFAULT_MODEL_NAME, Engine
+from ape.engines.protocol import Engine
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
 from ape.jobs.planning import STRETCH_LENGTH, skip_too_long
 from ape.jobs.store import JobStore
 from ape.jobs.stretches import split_into_stretches
+from ape.passage.options import DEFAULT_MODEL_NAME
 from eval.compare.comparison_set import ComparisonSet
 from eval.compare.system import ParagraphOutcome, System
 from eval.compare.system_spec import ModelSystemSpec

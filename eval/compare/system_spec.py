@@ -19,11 +19,11 @@ from ape.adapters import CARD_FILE
 from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
 from ape.adapters.gguf import GGUF_FILE
 from ape.engines.model_selection import select_models
-from ape.engines.protocol import DEFAULT_MODEL_NAME
 from ape.errors import InputError
 from ape.jobs.job_files import hash_file
 from ape.models import parse_model, resolve_model
 from ape.models.checksum import file_revision, require_gguf
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings, load_settings
 from eval.compare.comparison_set import DO_NOTHING
 

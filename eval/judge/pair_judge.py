@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ape.engines.protocol import DEFAULT_MODEL_NAME, Engine
+from ape.engines.protocol import Engine
 from ape.errors import InputError
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.passage.segment import Draft
 from ape.text.languages import language_name
 from eval.corpus.corpus import Corpus

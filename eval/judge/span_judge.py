@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ape.engines.protocol import DEFAULT_MODEL_NAME, Engine
+from ape.engines.protocol import Engine
 from ape.errors import InputError
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.passage.segment import Draft
 from ape.text.tokens import words
 from eval.corpus.corpus import Corpus

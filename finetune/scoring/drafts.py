@@ -18,9 +18,10 @@ from typing import Any, TextIO
 from ape.engines.protocol import Engine, EngineHealth, Model, Reply, Sampling, pick_model
 from ape.errors import InputError, TooLong
 from ape.passage.events import Listener, ignore_event
+from ape.passage.options import Options
 from ape.passage.result import Usage
 from ape.passage.segment import Draft, TokenLogprobs
-from ape.post_editor import Options, draft_sampling
+from ape.post_editor import draft_sampling
 from finetune.data.example import Example
 from prompts import Prompt, render
 

@@ -13,8 +13,9 @@ from typing import Any
 from ape.edits.filter import collapse_passage_loops
 from ape.errors import InputError
 from ape.guards import check_draft
+from ape.passage.options import Options
 from ape.passage.result import Severity
-from ape.post_editor import Options, post_edit
+from ape.post_editor import post_edit
 from finetune.data.example import Example
 from finetune.scoring.drafts import DraftSet, ReplayEngine
 

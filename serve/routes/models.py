@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from ape.adapters.directory import NAME_PATTERN as ADAPTER_NAME
 from ape.engines import Model
-from ape.engines.protocol import DEFAULT_MODEL_NAME
 from ape.engines.registry import ModelRegistry
 from ape.engines.registry_entries import AdapterEntry
+from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
 from prompts import fingerprint
 from serve.middleware.auth import auth_dependency, authenticate, authenticate_admin

@@ -12,7 +12,8 @@ from ape.jobs.counts import ChapterCounts, JobCounts
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph
 from ape.jobs.output import JobOutput, ParagraphNote
-from serve.schemas.passages import READABLE, Language, UsageOut
+from ape.text.characters import READABLE_PATTERN
+from serve.schemas.passages import Language, UsageOut
 
 if TYPE_CHECKING:
     from serve.scheduler.progress import JobPace
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 # So many quarantined paragraphs are named; of the others there is the count.
 MAX_LISTED = 100
 # Also checked here: what a guard would refuse in every paragraph, or the database in the job, is refused at once.
-Text = Annotated[str, Field(pattern=READABLE)]
+Text = Annotated[str, Field(pattern=READABLE_PATTERN)]
 Glossary = Annotated[dict[Text, Text], Field(max_length=2000)]
 
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
+from ape.passage.options import Options
 from ape.passage.result import Decision, PostEdit, Severity
 from ape.passage.segment import Context, Segment
-from ape.post_editor import Options
+from ape.text.characters import NOT_BLANK_PATTERN, READABLE_PATTERN
 from ape.text.languages import detect_language, guess_language, language_code
 
 EXAMPLE_QUESTION: dict[str, JsonValue] = {
@@ -41,12 +42,8 @@ EXAMPLE_PROBLEM: dict[str, JsonValue] = {
     "field": "mt",
 }
 
-# As `ape.passage.intake.refuse_unreadable` has it: no control characters, and in a passage something else than space.
-_READABLE = r"[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]"
-_SEEN = r"[^\u0000-\u0020\u007f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-READABLE = f"^{_READABLE}*$"
-_TEXT: dict[str, JsonValue] = {"pattern": READABLE}
-_PASSAGE: dict[str, JsonValue] = {"pattern": f"^{_READABLE}*{_SEEN}{_READABLE}*$"}
+_TEXT: dict[str, JsonValue] = {"pattern": READABLE_PATTERN}
+_PASSAGE: dict[str, JsonValue] = {"pattern": NOT_BLANK_PATTERN}
 _NAMES: dict[str, JsonValue] = {"propertyNames": _TEXT}
 Text = Annotated[str, Field(json_schema_extra=_TEXT)]
 PassageText = Annotated[str, Field(min_length=1, json_schema_extra=_PASSAGE)]

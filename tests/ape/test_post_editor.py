@@ -13,9 +13,10 @@ from ape.engines.client import OpenAIEngine
 from ape.engines.protocol import Model
 from ape.errors import EngineError, InputError
 from ape.passage.events import AttemptEvent, DoneEvent, Event, FindingEvent, TokenEvent
+from ape.passage.options import Options
 from ape.passage.result import Decision, Severity, Usage
 from ape.passage.segment import Context, Segment
-from ape.post_editor import DraftCandidate, Options, choose_candidate, post_edit
+from ape.post_editor import DraftCandidate, choose_candidate, post_edit
 from tests.scripted import Fail, Move, Say, ScriptedServer, translation_in
 
 SEGMENT = Segment(

@@ -18,9 +18,9 @@ import numpy.typing as npt
 import regex
 
 from ape.books.book import Paragraph
-from ape.guards.length import text_size
 from ape.text.inline_marks import strip_marks
 from ape.text.numerals import TextNumbers
+from ape.text.size import text_size
 
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]

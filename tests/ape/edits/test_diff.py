@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ape.edits.diff import Edit, EditKind, apply_edits, edit_rate, find_edits
+from ape.edits.diff import apply_edits, edit_rate, find_edits
 from ape.errors import InputError
+from ape.passage.edit import Edit, EditKind
 
 LANGUAGES = ("en", "fr", "de", "zh", "ja", "ar", "xx")
 WORDS = """the The he she had gone went to town , . ! “ ” don't don’t John's 3 12,5 two and but however 他 她 他们 她们

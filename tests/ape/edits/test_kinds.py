@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ape.edits.diff import EditKind, find_edits
+from ape.edits.diff import find_edits
+from ape.passage.edit import EditKind
 
 
 def kinds(mt: str, post_edit: str, language: str = "en") -> list[tuple[str, str, str]]:

@@ -15,8 +15,9 @@ from ape.engines import Sampling
 from ape.engines.embedded import EmbeddedEngine, embedded_engine
 from ape.errors import ModelError, TooLong
 from ape.passage.events import ignore_event
+from ape.passage.options import Options
 from ape.passage.segment import Segment
-from ape.post_editor import Options, post_edit
+from ape.post_editor import post_edit
 from prompts import Question, render_chat
 
 PROMPT = render_chat(Question("Il pleut.", "It rain today.", "French", "English"))

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ape.edits.diff import Edit, EditKind
 from ape.errors import Conflict, InputError, StoreError, UnknownJob
 from ape.jobs.counts import JobCounts, PlanChanges
 from ape.jobs.job import JobState
 from ape.jobs.job_paragraph import ParagraphState, PlannedParagraph
 from ape.jobs.plan_update import recount_stretches
 from ape.jobs.store import JobStore, JobWorker
+from ape.passage.edit import Edit, EditKind
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from tests.ape.jobs.job_factory import RECIPE, a_job, a_plan, a_result, begin, claimed, finish, planned
 from tests.ape.jobs.postgres import Postgres

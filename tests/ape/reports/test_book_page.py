@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ape.edits.diff import Edit, EditKind
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
+from ape.passage.edit import Edit, EditKind
 from ape.passage.result import Decision, Finding, Severity
 from ape.reports import write_book_report
 from ape.reports.base_page import text_direction

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ape.edits.diff import Edit, EditKind
 from ape.jobs.job_paragraph import ParagraphState
+from ape.passage.edit import Edit, EditKind
 from ape.reports.book_counts import BookCounts, ChapterStatuses, EditRateBin, EditRateSeries
 from ape.reports.book_plots import chapter_bars, edit_rate_line, status_slices
 from ape.reports.text_pieces import EditSide, split_at_edits, split_at_marks

@@ -34,10 +34,11 @@ import serve.middleware.auth
 import serve.middleware.problems
 import serve.routes.multipart
 import serve.routes.passages
-from ape.edits.diff import Edit, EditKind, apply_edits, edit_rate
+from ape.edits.diff import apply_edits, edit_rate
 from ape.engines import Engine
 from ape.engines.factory import open_engine
 from ape.errors import InputError
+from ape.passage.edit import Edit, EditKind
 from ape.passage.intake import refuse_unreadable
 from ape.passage.segment import Segment
 from ape.settings import Settings
