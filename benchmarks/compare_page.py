@@ -31,7 +31,7 @@ from eval.compare import (
 from eval.compare.manifest import build_manifest
 from eval.compare.page import write_comparison_page
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import MetricCounts, mean_fold
+from eval.statistics.counts import MetricCounts, mean_fold
 from tests.ape.reports.browser import Browser, Tab, chromium
 
 PARAGRAPHS, CHAPTER, SYSTEMS = 10_000, 100, 5

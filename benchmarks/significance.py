@@ -17,8 +17,8 @@ from typing import Any
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 from benchmarks.data_folder import find_data_folder
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import MetricCounts
 from eval.metrics.sacrebleu import Bleu
+from eval.statistics.counts import MetricCounts
 from eval.statistics.multiple_comparisons import compare_with_baseline
 from eval.statistics.paired_tests import PairedComparison
 

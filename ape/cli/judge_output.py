@@ -22,7 +22,7 @@ from eval.judge import (
 )
 from eval.judge.agreement import NO_COMMON_PAIRS
 from eval.judge.judgement import UnscoredReason
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 if TYPE_CHECKING:
     from eval.human.vote import Vote

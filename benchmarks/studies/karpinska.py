@@ -20,7 +20,8 @@ from eval.corpus.corpus import Corpus, Document
 from eval.human.analysis.analysis import analyse_votes, format_analysis
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
 from eval.human.vote import Vote
-from eval.metrics.metric import Metric, MetricCounts, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
 
@@ -99,7 +100,7 @@ def score_versions(
                 reasons[counted.why] = None
                 continue
             signature = counted.signature
-            for place, value in zip(counted.documents, counted.each(), strict=True):
+            for place, value in zip(counted.documents, counted.row_scores(), strict=True):
                 scores[corpus.documents[place].id, system] = float(value)
     return (scores, signature) if scores else Unmeasured("; ".join(reasons) or "there is no corpus")
 

@@ -27,7 +27,7 @@ from eval.linguistics.word_alignment import (
 )
 from eval.metrics.ltcr.chains import AnnotatedChains, read_annotated_chains
 from eval.metrics.ltcr.metric import Ltcr
-from eval.metrics.metric import MetricCounts, Unmeasured
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.suites.ltcr import read_test_set
 
 LTCR_FILE = "ltcr_zh_en.jsonl"
@@ -66,7 +66,7 @@ def measure_alignment_error(data: Path, aligner: WordAligner, extra: Bitext) -> 
 
 def format_counts(name: str, counted: MetricCounts | Unmeasured) -> Iterable[str]:
     """A line for the score and one for each of its parts."""
-    score = counted.scored() if isinstance(counted, MetricCounts) else counted
+    score = counted.score() if isinstance(counted, MetricCounts) else counted
     if isinstance(score, Unmeasured):
         return [f"{name:34} not applicable: {score.why}"]
     parts = [f"    {part:30} {value:6.2f}" for part, value in score.parts.items() if value is not None]

@@ -12,7 +12,7 @@ from ape.errors import InputError
 from eval.compare.comparison_set import DO_NOTHING, ComparisonSet
 from eval.compare.system import System, do_nothing_system, identical_systems
 from eval.compare.wins import PairwiseTest, SystemWins, WinMatrix, pairwise_tests, win_matrix
-from eval.metrics.metric import Metric, MetricCounts
+from eval.metrics.metric import Metric
 from eval.metrics.scoring import (
     DEFAULT_SAMPLES,
     MIN_UNITS,
@@ -21,6 +21,7 @@ from eval.metrics.scoring import (
     measure_systems,
     segment_scores,
 )
+from eval.statistics.counts import MetricCounts
 from eval.statistics.paired_tests import PairedComparison
 
 # What the page opens with, the first of them that was measured. Not BLEU, which is 0 for most single paragraphs.

@@ -8,7 +8,8 @@ from typing import Any
 from eval.compare.comparison import SystemComparison
 from eval.human.analysis.metric_agreement import metric_agreement
 from eval.human.vote import Vote
-from eval.metrics.metric import Metric, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 
 

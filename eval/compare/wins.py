@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import TypeAlias
 
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Metric, MetricCounts, Unmeasured
+from eval.metrics.metric import Metric
 from eval.metrics.scoring import EvaluationResults, ResamplingOptions, segment_scores
 from eval.statistics.clustered_proportion import clustered_proportion_by_unit
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.multiple_comparisons import holm_correction
 from eval.statistics.paired_tests import PairedComparison, Resamples
 from eval.statistics.proportion import wilson_bounds
@@ -147,7 +148,8 @@ def _scores(corpus: Corpus, system: str, counted: MetricCounts) -> ScoresByPlace
     if by_segment:
         return dict(by_segment)
     return {
-        place: None if value != value else float(value) for place, value in enumerate(counted.by_document())
+        place: None if value != value else float(value)
+        for place, value in enumerate(counted.document_scores())
     }
 
 

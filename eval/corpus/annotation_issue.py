@@ -1,4 +1,4 @@
-"""A slip of an annotator: where it is and what is wrong. None is dropped in silence, and none stops the reading."""
+"""A mistake in a file of human annotation. Readers collect these; none is dropped silently or stops the reader."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class AnnotationIssue:
-    """Line and column count from 1, as an editor shows them."""
+    """Where the mistake is and what is wrong. Line and column count from 1."""
 
     line: int
     column: int
-    what: str
+    message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}: {self.what}"
+        return f"line {self.line}, column {self.column}: {self.message}"

@@ -1,27 +1,28 @@
-"""What is measured: documents of segments, each with its source, its references, and what every system made of it."""
+"""Corpus of documents: aligned segments of source, references and the outputs of all systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ape.errors import InputError
+from eval.corpus.pronoun_marks import remove_pronoun_marks
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Segments in reading order, side by side in every text of it.
+    """Segments in reading order, aligned across all texts.
 
-    A text of a segment may be None only in a reference: that one has no translation of it.
+    Only a reference may have None for a segment: that translation lacks it.
     """
 
     id: str
     outputs: Mapping[str, tuple[str, ...]]
-    """By the name of the system."""
+    """Texts by system name."""
     references: tuple[tuple[str | None, ...], ...] = ()
-    """Each a whole translation of the document."""
+    """Each a translation of the whole document."""
     sources: tuple[str, ...] = ()
-    """None at all where the source is not known."""
+    """Empty where the source is unknown."""
     book: str = ""
 
     def __post_init__(self) -> None:
@@ -30,14 +31,16 @@ class Document:
         if self.sources:
             lengths["the source"] = len(self.sources)
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{what} has {count}" for what, count in lengths.items())
-            raise InputError(f"The texts of document {self.id!r} differ in their number of segments: {told}.")
+            counts = ", ".join(f"{text} has {length}" for text, length in lengths.items())
+            raise InputError(
+                f"The texts of document {self.id!r} differ in their number of segments: {counts}."
+            )
 
     def __len__(self) -> int:
         return max(map(len, (self.sources, *self.references, *self.outputs.values())))
 
     def references_of(self, segment: int) -> tuple[str, ...]:
-        """The translations there are of one segment."""
+        """The reference translations of one segment."""
         return tuple(text for texts in self.references if (text := texts[segment]) is not None)
 
 
@@ -52,28 +55,44 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if not self.documents:
-            raise InputError("There is no document to be measured.")
-        twice = {one.id for one in self.documents if sum(one.id == other.id for other in self.documents) > 1}
-        if twice:
-            raise InputError(f"Two documents have the same id: {', '.join(sorted(twice))}.")
+            raise InputError("The corpus has no documents.")
+        ids = [document.id for document in self.documents]
+        if repeated := {name for name in ids if ids.count(name) > 1}:
+            raise InputError(f"Two documents have the same id: {', '.join(sorted(repeated))}.")
         for document in self.documents:
-            if document.outputs.keys() != set(self.systems):
-                odd = sorted(document.outputs.keys() ^ set(self.systems))
+            if odd := document.outputs.keys() ^ set(self.systems):
                 raise InputError(
-                    f"Not every document has an output of {', '.join(odd)}: see {document.id!r}."
+                    f"Not every document has an output of {', '.join(sorted(odd))}: see {document.id!r}."
                 )
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of all systems, in the order given."""
+        """The names of all systems, in the order of the first document."""
         return tuple(self.documents[0].outputs)
 
     def __len__(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
         return sum(map(len, self.documents))
 
+    def segments(self) -> Iterator[tuple[int, Document, int]]:
+        """Every segment: index of its document, the document, index in the document."""
+        for number, document in enumerate(self.documents):
+            for segment in range(len(document)):
+                yield number, document, segment
+
     def with_system(self, name: str, texts: Sequence[Sequence[str]]) -> Corpus:
-        """The same with one system more: its segments, document by document."""
+        """A copy with one more system, given as segments by document."""
         pairs = zip(self.documents, texts, strict=True)
-        added = tuple(replace(one, outputs={**one.outputs, name: tuple(given)}) for one, given in pairs)
+        added = tuple(
+            replace(document, outputs={**document.outputs, name: tuple(segments)})
+            for document, segments in pairs
+        )
         return replace(self, documents=added)
+
+    def without_pronoun_marks(self) -> Corpus:
+        """The corpus with plain sources, or itself if no source has marks."""
+        documents = tuple(
+            replace(document, sources=tuple(map(remove_pronoun_marks, document.sources)))
+            for document in self.documents
+        )
+        return self if documents == self.documents else replace(self, documents=documents)

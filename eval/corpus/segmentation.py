@@ -15,7 +15,7 @@ import numpy as np
 import regex
 
 from ape.text import sentences
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 _WORD = regex.compile(r"\p{Han}|\p{Hiragana}+|\p{Katakana}+|[\p{L}\p{N}]+")
 _CLAUSE = regex.compile(r"[^,;:—、，；：]+(?:[,;:—、，；：]+[”\"’]?\s*|$)|[,;:—、，；：]+\s*")

@@ -13,8 +13,8 @@ from eval.human.analysis.vote_selection import select_pair_votes
 from eval.human.vote import Vote
 from eval.judge.judgement import Unscored
 from eval.judge.pair import winner_of
-from eval.metrics.metric import Unmeasured
 from eval.statistics.agreement_coefficients import cohen_kappa, contingency_rows
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.proportion import Proportion, proportion
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, bootstrap_interval

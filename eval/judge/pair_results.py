@@ -12,7 +12,7 @@ from eval.judge.agreement import JudgeAgreement, NoHumanVotes, judge_agreement
 from eval.judge.cost import JudgeCost
 from eval.judge.judgement import Judgement, Unscored, UnscoredReason, Verdict
 from eval.judge.pair import JudgePair, winner_of
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.proportion import (
     Proportion,
     ProportionBounds,

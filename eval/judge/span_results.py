@@ -21,7 +21,8 @@ from eval.judge.error_spans import ERROR_CATEGORIES, DropReason, TranslationErro
 from eval.judge.judgement import Judgement, Unscored, UnscoredReason, Verdict
 from eval.judge.pair_judge import pairs_from_corpus
 from eval.judge.pair_results import PairJudgements
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Score, Unmeasured, ratio
+from eval.metrics.metric import Mark
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Score, Unmeasured, ratio
 
 _PER = 100.0
 
@@ -110,7 +111,7 @@ class SpanJudgements:
 
     def _system_dict(self, system: str, *, answers: bool) -> dict[str, Any]:
         counted = self.count(self.corpus, system)
-        score = counted if isinstance(counted, Unmeasured) else counted.scored()
+        score = counted if isinstance(counted, Unmeasured) else counted.score()
         told = (
             {"score": score.value, "parts": dict(score.parts)}
             if isinstance(score, Score)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.annotators.selection import NoAnnotatorError, annotator_for
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 
 def annotator_or_unmeasured(language: str, given: Annotator | None) -> Annotator | Unmeasured:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured, mean_fold, metric_signature
+from eval.metrics.metric import metric_signature
 from eval.metrics.segments import ScorableSegments, segments_with_references
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
 
 _BATCH = 32
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"

@@ -23,7 +23,8 @@ from eval.linguistics.bwb.names import BwbNames
 from eval.linguistics.pronoun_gender import gender_of
 from eval.linguistics.wordings import find_wording_spans
 from eval.metrics.annotator import annotator_or_unmeasured
-from eval.metrics.metric import FloatArray, Fold, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 
 _Line = TypeVar("_Line")
 PHENOMENA = ("ambiguity", "entity", "tense", "pronoun", "ellipsis")

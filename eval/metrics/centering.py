@@ -24,7 +24,8 @@ from eval.linguistics.annotators import Annotator
 from eval.linguistics.annotators.protocol import Annotation
 from eval.linguistics.coreference.resolver import CoreferenceResolver, Mention, RuleCoreferenceResolver
 from eval.metrics.annotator import annotator_or_unmeasured
-from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured, mean_fold, metric_signature
+from eval.metrics.metric import metric_signature
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
 
 SyntacticRole: TypeAlias = Literal["subject", "object", "other"]
 _RANK: dict[SyntacticRole, int] = {"subject": 3, "object": 2, "other": 1}

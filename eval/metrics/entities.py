@@ -23,7 +23,8 @@ from eval.linguistics.bwb.markup import BwbMarkup
 from eval.linguistics.bwb.tags import ENTITY_TYPES
 from eval.linguistics.wordings import find_wording_spans, outermost_spans
 from eval.metrics.annotator import annotator_or_unmeasured
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 
 ENTITY_KINDS = (*ENTITY_TYPES, "other")
 _FROM_ONTONOTES = {"PERSON": "PER", **{label: label for label in ENTITY_TYPES}}

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.corpus.raw_document import numbered_lines
-from eval.metrics.metric import FloatArray, Metric, Unmeasured
-from eval.metrics.zero_pronouns import corpus_for_metric
+from eval.metrics.metric import Metric, corpus_for_metric
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.paired_tests import CONFIDENCE_LEVEL
 
 
@@ -139,7 +139,7 @@ def correlate_with_humans(
         counted = metric.count(corpus_for_metric(metric, one.corpus), one.system)
         if isinstance(counted, Unmeasured):
             return counted
-        values = counted.each() * (1 if metric.higher_is_better else -1)
+        values = counted.row_scores() * (1 if metric.higher_is_better else -1)
         if counted.unit != "segment" or len(values) != len(one.scores[asked]):
             return Unmeasured(
                 f"{metric.name} scores {counted.unit}s, and people scored segments", counted.signature

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold, metric_signature
+from eval.metrics.metric import metric_signature
 from eval.metrics.segments import UNSPACED_LANGUAGES, segments_with_references, unmeasured_without_spaces
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 
 
 class _Stemmer(Protocol):

@@ -14,7 +14,8 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import FloatArray, Metric, MetricCounts, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured
 
 HUMAN = "human"
 
@@ -124,10 +125,10 @@ def _spread(counted: MetricCounts, corpus: Corpus, places: list[int], size: int)
     """The scores at their places in the whole corpus: of segments, or at its first segment that of a document."""
     scores = np.full(size, np.nan)
     if counted.unit == "segment" and len(counted.rows) == len(places):
-        scores[places] = counted.each()
+        scores[places] = counted.row_scores()
         return scores
     starts = np.cumsum([0, *(len(document.outputs[HUMAN]) for document in corpus.documents)])
-    found = counted.by_document()
+    found = counted.document_scores()
     scores[[places[start] for start in starts[: len(found)]]] = found
     return scores
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold, metric_signature
+from eval.metrics.metric import metric_signature
 from eval.metrics.segments import ScorableSegments, segments_with_references, segments_with_sources
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 
 _COMET = "unbabel-comet>=2.2"
 _BLEURT = "git+https://github.com/google-research/bleurt.git"

@@ -10,13 +10,14 @@ import numpy as np
 
 from eval.corpus.corpus import Corpus
 from eval.metrics import sacrebleu_folds
-from eval.metrics.metric import Fold, MetricCounts, Unmeasured, metric_signature
+from eval.metrics.metric import metric_signature
 from eval.metrics.segments import (
     UNSPACED_LANGUAGES,
     ScorableSegments,
     segments_with_references,
     unmeasured_without_spaces,
 )
+from eval.statistics.counts import Fold, MetricCounts, Unmeasured
 
 _TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _ORDER = 4

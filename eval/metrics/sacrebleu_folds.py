@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.metrics.metric import FloatArray, Fold, ratio
+from eval.statistics.counts import FloatArray, Fold, ratio
 
 
 def bleu_fold(*, order: int = 4, effective_order: bool = False) -> Fold:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured, metric_signature
-from eval.metrics.zero_pronouns import corpus_for_metric
+from eval.metrics.metric import Metric, corpus_for_metric, metric_signature
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.statistics.multiple_comparisons import SystemSignificance, compare_with_baseline
 from eval.statistics.paired_tests import (
     MIN_RESAMPLING_UNITS,
@@ -66,7 +66,7 @@ class EvaluationResults:
     def score(self, metric: str, system: str) -> Score | Unmeasured:
         """The score of a system by a metric, or why there is none."""
         found = self.counted[metric][system]
-        return found if isinstance(found, Unmeasured) else found.scored()
+        return found if isinstance(found, Unmeasured) else found.score()
 
     def signatures(self) -> dict[str, str]:
         """By metric, of those that measured anything."""
@@ -219,7 +219,7 @@ def _standings(
 def _documents(systems: Mapping[str, MetricCounts | Unmeasured]) -> dict[str, list[float | None]]:
     found: dict[str, list[float | None]] = {}
     for name, one in systems.items():
-        values = one.by_document() if isinstance(one, MetricCounts) else np.zeros(0)
+        values = one.document_scores() if isinstance(one, MetricCounts) else np.zeros(0)
         found[name] = [None if np.isnan(value) else float(value) for value in values]
     return found
 
@@ -237,5 +237,5 @@ def segment_scores(corpus: Corpus, system: str, counted: MetricCounts) -> dict[t
         every = [at for at in every if corpus.documents[at[0]].references_of(at[1])]
     if len(every) != len(counted.rows):
         return {}
-    values = (None if np.isnan(value) else float(value) for value in counted.each())
+    values = (None if np.isnan(value) else float(value) for value in counted.row_scores())
     return dict(zip(every, values, strict=True))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ape.text.languages import language_name
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 """Languages that write no spaces between words."""

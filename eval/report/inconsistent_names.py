@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from eval.corpus.corpus import Corpus
 from eval.metrics.ltcr.inconsistency import Inconsistency, RenderedOccurrence
-from eval.metrics.ltcr.name_inconsistencies import inconsistent_names
-from eval.metrics.metric import Mark, Metric
+from eval.metrics.ltcr.name_inconsistencies import worst_names
+from eval.metrics.metric import Mark, Metric, corpus_for_metric
 from eval.metrics.scoring import EvaluationResults
 from eval.report.text_marks import ReportPiece, split_at_marks
+from eval.statistics.counts import Unmeasured
+
+_Listing: TypeAlias = Callable[[Corpus, str], Sequence[Inconsistency]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,19 @@ class SystemInconsistentNames:
 
     system: str
     names: tuple[InconsistentName, ...]
+
+
+def inconsistent_names(
+    results: EvaluationResults, metric: Metric
+) -> Iterator[tuple[str, list[Inconsistency]]]:
+    """The worst of each system that has any; of nothing but a metric that lists inconsistent words."""
+    listing: _Listing | None = getattr(metric, "inconsistencies", None)
+    if listing is None:
+        return
+    corpus = corpus_for_metric(metric, results.corpus)
+    for system, counted in results.counted[metric.name].items():
+        if not isinstance(counted, Unmeasured) and (found := worst_names(listing(corpus, system))):
+            yield system, found
 
 
 def inconsistent_names_by_system(

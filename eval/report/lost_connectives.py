@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from eval.corpus.corpus import Corpus
 from eval.metrics.dip.connectives import ConnectiveTally
-from eval.metrics.metric import Metric, Unmeasured
+from eval.metrics.metric import Metric
 from eval.metrics.scoring import EvaluationResults
+from eval.statistics.counts import Unmeasured
 
 _Listing: TypeAlias = Callable[[Corpus, str], Mapping[str, ConnectiveTally]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import FloatArray, MetricCounts
+from eval.statistics.counts import FloatArray, MetricCounts
 
 # Below this it is the rounding that moved.
 _LEAST = 1e-9

@@ -8,14 +8,14 @@ from math import isnan
 from typing import Literal, TypeAlias
 
 from eval.corpus.corpus import Document
-from eval.metrics.metric import Mark, Metric, MetricCounts, Unmeasured
+from eval.metrics.metric import Mark, Metric, corpus_for_metric
 from eval.metrics.scoring import EvaluationResults
-from eval.metrics.zero_pronouns import corpus_for_metric
 from eval.report.inconsistent_names import SystemInconsistentNames, inconsistent_names_by_system
 from eval.report.lost_connectives import LostConnectives, lost_connectives
 from eval.report.plots import ScoreInterval, ScorePlot, score_plot
 from eval.report.score_influence import RowInfluence, most_influential_rows
 from eval.report.text_marks import ReportPiece, difference_marks, metric_marks, split_at_marks
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.multiple_comparisons import SystemSignificance
 from eval.statistics.paired_tests import ConfidenceInterval, PairedComparison, part_intervals
 from eval.statistics.rank_tests import WilcoxonResult

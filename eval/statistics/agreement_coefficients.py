@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.metrics.metric import FloatArray, Fold, ratio
+from eval.statistics.counts import FloatArray, Fold, ratio
 
 AnswerScale: TypeAlias = Literal["nominal", "ordinal"]
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 from eval.statistics.proportion import CONFIDENCE_LEVEL, ProportionBounds, wilson_bounds
 
 

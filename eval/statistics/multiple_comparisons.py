@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ape.errors import InputError
-from eval.metrics.metric import MetricCounts, Unmeasured
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.paired_tests import (
     DEFAULT_SAMPLES,
     MIN_RESAMPLING_UNITS,

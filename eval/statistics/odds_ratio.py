@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.proportion import CONFIDENCE_LEVEL
 
 TwoByTwoTable: TypeAlias = tuple[tuple[int, int], tuple[int, int]]

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from eval.metrics.metric import FloatArray, Fold, MetricCounts, Unmeasured
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
 from eval.statistics.resampling import (
     ResamplingUnit,
     bootstrap_scores,

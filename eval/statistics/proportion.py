@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ape.errors import InputError
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 CONFIDENCE_LEVEL = 0.95
 

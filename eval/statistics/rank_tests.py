@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ape.errors import InputError
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.paired_tests import CONFIDENCE_LEVEL, DEFAULT_SAMPLES
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ape.errors import InputError
-from eval.metrics.metric import FloatArray, Fold, MetricCounts
+from eval.statistics.counts import FloatArray, Fold, MetricCounts
 
 ResamplingUnit: TypeAlias = Literal["segment", "document"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ape.errors import InputError
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.proportion import CONFIDENCE_LEVEL
 

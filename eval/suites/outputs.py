@@ -11,7 +11,8 @@ from eval.corpus.corpus import Corpus
 from eval.corpus.raw_document import TextLines, join_lines
 from eval.corpus.reader import read_output_lines
 from eval.corpus.validation import detect_other_language
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.suites.suite import SuiteRow
 
 REFERENCES_LABEL = "the references"
@@ -52,7 +53,7 @@ def check_outputs(parts: Sequence[TextLines], language: str) -> None:
 def score_system(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasured:
     """A system's score of the whole corpus."""
     counted = metric.count(corpus, system)
-    return counted.scored() if isinstance(counted, MetricCounts) else counted
+    return counted.score() if isinstance(counted, MetricCounts) else counted
 
 
 def score_rows(

@@ -168,7 +168,7 @@ def _pairs(
     votes: Sequence[Vote], *, planned: Mapping[tuple[str, str], int], unit: str
 ) -> tuple[tuple[InterimPair, ...], tuple[str, ...]]:
     from eval.human.analysis.preference_rates import measure_preferences
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
     from eval.statistics.multiple_comparisons import holm_correction
 
     found = measure_preferences(votes)
@@ -192,8 +192,8 @@ def _pair(
     unit: str,
 ) -> InterimPair:
     from eval.human.analysis.sequential_looks import sequential_look
-    from eval.metrics.metric import Unmeasured
     from eval.report.page import format_p_value
+    from eval.statistics.counts import Unmeasured
 
     any_time = sequential_look(votes, seen.system, seen.other, pairs=len(planned))
     assert not isinstance(any_time, Unmeasured)  # a preference has votes that prefer
@@ -216,7 +216,7 @@ def _pair(
 def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: int) -> str:
     """Where it stands. Looking as often as one likes counts the first vote on each item; looking once, all of them."""
     from eval.human.analysis.required_votes import required_votes
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     if any_time.decided_at is not None:
         since = f"after {any_time.decided_at:,} {unit}s, however often you looked: {any_time.preferred}"
@@ -239,8 +239,8 @@ def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: 
 
 def _position_note(votes: Sequence[Vote]) -> str:
     from eval.human.analysis.preference_rates import position_effect
-    from eval.metrics.metric import Unmeasured
     from eval.report.page import format_p_value
+    from eval.statistics.counts import Unmeasured
 
     found = position_effect(votes)
     if isinstance(found, Unmeasured):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.synthetic_chapters import SYSTEMS, write_chapters
+from eval.corpus.pronoun_marks import parse_dropped_pronouns
 from eval.corpus.reader import read_corpus
-from eval.metrics.zero_pronouns import parse_dropped_pronouns
 
 
 def test_chapters_come_out_the_same_and_every_system_is_another(tmp_path: Path) -> None:

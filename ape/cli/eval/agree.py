@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eval.metrics.human_correlation import HumanCorrelation, RatedSystem
-    from eval.metrics.metric import Metric, Unmeasured
+    from eval.metrics.metric import Metric
+    from eval.statistics.counts import Unmeasured
 
 
 def agree(
@@ -63,7 +64,7 @@ def _found(
     """Metric by metric; one whose model is not here has no number, and the others have theirs."""
     from ape.cli.terminal import error_console, passages_progress
     from eval.metrics.human_correlation import correlate_with_humans
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     with passages_progress(error_console()) as bar:
         task = bar.add_task("", total=len(metrics), so_far="")
@@ -81,7 +82,7 @@ def _found(
 def _told(found: HumanCorrelation | Unmeasured) -> dict[str, object]:
     from dataclasses import asdict
 
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     return {"not_applicable": found.why} if isinstance(found, Unmeasured) else asdict(found)
 
@@ -91,7 +92,7 @@ def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed
 
     from ape.cli.eval.score_output import table_console
     from ape.cli.eval.wide_table import TableLine, print_wide_table
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
     console = table_console()

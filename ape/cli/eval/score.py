@@ -289,8 +289,8 @@ def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) 
 
     from ape.cli.eval.score_output import print_aggregated
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.metrics.metric import corpus_for_metric
     from eval.metrics.multi_reference import leave_one_out
-    from eval.metrics.zero_pronouns import corpus_for_metric
 
     with use_annotation_cache(default_annotation_folder()):
         found = {metric.name: leave_one_out(corpus_for_metric(metric, corpus), metric) for metric in metrics}

@@ -21,7 +21,7 @@ def print_notes(results: EvaluationResults) -> None:
 
 def _tell_language(results: EvaluationResults) -> None:
     """That nobody knows it, where a metric may have needed to."""
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     systems = (found for metric in results.counted.values() for found in metric.values())
     if results.corpus.target_language == "und" and any(isinstance(one, Unmeasured) for one in systems):
@@ -32,15 +32,16 @@ def _tell_language(results: EvaluationResults) -> None:
 
 def _tell_slips(results: EvaluationResults) -> None:
     """Marks of dropped pronouns that are not as they should be, where these were counted."""
-    from eval.metrics.metric import MetricCounts
-    from eval.metrics.zero_pronouns import ZeroPronouns, find_mark_issues
+    from eval.corpus.pronoun_marks import find_mark_issues
+    from eval.metrics.metric import reads_pronoun_marks
+    from eval.statistics.counts import MetricCounts
 
     for metric in results.metrics:
         counted = results.counted[metric.name].values()
-        if not isinstance(metric, ZeroPronouns) or not any(isinstance(one, MetricCounts) for one in counted):
+        if not reads_pronoun_marks(metric) or not any(isinstance(one, MetricCounts) for one in counted):
             continue
         slips = [
-            f"Document {document.id!r}, segment {slip.line}, column {slip.column}: {slip.what}."
+            f"Document {document.id!r}, segment {slip.line}, column {slip.column}: {slip.message}."
             for document in results.corpus.documents
             for slip in find_mark_issues(document.sources)
         ]
@@ -53,7 +54,7 @@ def _tell_slips(results: EvaluationResults) -> None:
 def word_lists(results: EvaluationResults) -> dict[str, Any]:
     """What metrics list of words, by system: names rendered in several ways, and connectives kept, changed and lost."""
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
-    from eval.metrics.ltcr.name_inconsistencies import inconsistent_names
+    from eval.report.inconsistent_names import inconsistent_names
     from eval.report.lost_connectives import connective_tallies
 
     with use_annotation_cache(default_annotation_folder()):

@@ -11,9 +11,10 @@ from rich.text import Text
 from ape.cli.eval.wide_table import TableLine, print_wide_table
 
 if TYPE_CHECKING:
-    from eval.metrics.metric import Metric, Unmeasured
+    from eval.metrics.metric import Metric
     from eval.metrics.multi_reference import LeaveOneOutScores
     from eval.metrics.scoring import EvaluationResults
+    from eval.statistics.counts import Unmeasured
 
 _WIDTH = 150  # of the table, where no terminal says its own
 _NONE = "n/a"
@@ -68,7 +69,7 @@ def _show_scores(console: Console, results: EvaluationResults) -> None:
 
 
 def _cell(results: EvaluationResults, metric: Metric, system: str) -> Text:
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
     from eval.statistics.paired_tests import ConfidenceInterval
 
     score = results.score(metric.name, system)
@@ -90,7 +91,7 @@ def _number(value: float) -> str:
 
 def _tell_missing(console: Console, results: EvaluationResults) -> None:
     """Why a score is not there, once for each reason."""
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     told: dict[tuple[str, str], list[str]] = {}
     for metric in results.metrics:
@@ -105,7 +106,7 @@ def _tell_missing(console: Console, results: EvaluationResults) -> None:
 
 def _tell_no_interval(console: Console, results: EvaluationResults) -> None:
     """Which scores stand without one, and why."""
-    from eval.metrics.metric import Score, Unmeasured
+    from eval.statistics.counts import Score, Unmeasured
 
     for metric, systems in results.standings.items():
         told: dict[str, list[str]] = {}
@@ -139,7 +140,7 @@ def _line(name: str, *cells: str) -> TableLine:
 
 def print_aggregated(found: Mapping[str, LeaveOneOutScores | Unmeasured]) -> None:
     """PAR3's table: humans and systems against the same references, and who wins how often."""
-    from eval.metrics.metric import Unmeasured
+    from eval.statistics.counts import Unmeasured
 
     console = table_console()
     for name, one in found.items():

@@ -25,7 +25,7 @@ from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
 from eval.human.analysis.text_report import format_analysis
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes, systems_in_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.multiple_comparisons import holm_correction
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from eval.human.analysis.vote_selection import select_pair_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import Unmeasured
 from eval.statistics.clustered_proportion import ClusteredProportion, clustered_proportion_by_unit
+from eval.statistics.counts import Unmeasured
 from eval.statistics.odds_ratio import OddsRatio, clustered_odds_ratio
 from eval.statistics.proportion import CONFIDENCE_LEVEL, Proportion, ProportionBounds, proportion
 

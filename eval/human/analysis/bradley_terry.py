@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from eval.human.analysis.preference_rates import win_share
 from eval.human.analysis.vote_selection import select_pair_votes, systems_in_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.proportion import CONFIDENCE_LEVEL
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, resample_row_sums
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from eval.human.analysis.vote_selection import select_pair_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import FloatArray, Unmeasured, mean_fold, ratio
+from eval.statistics.counts import FloatArray, Unmeasured, mean_fold, ratio
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, bootstrap_interval, percentile_interval
 

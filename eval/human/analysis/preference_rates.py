@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from ape.errors import InputError
 from eval.human.analysis.vote_selection import pairs_in_votes, select_pair_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import Unmeasured
 from eval.statistics.clustered_proportion import ClusteredProportion, clustered_proportion_by_unit
+from eval.statistics.counts import Unmeasured
 from eval.statistics.multiple_comparisons import holm_correction
 from eval.statistics.odds_ratio import OddsRatio, clustered_odds_ratio
 from eval.statistics.proportion import (

@@ -16,7 +16,6 @@ import numpy as np
 
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import FloatArray, Fold, Unmeasured, ratio
 from eval.statistics.agreement_coefficients import (
     AnswerCodes,
     agreement_rows,
@@ -28,6 +27,7 @@ from eval.statistics.agreement_coefficients import (
     gwet_ac1,
     krippendorff_alpha,
 )
+from eval.statistics.counts import FloatArray, Fold, Unmeasured, ratio
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, bootstrap_interval
 

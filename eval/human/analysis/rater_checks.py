@@ -21,8 +21,8 @@ from typing import Literal, TypeAlias
 
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
-from eval.metrics.metric import Unmeasured
 from eval.statistics.clustered_proportion import sign_flip_p_value
+from eval.statistics.counts import Unmeasured
 
 RaterCheck: TypeAlias = Literal["spam", "repeats", "side"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from eval.human.analysis.preference_rates import win_share
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes, systems_in_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.proportion import CONFIDENCE_LEVEL
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, percentile_interval

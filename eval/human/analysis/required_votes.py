@@ -13,7 +13,7 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.human.analysis.preference_rates import Preference
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 
 POWER = 0.8
 ALPHA = 0.05

@@ -25,7 +25,7 @@ import numpy as np
 from ape.errors import InputError
 from eval.human.analysis.vote_selection import select_pair_votes
 from eval.human.vote import Vote
-from eval.metrics.metric import FloatArray, Unmeasured
+from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.proportion import CONFIDENCE_LEVEL, ProportionBounds
 
 # The mixture is Beta(10, 10): rates of preference are seldom beyond .3 and .7. Any other is as right, and wider there.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 if TYPE_CHECKING:
     from eval.human.analysis.analysis import VoteAnalysis

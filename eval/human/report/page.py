@@ -14,8 +14,8 @@ from eval.human.analysis.analysis import VoteAnalysis, format_analysis
 from eval.human.analysis.bradley_terry import BradleyTerry
 from eval.human.analysis.preference_rates import Preference, PreferenceGroup
 from eval.human.analysis.text_report import format_strength_interval
-from eval.metrics.metric import Unmeasured
 from eval.report.page import SIGNIFICANCE_LEVEL, format_p_value
+from eval.statistics.counts import Unmeasured
 
 # Of the thousand units that a plot is wide, so many are left free on either side.
 _MARGIN = 60

@@ -20,7 +20,7 @@ from eval.linguistics.coreference.partition import (
     PrecisionRecall,
     build_partition,
 )
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 ScorerCount: TypeAlias = Callable[[Partition, Partition], tuple[float, ...]]
 ScorerFold: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]

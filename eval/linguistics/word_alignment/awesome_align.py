@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ape.errors import InputError, ModelError
 from eval.linguistics.word_alignment.protocol import Bitext, WordLinks, WordSequence
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 DEFAULT_MODEL = "aneuraz/awesome-align-with-co"
 DEFAULT_LAYER = 8

@@ -28,7 +28,7 @@ from eval.metrics.blonde.categories import (
     TYPE_COUNT,
     category_columns,
 )
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 IndexArray: TypeAlias = NDArray[np.int64]
 AnnotatedLines: TypeAlias = Sequence[Annotation]

@@ -18,7 +18,7 @@ from eval.metrics.blonde.categories import (
     TYPE_COUNT,
     category_columns,
 )
-from eval.metrics.metric import FloatArray, Fold, ratio
+from eval.statistics.counts import FloatArray, Fold, ratio
 
 SMOOTHING_FLOOR = 1e-5
 DISCOURSE_CATEGORIES = ("tense", "pronoun", "entity", "dm")

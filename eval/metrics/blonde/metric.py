@@ -21,7 +21,8 @@ from eval.metrics.blonde.human_annotation import (
     add_names,
     count_wordings,
 )
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
 
 # Segments that are annotated and counted at a time: enough to be quick, and the same memory for any book.
 CHUNK = 2048

@@ -17,7 +17,7 @@ from ape.text.languages import language_code, language_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators import Annotation, Annotator
 from eval.metrics.annotator import annotator_or_unmeasured
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from eval.metrics.dip.cohesion import (
     cohesion_sentences,
 )
 from eval.metrics.dip.ranker import RankedPairs, Ranker
-from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured, mean_fold, metric_signature
+from eval.metrics.metric import metric_signature
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
 
 LANGUAGES = ("en",)
 SCORER_KIND = "coherence"

@@ -20,7 +20,7 @@ from eval.metrics.dip.clauses import FINITE_VERB_TAGS, NOUN_TAGS
 from eval.metrics.dip.connective_rules import CONNECTIVE_CLASSES
 from eval.metrics.dip.connectives import find_connectives
 from eval.metrics.dip.pronouns import find_pronouns
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 _ROLES = "s", "o", "-"
 _TRANSITIONS = tuple(f"{one}{other}" for one in _ROLES for other in _ROLES)

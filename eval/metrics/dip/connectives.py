@@ -23,7 +23,8 @@ from eval.metrics.dip.annotated_sides import (
 )
 from eval.metrics.dip.clauses import ClauseWords, clause_words
 from eval.metrics.dip.connective_rules import CONNECTIVE_CLASSES, CONNECTIVES
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 
 LANGUAGES = ("en",)
 _COLUMNS = 3

@@ -23,7 +23,8 @@ from eval.metrics.dip.annotated_sides import (
     dip_annotator_or_unmeasured,
     row_documents,
 )
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 
 ConsistencyVerdict: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 CONSISTENCY_VERDICTS: tuple[ConsistencyVerdict, ...] = ("consistent", "inconsistent", "undecided")

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
-from eval.metrics.metric import FloatArray
+from eval.statistics.counts import FloatArray
 
 _STEPS = 50
 _ENOUGH = 1e-10

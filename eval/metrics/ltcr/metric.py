@@ -39,7 +39,8 @@ from eval.metrics.ltcr.renderings import (
     find_stems,
 )
 from eval.metrics.ltcr.words import tokenize_words
-from eval.metrics.metric import FloatArray, Fold, Mark, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 
 # Columns: agreeing pairs of each category and distance, all pairs of each, and pairs that the aligner missed.
 _KINDS = len(CHAIN_CATEGORIES) * len(CHAIN_DISTANCES)

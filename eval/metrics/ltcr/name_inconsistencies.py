@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
-from eval.corpus.corpus import Corpus
 from eval.metrics.ltcr.inconsistency import Inconsistency
-from eval.metrics.metric import Metric, Unmeasured
-from eval.metrics.scoring import EvaluationResults
-from eval.metrics.zero_pronouns import corpus_for_metric
-
-_Listing: TypeAlias = Callable[[Corpus, str], Sequence[Inconsistency]]
-
-
-def inconsistent_names(
-    results: EvaluationResults, metric: Metric
-) -> Iterator[tuple[str, list[Inconsistency]]]:
-    """The worst of each system that has any; of nothing but a metric that lists inconsistent words."""
-    listing: _Listing | None = getattr(metric, "inconsistencies", None)
-    if listing is None:
-        return
-    corpus = corpus_for_metric(metric, results.corpus)
-    for system, counted in results.counted[metric.name].items():
-        if not isinstance(counted, Unmeasured) and (found := worst_names(listing(corpus, system))):
-            yield system, found
 
 
 def worst_names(listed: Sequence[Inconsistency], most: int = 10) -> list[Inconsistency]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from eval.linguistics.bwb.markup import BwbMarkup
-from eval.metrics.metric import FloatArray, MetricCounts
+from eval.statistics.counts import FloatArray, MetricCounts
 from eval.suites.bwb.statistics import pronoun_statistics
 
 BIN_EDGES = tuple(float(edge) for edge in np.round(np.linspace(0, 1, 11), 1))

@@ -21,8 +21,9 @@ from eval.metrics.blonde.bwb_reader import collect_wordings
 from eval.metrics.bwb_phenomena import PHENOMENA, BwbPhenomena
 from eval.metrics.entities import EntityMatch
 from eval.metrics.meteor import Meteor
-from eval.metrics.metric import Metric, MetricCounts, Score
+from eval.metrics.metric import Metric
 from eval.metrics.sacrebleu import Bleu, Ter
+from eval.statistics.counts import MetricCounts, Score
 from eval.suites.bwb import published
 from eval.suites.bwb.composition import chain_figures, composition_tables
 from eval.suites.bwb.omission import omitted_shares, score_by_omission

@@ -14,7 +14,8 @@ from typing import Any
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import Score, metric_signature
+from eval.metrics.metric import metric_signature
+from eval.statistics.counts import Score
 from eval.suites.cai_xiong import ellipsis, renderings
 from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict, read_case_outputs, read_cases
 from eval.suites.outputs import REFERENCES_LABEL, score_system

@@ -12,7 +12,8 @@ from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.metrics.dip.connectives import find_connective_candidates, find_connectives, match_connectives
 from eval.metrics.dip.consistency import CONSISTENCY_VERDICTS, ConsistencyChain, judge_chain
 from eval.metrics.dip.pronouns import PRONOUN_OUTCOMES, compare_pronouns
-from eval.metrics.metric import FloatArray, Fold, MetricCounts, Unmeasured, metric_signature, ratio
+from eval.metrics.metric import metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
 
 

@@ -20,8 +20,7 @@ from eval.metrics.dip.annotated_sides import dip_annotator_or_unmeasured
 from eval.metrics.dip.connectives import match_system_connectives
 from eval.metrics.dip.consistency import find_chain_occurrences, judge_system_chains
 from eval.metrics.dip.pronouns import compare_system_pronouns
-from eval.metrics.metric import Unmeasured
-from eval.metrics.zero_pronouns import remove_corpus_marks
+from eval.statistics.counts import Unmeasured
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
 
 CONTEXT_SEGMENTS = 2
@@ -52,7 +51,7 @@ def mine_test_set(
     annotator: Annotator | None = None,
 ) -> MinedSet:
     """The passages that at least so many of the systems fail at; of each phenomenon, by chance, at most `limit`."""
-    corpus = remove_corpus_marks(corpus)
+    corpus = corpus.without_pronoun_marks()
     named = tuple(systems) or corpus.systems
     _check(corpus, phenomena, named, at_least, limit)
     found = dip_annotator_or_unmeasured(corpus, ("en",), what="Mining", annotator=annotator)

@@ -17,7 +17,7 @@ from eval.corpus.reader import read_output_lines
 from eval.linguistics.annotators.protocol import Annotator
 from eval.metrics.dip.consistency import CONSISTENCY_VERDICTS
 from eval.metrics.dip.pronouns import PRONOUN_OUTCOMES
-from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedPhenomenon, MinedSet, read_mined_set
 from eval.suites.dip.mined_set_scores import score_mined_set
 from eval.suites.dip.published import LANGUAGE_PAIRS, PUBLISHED

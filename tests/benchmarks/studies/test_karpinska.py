@@ -27,7 +27,7 @@ from eval.human.analysis.preference_rates import (
     measure_preference,
     position_effect,
 )
-from eval.metrics.metric import MetricCounts, Unmeasured
+from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 
 

@@ -14,7 +14,7 @@ from eval.linguistics.annotators.protocol import Annotation
 from eval.linguistics.word_alignment import EflomalAligner
 from eval.metrics.ltcr.chains import AnnotatedChains, read_annotated_chains
 from eval.metrics.ltcr.metric import Ltcr
-from eval.metrics.metric import MetricCounts, Score
+from eval.statistics.counts import MetricCounts, Score
 from eval.suites.ltcr import read_test_set
 
 DOCUMENTS = 40
@@ -44,7 +44,7 @@ def corpus(shared_data: Path, annotated: dict[str, AnnotatedChains]) -> Corpus:
 def scored(metric: Ltcr, corpus: Corpus, system: str) -> Score:
     counted = metric.count(corpus, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -55,7 +55,7 @@ def test_the_references_are_consistent_by_their_annotation(
     metric = Ltcr(annotated=annotated, annotator=Untagged(), read="annotation")
     counted = metric.count(corpus, "reference")
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     assert score.value == 100  # by construction of the set
     assert counted.rows.shape[0] == 310

@@ -19,7 +19,7 @@ from eval.judge import (
     pairs_from_trial,
     votes_by_passage,
 )
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.judge.conftest import pairs
 

@@ -22,7 +22,7 @@ from eval.judge import (
     pairs_from_corpus,
 )
 from eval.judge.pair_results import PairJudgements, PositionBias
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.proportion import Proportion
 from tests.eval.judge.conftest import biased, chance_of, honest, pairs, shown_in, verdict
 from tests.scripted import Fail, Move, Say, ScriptedServer

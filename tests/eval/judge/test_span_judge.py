@@ -14,8 +14,8 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.human.vote import Vote
 from eval.judge import JudgeOptions, SpanJudgements, judge_spans
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
 from eval.metrics.scoring import ResamplingOptions, measure_systems
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.scripted import Move, Say, ScriptedServer
 
 SOURCES = ("Il fait froid ce soir.", "Elle ferme la porte.", "Le train part à midi.", "On dort.")
@@ -57,7 +57,7 @@ def but(word: str, answer: str) -> Any:
 def scored(judged: SpanJudgements, system: str) -> Score:
     counted = judged.count(CORPUS, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -78,7 +78,7 @@ async def test_the_score_is_the_weight_of_errors_for_a_hundred_words(
     assert scored(judged, "good").value == 0
     counted = judged.count(CORPUS, "bad")
     assert isinstance(counted, MetricCounts)
-    assert counted.by_document() == pytest.approx([100 * 6 / 9, 100 * 1 / 7])
+    assert counted.document_scores() == pytest.approx([100 * 6 / 9, 100 * 1 / 7])
     assert judged.signature.startswith("judge_spans|model:scripted|prompt:judge_spans@")
     assert "|weights:1,5,25|source:yes|words:source|" in judged.signature
 

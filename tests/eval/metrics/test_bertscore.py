@@ -12,7 +12,7 @@ import pytest
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.bertscore import BertScore, TokenVectors, TransformerEncoder
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def scored(metric: BertScore, output: str, *references: str) -> Score:
     corpus = Corpus((Document("d", {"s": (output,)}, tuple((text,) for text in references)),), "fr", "en")
     found = metric.count(corpus, "s")
     assert isinstance(found, MetricCounts)
-    score = found.scored()
+    score = found.score()
     assert isinstance(score, Score)
     return score
 

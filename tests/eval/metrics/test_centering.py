@@ -22,7 +22,7 @@ from eval.metrics.centering import (
     forward_centres,
     role_of,
 )
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 TALE = [
     [Centre("Anna", "subject"), Centre("dog", "object")],
@@ -217,7 +217,7 @@ def _value(*documents: Sequence[str]) -> Score:
     counted = KpCoherence(annotator=TableAnnotator()).count(Corpus(given, "zh", "en"), "s")
     assert isinstance(counted, MetricCounts)
     assert counted.unit == "document"
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 

@@ -17,7 +17,7 @@ from eval.linguistics.bwb.names import parse_names, read_names
 from eval.linguistics.wordings import find_wording_spans, outermost_spans
 from eval.metrics.bwb_phenomena import BwbPhenomena
 from eval.metrics.entities import EntityMatch
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 _TAGS = {"took": "VBD", "takes": "VBZ", "sold": "VBD", "sells": "VBZ"}
 _NAMES = {"Mira": "PERSON", "Mara": "PERSON", "Sam": "PERSON", "Orlen": "GPE", "Ostrava": "GPE"}
@@ -69,7 +69,7 @@ def _entities(*output: str) -> Score:
 def _score(metric: EntityMatch | BwbPhenomena, *output: str) -> Score:
     counted = metric.count(_corpus(output), "s0")
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -146,7 +146,7 @@ def test_a_segment_without_a_reference_is_not_held_against_the_system(
     corpus = Corpus((whole, partly, nowhere), "zh", "en")
     counted = metric.count(corpus, "s0")
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     assert score.value == 1
     assert list(counted.documents) == [0, 0, 1]
@@ -197,7 +197,7 @@ def test_doubling_the_corpus_and_turning_it_round_change_nothing(metric: EntityM
     ):
         counted = metric.count(corpus, "s0")
         assert isinstance(counted, MetricCounts)
-        score = counted.scored()
+        score = counted.score()
         assert isinstance(score, Score)
         values.append(score.value)
     assert values == [values[0]] * 3
@@ -242,7 +242,7 @@ def test_the_example_s_document_level_output_is_better_in_every_phenomenon(
     for system in chapter.systems:
         counted = metric.count(chapter, system)
         assert isinstance(counted, MetricCounts)
-        scores.append(counted.scored())
+        scores.append(counted.score())
     itself, first, second = scores
     assert isinstance(itself, Score)
     assert isinstance(first, Score)
@@ -269,7 +269,7 @@ def test_of_the_sample_s_six_terms_each_output_has_two(chapter: Corpus, shared_d
     for system in chapter.systems:
         counted = EntityMatch({"d0": marked}).count(replace(chapter, documents=(seven,)), system)
         assert isinstance(counted, MetricCounts)
-        score = counted.scored()
+        score = counted.score()
         assert isinstance(score, Score)
         found.append(score.parts["terminology"])
     # By eye: "Weibo" and "weChat"/"WeChat", of those marked T: Qiao Lian thrice, WeChat, the fan group, Weibo.

@@ -13,9 +13,10 @@ import pytest
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
 from eval.metrics.human_correlation import HumanCorrelation, correlate_with_humans, read_human_scores
-from eval.metrics.metric import Metric, MetricCounts, Unmeasured, mean_fold
+from eval.metrics.metric import Metric
 from eval.metrics.sacrebleu import Bleu
 from eval.metrics.zero_pronouns import ZeroPronouns
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 
 
 @dataclass(frozen=True)

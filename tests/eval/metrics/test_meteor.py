@@ -8,7 +8,7 @@ import pytest
 
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.meteor import Meteor, _has_wordnet
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 
 def count(corpus: Corpus, system: str) -> MetricCounts:
@@ -21,22 +21,22 @@ def test_a_hand_worked_segment() -> None:
     corpus = Corpus((Document("d", {"s": ("the cat sat",)}, (("the cat lay",),)),), "fr", "en")
     # By hand: 2 matches in one chunk of 3 words on either side; P = R = 2/3, F = 2/3, penalty .5 * (1/2)**3.
     expected = 100 * (2 / 3) * (1 - 0.5 * (1 / 2) ** 3)
-    assert count(corpus, "s").each() == pytest.approx([expected])
+    assert count(corpus, "s").row_scores() == pytest.approx([expected])
 
 
 def test_stems_match_in_english_and_are_not_known_elsewhere() -> None:
     document = Document("d", {"s": ("two boats sailing",)}, (("two boat sails",),))
     english, other = (count(Corpus((document,), "fr", code), "s") for code in ("en", "sv"))
-    assert english.each()[0] > other.each()[0]
+    assert english.row_scores()[0] > other.row_scores()[0]
     assert "stem:porter" in english.signature
     assert "stem:no" in other.signature
 
 
 def test_the_best_reference_counts_and_an_empty_output_is_worth_nothing(corpus: Corpus) -> None:
-    each = count(corpus, "same").each()
+    each = count(corpus, "same").row_scores()
     assert (each > 99).all()
     empty = Corpus((Document("d", {"s": ("",)}, (("A cat.",),)),), "fr", "en")
-    assert count(empty, "s").each() == [0.0]
+    assert count(empty, "s").row_scores() == [0.0]
 
 
 def test_the_signature_says_whether_synonyms_count(corpus: Corpus) -> None:
@@ -47,7 +47,7 @@ def test_the_signature_says_whether_synonyms_count(corpus: Corpus) -> None:
 def test_neither_the_order_of_documents_nor_doubling_changes_the_mean(corpus: Corpus) -> None:
     again = tuple(replace(one, id=f"{one.id} again") for one in corpus.documents)
     changed = replace(corpus, documents=(*again[::-1], *corpus.documents))
-    before, after = (count(one, "machine").scored() for one in (corpus, changed))
+    before, after = (count(one, "machine").score() for one in (corpus, changed))
     assert isinstance(before, Score)
     assert isinstance(after, Score)
     assert after.value == pytest.approx(before.value)

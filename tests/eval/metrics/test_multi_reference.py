@@ -10,10 +10,10 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.corpus.reader import read_corpus
 from eval.corpus.validation import CorpusRules
-from eval.metrics.metric import Unmeasured
 from eval.metrics.multi_reference import LeaveOneOutScores, leave_one_out
 from eval.metrics.registry import METRICS
 from eval.metrics.sacrebleu import Bleu, Ter
+from eval.statistics.counts import Unmeasured
 
 SENTENCE = Bleu(effective_order=True)
 

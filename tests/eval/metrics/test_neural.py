@@ -9,8 +9,9 @@ import pytest
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
 from eval.metrics.neural import Bleurt, Comet
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 
 class Scribe:
@@ -46,7 +47,7 @@ def test_each_reference_is_asked_about_and_the_mean_is_taken(corpus: Corpus) -> 
     assert isinstance(found, MetricCounts)
     assert len(scribe.asked) == 10  # five segments, two references
     assert set(scribe.asked[0]) == {"src", "mt", "ref"}
-    score = found.scored()
+    score = found.score()
     assert isinstance(score, Score)
     assert score.value == 50
 

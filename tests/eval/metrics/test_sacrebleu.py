@@ -15,8 +15,9 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
 from eval.metrics.sacrebleu import Bleu, Chrf, Ter
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 WORDS = "the a cat sat on mat , dog ran . ran! It's red-hot 3.5 ships".split()
 LINES = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
@@ -37,7 +38,7 @@ def counted(metric: Metric, corpus: Corpus, system: str = "s") -> MetricCounts:
 
 
 def scored(metric: Metric, corpus: Corpus, system: str) -> Score:
-    found = counted(metric, corpus, system).scored()
+    found = counted(metric, corpus, system).score()
     assert isinstance(found, Score)
     return found
 
@@ -71,7 +72,7 @@ def test_many_sums_are_folded_as_one_is(ours: Metric, theirs: Any, corpus: Corpu
 
 def test_a_row_by_itself_has_the_sentence_score(corpus: Corpus) -> None:
     document = corpus.documents[0]
-    each = counted(Bleu(effective_order=True), corpus, "machine").each()
+    each = counted(Bleu(effective_order=True), corpus, "machine").row_scores()
     bleu = BLEU(effective_order=True)
     for place, output in enumerate(document.outputs["machine"]):
         expected = bleu.sentence_score(output, list(document.references_of(place))).score

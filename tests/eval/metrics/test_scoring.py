@@ -10,9 +10,9 @@ import pytest
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold
 from eval.metrics.sacrebleu import Bleu, Chrf, Ter
 from eval.metrics.scoring import SIGNIFICANCE_TESTS, ResamplingOptions, measure_systems, segment_scores
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 from eval.statistics.resampling import ResamplingUnit
 
 GOOD = ("The ferryman waited for the fog to lift.", "He counted the coins twice.", "Nobody spoke.")

@@ -9,20 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.corpus.pronoun_marks import find_mark_issues, parse_dropped_pronouns, remove_pronoun_marks
+from eval.metrics.metric import corpus_for_metric
 from eval.metrics.scoring import measure_systems
-from eval.metrics.zero_pronouns import (
-    ZeroPronouns,
-    corpus_for_metric,
-    dropped_pronoun_share,
-    find_mark_issues,
-    parse_dropped_pronouns,
-    read_marked_chapters,
-    remove_corpus_marks,
-    remove_pronoun_marks,
-)
+from eval.metrics.zero_pronouns import ZeroPronouns
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 SOURCES = ("他回家，<他>_S很累，<他的>_Pa狗睡了。", "下雨了，<我们>_S走吧。")
 REFERENCE = ("He went home, he was tired, and his dog slept.", "It is raining, let us go.")
@@ -41,7 +33,7 @@ def _corpus(
 def _score(corpus: Corpus, system: str = "s") -> Score:
     counted = ZeroPronouns().count(corpus, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -84,29 +76,24 @@ def test_other_metrics_read_the_source_as_its_author_wrote_it() -> None:
 
 
 def test_a_source_without_marks_is_given_as_it_is() -> None:
-    corpus = remove_corpus_marks(_corpus(REFERENCE))
+    corpus = _corpus(REFERENCE).without_pronoun_marks()
     assert corpus_for_metric(Reading([]), corpus) is corpus
-
-
-def test_the_share_of_pronouns_that_are_not_said() -> None:
-    assert dropped_pronoun_share(SOURCES) == 3 / 4  # 他 is said once
-    assert dropped_pronoun_share(["其他人弹吉他。"]) is None
 
 
 @pytest.mark.parametrize(
     ("source", "column", "what"),
     [
-        ("想起<他>今天", 3, "doesn't say which part"),
+        ("想起<他>今天", 3, "the role in the sentence is missing"),
         ("<它的_Pa耳朵", 1, "closing > is missing"),
-        ("然后<他>_P下线", 3, "P is none of S, O, Pa, R, UN"),
-        ("<猫>_S睡了", 1, "not a pronoun we know"),
-        ("三>二", 2, "of no mark"),
+        ("然后<他>_P下线", 3, "P is not a role; expected one of S, O, Pa, R, UN"),
+        ("<猫>_S睡了", 1, "unknown pronoun"),
+        ("三>二", 2, "outside any mark"),
     ],
 )
 def test_a_slip_in_a_mark_is_told(source: str, column: int, what: str) -> None:
     (slip,) = find_mark_issues(["好", source])
     assert (slip.line, slip.column) == (2, column)
-    assert what in slip.what
+    assert what in slip.message
 
 
 def test_a_mark_with_a_slip_is_read_nevertheless() -> None:
@@ -156,33 +143,32 @@ def test_doubling_the_corpus_and_turning_it_round_change_nothing() -> None:
 def test_without_marks_or_in_another_language_there_is_no_number() -> None:
     corpus = _corpus(REFERENCE)
     assert isinstance(ZeroPronouns().count(replace(corpus, target_language="de"), "s"), Unmeasured)
-    found = ZeroPronouns().count(remove_corpus_marks(corpus), "s")
+    found = ZeroPronouns().count(corpus.without_pronoun_marks(), "s")
     assert isinstance(found, Unmeasured)
     assert "no dropped pronoun is marked" in found.why
-
-
-@pytest.mark.parametrize(
-    ("source", "reference", "said"),
-    [
-        ("[doc]\n一\n二\n", "[doc]\none\n", "3 lines and .* 2"),
-        ("[doc]\n一\n[doc]\n", "[doc]\none\ntwo\n", "Line 3: only one of"),
-        ("一\n", "one\n", "line 1: the first chapter should begin"),
-    ],
-)
-def test_chapters_that_do_not_fit_are_refused(tmp_path: Path, source: str, reference: str, said: str) -> None:
-    (tmp_path / "a.zh").write_text(source, encoding="utf-8")
-    (tmp_path / "a.en").write_text(reference, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
-        read_marked_chapters(tmp_path / "a.zh", tmp_path / "a.en")
 
 
 # --- real chapters -----------------------------------------------------------------------------------------------
 
 
 def _chapters(folder: Path, split: str) -> Corpus:
-    return read_marked_chapters(
-        folder / "mzprt" / f"Web_Fiction_{split}.zh", folder / "mzprt" / f"Web_Fiction_{split}.en"
+    """Chapters separated by lines `[doc]` on both sides, with the marks in the source."""
+    source, reference = (
+        (folder / "mzprt" / f"Web_Fiction_{split}.{language}").read_text(encoding="utf-8-sig")
+        for language in ("zh", "en")
     )
+    documents = (
+        Document(
+            f"{split}-{number}",
+            {},
+            (tuple(line.strip() or None for line in english.strip("\n").split("\n")),),
+            tuple(chinese.strip("\n").split("\n")),
+        )
+        for number, (chinese, english) in enumerate(
+            zip(source.split("[doc]\n")[1:], reference.split("[doc]\n")[1:], strict=True), 1
+        )
+    )
+    return Corpus(tuple(documents), "zh", "en")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import FloatArray, Mark, MetricCounts, Unmeasured, ratio
+from eval.metrics.metric import Mark
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, ratio
 
 _CLASSES = {"he": r"\b(?:he|him|his)\b", "she": r"\b(?:she|her|hers)\b", "ghost": r"\bboo\b"}
 

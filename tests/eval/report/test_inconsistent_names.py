@@ -10,10 +10,10 @@ import numpy as np
 
 from eval.corpus.corpus import Corpus
 from eval.metrics.ltcr.inconsistency import Inconsistency
-from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold
 from eval.metrics.scoring import EvaluationResults, ResamplingOptions, measure_systems
 from eval.report import write_report
 from eval.report.inconsistent_names import inconsistent_names_by_system
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 from tests.eval.metrics.ltcr.test_name_inconsistencies import name
 from tests.eval.report.results_factory import corpus
 

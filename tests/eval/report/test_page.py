@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Mark, MetricCounts, Unmeasured
+from eval.metrics.metric import Mark
 from eval.metrics.sacrebleu import Bleu
 from eval.metrics.scoring import EvaluationResults, ResamplingOptions, measure_systems
 from eval.report import write_report
@@ -18,6 +18,7 @@ from eval.report.page import format_number, format_p_value, format_signed
 from eval.report.plots import ScoreInterval, score_plot
 from eval.report.score_influence import most_influential_rows
 from eval.report.text_marks import ReportPiece, difference_marks, split_at_marks
+from eval.statistics.counts import MetricCounts, Unmeasured
 from tests.eval.report.results_factory import GOOD, POOR, Pronouns, corpus
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ape.errors import InputError
-from eval.metrics.metric import MetricCounts, Unmeasured, mean_fold
+from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 from eval.statistics.multiple_comparisons import compare_with_baseline, holm_correction
 from eval.statistics.paired_tests import PairedComparison
 from eval.statistics.rank_tests import WilcoxonResult

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact  # type: ignore[import-untyped]
 from scipy.stats.contingency import odds_ratio as theirs  # type: ignore[import-untyped]
 
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.odds_ratio import OddsRatio, TwoByTwoTable, clustered_odds_ratio, odds_ratio
 
 _CELL = st.integers(1, 15)

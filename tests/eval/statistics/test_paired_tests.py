@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
-from eval.metrics.metric import FloatArray, MetricCounts, Unmeasured, mean_fold
 from eval.metrics.sacrebleu import Bleu
+from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
 from eval.statistics.paired_tests import (
     ConfidenceInterval,
     PairedComparison,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from ape.errors import InputError
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.proportion import (
     Proportion,
     binomial_p_value,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import wilcoxon  # type: ignore[import-untyped]
 
 from ape.errors import InputError
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.rank_tests import KendallResult, kendall_correlation, wilcoxon_pratt
 
 

@@ -11,7 +11,7 @@ from eval.human.analysis import analyse_votes, format_analysis
 from eval.human.analysis.preference_rates import Preference
 from eval.human.analysis.sequential_looks import SequentialLook
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from eval.human.analysis.belief_effect import BeliefEffect, belief_effect
 from eval.human.vote import Vote
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.odds_ratio import OddsRatio
 from eval.statistics.proportion import Proportion
 from tests.eval.human.analysis.vote_factory import votes

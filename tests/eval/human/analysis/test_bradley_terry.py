@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry, fit_strengths
 from eval.human.vote import Vote
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau  # type: ignore[import-untyped]
 
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement, weighted_kendall_tau
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
 

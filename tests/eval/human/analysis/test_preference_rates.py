@@ -20,8 +20,8 @@ from eval.human.analysis.preference_rates import (
     preferences_by_group,
 )
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
-from eval.metrics.metric import Unmeasured
 from eval.statistics.clustered_proportion import clustered_proportion, sign_flip_p_value
+from eval.statistics.counts import Unmeasured
 from eval.statistics.odds_ratio import OddsRatio
 from eval.statistics.proportion import binomial_p_value
 from tests.eval.human.analysis.vote_factory import votes

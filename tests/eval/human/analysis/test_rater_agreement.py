@@ -9,7 +9,6 @@ import pytest
 
 from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
 from eval.human.vote import Choice, Vote
-from eval.metrics.metric import Unmeasured
 from eval.statistics.agreement_coefficients import (
     agreement_rows,
     answer_counts,
@@ -20,6 +19,7 @@ from eval.statistics.agreement_coefficients import (
     gwet_ac1,
     krippendorff_alpha,
 )
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
 

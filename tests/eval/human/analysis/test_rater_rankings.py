@@ -14,7 +14,7 @@ from eval.human.analysis.rater_rankings import (
     kruskal_wallis,
     rater_rankings,
 )
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
 

@@ -15,7 +15,7 @@ from eval.human.analysis.required_votes import (
     required_votes,
     votes_needed,
 )
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
 

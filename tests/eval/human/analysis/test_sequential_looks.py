@@ -17,7 +17,7 @@ from eval.human.analysis.sequential_looks import (
     sequential_look,
     sequential_look_at_wins,
 )
-from eval.metrics.metric import Unmeasured
+from eval.statistics.counts import Unmeasured
 from eval.statistics.proportion import wilson_bounds
 from tests.eval.human.analysis.vote_factory import votes
 

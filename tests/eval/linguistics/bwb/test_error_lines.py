@@ -46,7 +46,7 @@ def test_none_is_no_error() -> None:
 def test_a_slip_in_an_error_line_is_told(line: str, column: int, what: str) -> None:
     _, (slip,) = parse_errors([line])
     assert (slip.line, slip.column) == (1, column)
-    assert what in slip.what
+    assert what in slip.message
 
 
 def test_an_error_in_the_wrong_place_is_put_where_its_words_are_nearest() -> None:
@@ -61,8 +61,8 @@ def test_the_example_chapter_has_30_lines_56_errors_and_12_slips(shared_data: Pa
     assert Counter(error.kind for line in lines for error in line.errors) == {
         "sentence": 15, "tense": 12, "ambiguity": 11, "entity": 7, "kind 7": 5, "ellipsis": 3, "pronoun omitted": 3,
     }  # fmt: skip
-    assert sum("7 is no kind" in slip.what for slip in slips) == 5
-    assert sum("characters" in slip.what for slip in slips) == 7
+    assert sum("7 is no kind" in slip.message for slip in slips) == 5
+    assert sum("characters" in slip.message for slip in slips) == 7
     assert all(
         line.text[error.start : error.end] == error.found
         for line in lines

@@ -80,7 +80,7 @@ def test_every_slip_is_told_and_no_text_is_lost(line: str, text: str, column: in
     assert marked.lines[1] == text
     (slip,) = marked.slips
     assert (slip.line, slip.column) == (2, column)
-    assert what in slip.what
+    assert what in slip.message
 
 
 @pytest.mark.parametrize("line", ["so <P, 1>she} ran", "<0, 1>{she} ran", "<P,1>{she} ran", "<P, 1>{she"])
@@ -125,7 +125,7 @@ def test_the_text_is_what_it_was_and_the_spans_are_where_they_were(
     found = sorted((span.start, span.end, span.kind, span.entity) for span in marked.spans_of(1))
     assert found == sorted(spans)
     assert marked.quotations == (BwbQuotation("7", 0, 0, 0, len(text)),)
-    assert {slip.what for slip in marked.slips} <= {"no space between a mention and the word after it"}
+    assert {slip.message for slip in marked.slips} <= {"no space between a mention and the word after it"}
 
 
 @settings(max_examples=60, deadline=None)

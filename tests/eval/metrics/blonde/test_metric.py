@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from benchmarks.blonde import plain_blonde
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.blonde import AnnotatedName, Blonde, BlondePlus, BlondeWeights, DiscourseBlonde
-from eval.metrics.metric import MarkingMetric, Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import MarkingMetric, Metric
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.blonde.conftest import Written, corpus
 
 REFERENCE = "Anna/NNP saw/VBD her/PRP but/CC he/PRP left/VBD"
@@ -31,7 +32,7 @@ def counted(metric: Blonde, given: Corpus) -> MetricCounts:
 
 
 def scored(metric: Blonde, given: Corpus) -> Score:
-    score = counted(metric, given).scored()
+    score = counted(metric, given).score()
     assert isinstance(score, Score), score
     return score
 
@@ -106,7 +107,7 @@ def test_a_reference_may_be_missing_in_places() -> None:
 
 def test_an_empty_output_scores_nothing_and_two_empty_sides_are_not_measured() -> None:
     assert scored(BLONDE, corpus([""], [REFERENCE])).value == 0.0
-    found = counted(BLONDE, corpus([""], [""])).scored()
+    found = counted(BLONDE, corpus([""], [""])).score()
     assert isinstance(found, Unmeasured)
 
 
@@ -225,7 +226,7 @@ TEXTS = st.lists(st.tuples(LINES, LINES), min_size=1, max_size=6)
 @given(TEXTS)
 def test_arrays_give_what_a_plain_loop_gives(pairs: list[tuple[str, str]]) -> None:
     outputs, references = zip(*pairs, strict=True)
-    found = counted(BLONDE, corpus(outputs, references)).scored()
+    found = counted(BLONDE, corpus(outputs, references)).score()
     annotate = Written().annotate
     if isinstance(found, Score) and any(outputs):
         assert found.value == pytest.approx(plain_blonde(annotate(outputs), annotate(references)))
@@ -240,9 +241,9 @@ def test_order_and_doubling_of_documents_change_nothing(
         Document(str(place), {"mt": (one,)}, ((other,),)) for place, (one, other) in enumerate(pairs)
     ]
     twice = documents + [replace(one, id=one.id + "'") for one in documents]
-    once = counted(BLONDE, Corpus(tuple(documents), "zh", "en")).scored()
+    once = counted(BLONDE, Corpus(tuple(documents), "zh", "en")).score()
     chance.shuffle(twice)
-    other = counted(BLONDE, Corpus(tuple(twice), "zh", "en")).scored()
+    other = counted(BLONDE, Corpus(tuple(twice), "zh", "en")).score()
     if isinstance(once, Score):
         assert isinstance(other, Score)
         # A smoothed precision is a share of one match, and so falls when the corpus grows.
@@ -294,7 +295,7 @@ def test_the_chapter_of_bwb_category_by_category(chapter: Corpus) -> None:
     for system in chapter.systems:
         found = Blonde().count(chapter, system)
         assert isinstance(found, MetricCounts)
-        score = found.scored()
+        score = found.score()
         assert isinstance(score, Score)
         scores[system] = score
     assert scores["ref"].value == 1.0
@@ -322,7 +323,7 @@ def test_blonde_plus_on_the_annotated_chapter(chapter: Corpus, shared_data: Path
     itself, system = plus.count(chapter, "ref"), plus.count(chapter, "sys")
     assert isinstance(itself, MetricCounts)
     assert isinstance(system, MetricCounts)
-    best, score = itself.scored(), system.scored()
+    best, score = itself.score(), system.score()
     assert isinstance(best, Score)
     assert isinstance(score, Score)
     assert best.value == 1.0

@@ -16,7 +16,7 @@ from eval.linguistics.annotators import Annotator
 from eval.metrics.dip import DipCoherence, load_coherence_scorer, train_coherence_scorer
 from eval.metrics.dip.coherence import NegativeExamples
 from eval.metrics.dip.ranker import RankedPairs, fit_ranker, load_ranker, ranker_accuracy, train_ranker
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.test_every_metric import ALL, library
 
 
@@ -62,7 +62,7 @@ def test_a_scorer_comes_back_as_it_was_saved(english: Annotator, tmp_path: Path)
     )
     assert isinstance(ours, MetricCounts)
     assert isinstance(theirs, MetricCounts)
-    assert ours.scored() == theirs.scored()
+    assert ours.score() == theirs.score()
     assert f"|scorer:{scorer.fingerprint}|" in ours.signature
 
 
@@ -94,7 +94,7 @@ def test_one_document_alone_needs_a_trained_scorer(english: Annotator) -> None:
     scorer = train_coherence_scorer(library("letter", "garden"), systems=["worse"], annotator=english)
     counted = DipCoherence(scorer, annotator=english).count(library("harbour"), "worse")
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     assert score.value == score.parts["mean"]
 

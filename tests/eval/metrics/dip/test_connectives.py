@@ -6,7 +6,7 @@ import pytest
 
 from eval.linguistics.annotators import Annotator
 from eval.metrics.dip.connectives import DipConnectives, find_connective_candidates, find_connectives
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
 # What is in discourse use is in brackets.
@@ -99,7 +99,7 @@ def counted(outputs: list[str], annotator: Annotator, reference: list[str] = REF
 
 
 def scored(outputs: list[str], annotator: Annotator) -> Score:
-    score = counted(outputs, annotator).scored()
+    score = counted(outputs, annotator).score()
     assert isinstance(score, Score)
     return score
 
@@ -130,10 +130,10 @@ def test_a_lost_connective_is_counted_named_and_marked(english: Annotator) -> No
 
 def test_one_connective_answers_for_one_only(english: Annotator) -> None:
     reference = ["When he came, she was gone, but the door was open."]
-    score = counted(["When he came, the door was open."], english, reference).scored()
+    score = counted(["When he came, the door was open."], english, reference).score()
     assert isinstance(score, Score)
     assert (score.value, score.parts["any"]) == (50, 50)
 
 
 def test_no_connective_in_the_reference_is_not_measured(english: Annotator) -> None:
-    assert isinstance(counted(["The sun rose."], english, ["The sun rose."]).scored(), Unmeasured)
+    assert isinstance(counted(["The sun rose."], english, ["The sun rose."]).score(), Unmeasured)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
 from eval.metrics.dip.consistency import FEWEST, MOST, DipConsistency, split_blocks
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
 REFERENCE = ["Mira lit the lantern.", "the old lantern was red.", "the sailor saw the lantern.", "he left."]
@@ -17,7 +17,7 @@ REFERENCE = ["Mira lit the lantern.", "the old lantern was red.", "the sailor sa
 def scored(outputs: list[str], annotator: Annotator, reference: list[str] = REFERENCE) -> Score:
     counted = DipConsistency(annotator).count(corpus_of(outputs, reference), "mine")
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -39,7 +39,7 @@ def test_a_synonym_everywhere_is_undecided_and_not_inconsistent(listed: Annotato
     changed = [text.replace("lantern", "lamp") for text in REFERENCE]
     counted = DipConsistency(listed).count(corpus_of(changed, REFERENCE), "mine")
     assert isinstance(counted, MetricCounts)
-    assert isinstance(counted.scored(), Unmeasured)  # %Con has nothing decided to be a share of
+    assert isinstance(counted.score(), Unmeasured)  # %Con has nothing decided to be a share of
     assert counted.parts["full"](counted.rows.sum(axis=0)) == 0
     assert counted.parts["undecided"](counted.rows.sum(axis=0)) == 100
 
@@ -63,7 +63,7 @@ def test_a_plural_is_the_same_word(listed: Annotator) -> None:
 def test_nothing_that_comes_again_is_not_measured(listed: Annotator) -> None:
     counted = DipConsistency(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
     assert isinstance(counted, MetricCounts)
-    assert isinstance(counted.scored(), Unmeasured)
+    assert isinstance(counted.score(), Unmeasured)
 
 
 def test_marks_show_the_word_on_both_sides(listed: Annotator) -> None:

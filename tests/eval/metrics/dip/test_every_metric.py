@@ -12,7 +12,8 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators import Annotator
 from eval.metrics.dip import DipCoherence, DipConnectives, DipConsistency, DipPronouns
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
 PAGES = {
@@ -77,7 +78,7 @@ Every = pytest.mark.parametrize("make", [DipConsistency, DipConnectives, DipPron
 def score_of(metric: Metric, corpus: Corpus, system: str) -> Score:
     counted = metric.count(corpus, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -143,7 +144,7 @@ def test_sums_fold_as_rows_do(make: Callable[..., Metric], english: Annotator) -
     assert isinstance(counted, MetricCounts)
     weights = np.array([np.ones(len(counted.rows)), np.zeros(len(counted.rows))])
     folded = counted.fold(weights @ counted.rows)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     assert folded[0] == pytest.approx(score.value)
     assert np.isnan(folded[1])

@@ -6,7 +6,7 @@ import pytest
 
 from eval.linguistics.annotators import Annotator
 from eval.metrics.dip.pronouns import DipPronouns, compare_pronouns
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
 
@@ -39,7 +39,7 @@ REFERENCE = ["she saw him.", "the ship left."]
 def scored(outputs: list[str], annotator: Annotator) -> Score:
     found = DipPronouns(annotator).count(corpus_of(outputs, REFERENCE), "mine")
     assert isinstance(found, MetricCounts)
-    score = found.scored()
+    score = found.score()
     assert isinstance(score, Score)
     return score
 
@@ -67,4 +67,4 @@ def test_marks_show_the_wrong_pronoun_on_both_sides(listed: Annotator) -> None:
 def test_no_pronoun_in_the_reference_is_not_measured(listed: Annotator) -> None:
     found = DipPronouns(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
     assert isinstance(found, MetricCounts)
-    assert isinstance(found.scored(), Unmeasured)
+    assert isinstance(found.score(), Unmeasured)

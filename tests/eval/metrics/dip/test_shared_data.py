@@ -16,7 +16,8 @@ from eval.metrics.dip import (
     DipPronouns,
     train_coherence_scorer,
 )
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.suites.dip.mined_set_scores import mined_set_outputs, score_mined_set
 from eval.suites.dip.mining import mine_test_set
 
@@ -40,7 +41,7 @@ def fiction(shared_data: Path) -> Corpus:
 def value(metric: Metric, corpus: Corpus, system: str) -> float:
     counted = metric.count(corpus, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score.value
 
@@ -70,7 +71,7 @@ def test_a_set_mined_from_two_systems_is_hard_for_a_third(fiction: Corpus, engli
     for name, metric in (("consistency", DipConsistency(english)), ("connectives", DipConnectives(english))):
         counted = scored[name]  # type: ignore[index]
         assert isinstance(counted, MetricCounts)
-        score = counted.scored()
+        score = counted.score()
         assert isinstance(score, Score)
         assert score.value < value(metric, fiction, "p3")
 

@@ -11,14 +11,14 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.ltcr.chains import AnnotatedChains, LexicalChain
 from eval.metrics.ltcr.metric import Ltcr
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.ltcr.conftest import OUTPUT, SOURCES, corpus_of
 
 
 def scored(metric: Ltcr, corpus: Corpus, system: str = "s") -> Score:
     counted = metric.count(corpus, system)
     assert isinstance(counted, MetricCounts)
-    score = counted.scored()
+    score = counted.score()
     assert isinstance(score, Score)
     return score
 
@@ -41,7 +41,7 @@ def test_a_row_is_a_document(ltcr: Ltcr) -> None:
     counted = ltcr.count(corpus, "s")
     assert isinstance(counted, MetricCounts)
     assert counted.unit == "document"
-    np.testing.assert_allclose(counted.by_document(), [50, 100, np.nan])
+    np.testing.assert_allclose(counted.document_scores(), [50, 100, np.nan])
 
 
 def test_an_occurrence_with_no_translation_is_like_no_other(ltcr: Ltcr) -> None:
@@ -129,7 +129,7 @@ def test_what_cant_be_measured_says_why(ltcr: Ltcr) -> None:
     assert isinstance(told, Unmeasured)
     nothing = ltcr.count(corpus_of((["法官"], ["judge"])), "s")
     assert isinstance(nothing, MetricCounts)
-    assert isinstance(nothing.scored(), Unmeasured)
+    assert isinstance(nothing.score(), Unmeasured)
 
 
 def test_a_system_that_is_not_there_is_named(ltcr: Ltcr, corpus: Corpus) -> None:

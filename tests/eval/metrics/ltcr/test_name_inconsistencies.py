@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from eval.metrics.ltcr.inconsistency import Inconsistency, RenderedOccurrence
 from eval.metrics.ltcr.metric import Ltcr
-from eval.metrics.ltcr.name_inconsistencies import inconsistent_names, worst_names
+from eval.metrics.ltcr.name_inconsistencies import worst_names
 from eval.metrics.sacrebleu import Bleu
 from eval.metrics.scoring import ResamplingOptions, measure_systems
+from eval.report.inconsistent_names import inconsistent_names
 from tests.eval.metrics.ltcr.conftest import corpus_of
 
 

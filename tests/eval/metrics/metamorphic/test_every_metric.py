@@ -13,9 +13,9 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus
 from eval.metrics.blonde import BlondePlus
 from eval.metrics.ltcr import Ltcr
-from eval.metrics.metric import Metric, MetricCounts, Score, Unmeasured
+from eval.metrics.metric import Metric
 from eval.metrics.registry import METRICS
-from eval.metrics.zero_pronouns import remove_corpus_marks
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.metamorphic.sample import (
     SWAPS,
     Glossed,
@@ -92,7 +92,7 @@ def _metric(name: str) -> Metric:
 @cache
 def _corpus(variant: str, *, marked: bool) -> Corpus:
     corpus = VARIANTS[variant](sample())
-    return corpus if marked else remove_corpus_marks(corpus)
+    return corpus if marked else corpus.without_pronoun_marks()
 
 
 @cache
@@ -109,7 +109,7 @@ def scored(name: str, system: str, variant: str = "as it is") -> Score:
     if isinstance(found, InputError):
         pytest.skip(str(found))
     assert isinstance(found, MetricCounts), found
-    score = found.scored()
+    score = found.score()
     assert isinstance(score, Score), score
     return score
 
@@ -131,7 +131,7 @@ def test_nothing_beats_identical_output(name: str) -> None:
     for system in _corpus("as it is", marked=False).systems:
         found = _counted(name, system, "as it is")
         # Where nothing that it measures occurs in both texts, there is no score, high or low.
-        score = found.scored() if isinstance(found, MetricCounts) else found
+        score = found.score() if isinstance(found, MetricCounts) else found
         if isinstance(score, Score):
             assert better(name, best, score) >= -1e-9, system
 
@@ -174,7 +174,7 @@ def test_kp_asks_no_reference() -> None:
     bare = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
     found = _metric("kp").count(bare, "same")
     assert isinstance(found, MetricCounts)
-    assert found.scored() == scored("kp", "same")
+    assert found.score() == scored("kp", "same")
 
 
 @Every
@@ -203,4 +203,4 @@ def test_documents_keep_their_scores_wherever_they_stand(name: str) -> None:
     there, back = (_counted(name, "backwards", variant) for variant in ("as it is", "backwards"))
     assert isinstance(there, MetricCounts)
     assert isinstance(back, MetricCounts)
-    assert back.by_document()[::-1] == pytest.approx(there.by_document(), nan_ok=True)
+    assert back.document_scores()[::-1] == pytest.approx(there.document_scores(), nan_ok=True)

@@ -9,7 +9,7 @@ import pytest
 
 from eval.linguistics.bwb.markup import parse_markup, read_markup
 from eval.linguistics.pronoun_gender import gender_of
-from eval.metrics.metric import MetricCounts, mean_fold
+from eval.statistics.counts import MetricCounts, mean_fold
 from eval.suites.bwb.omission import OmissionBin, omitted_shares, score_by_omission
 from eval.suites.bwb.plots import plot_chains, plot_omission
 from eval.suites.bwb.statistics import (

@@ -12,7 +12,7 @@ import pytest
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators import Annotator
-from eval.metrics.metric import MetricCounts, Score, Unmeasured
+from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.suites.dip.mined_set import MinedSet, read_mined_set, write_mined_set
 from eval.suites.dip.mined_set_scores import mined_set_outputs, score_mined_set
 from eval.suites.dip.mining import mine_test_set
@@ -79,7 +79,7 @@ def numbers(mined: MinedSet, corpus: Corpus, system: str, annotator: Annotator) 
         mined, mined_set_outputs(mined, corpus, system), annotator=annotator
     ).items():
         assert isinstance(counted, MetricCounts)
-        score = counted.scored()
+        score = counted.score()
         assert isinstance(score, Score)
         values[str(name)] = score.value
     return values
