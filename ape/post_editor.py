@@ -1,4 +1,4 @@
-"""Post-edit one passage: ask for a draft, let the guards look at it, ask again, or keep the MT."""
+"""Post-edit one passage: request a draft, check it with the guards, retry, or keep the MT."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ from ape.passage.options import Options
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from ape.passage.segment import Draft, Segment
 from ape.text.languages import language_name
-from prompts import Prompt, Question, render
+from prompts import Prompt, Question, prompt_format
 
-# A second draft at temperature 0 would be the first again, and a nucleus of 0.2 nearly so: an attempt after a
-# refusal draws from at least this much.
+# A second draft at temperature 0 would equal the first, and at top_p 0.2 nearly so: later drafts use at least these.
 RETRY_TEMPERATURE = 0.6
 RETRY_TOP_P = 0.9
-# Characters of MT and draft together. Guards and edits take some 5 ms at this length, and up to 2 s at 20,000.
+# Characters of MT and draft together. Guards and edits take about 5 ms at this length and up to 2 s at 20,000.
 THREAD_MIN_CHARACTERS = 2_000
 
 T = TypeVar("T")
@@ -46,33 +45,33 @@ P = ParamSpec("P")
 async def post_edit(
     segment: Segment, engine: Engine, *, options: Options | None = None, listen: Listener = ignore_event
 ) -> PostEdit:
-    """Repair the MT, or give it back with the reasons.
+    """Repair the MT, or return it unchanged with the findings against each draft.
 
-    Raises InputError for what can't be worked on and EngineError when the model server fails for good.
+    Raises InputError for a passage that can't be processed, and EngineError if the model server keeps failing.
     """
     options = options or Options()
     refuse_unreadable(segment)
     async with engine.using(options.model) as model:
-        prompt = render(model.format, _question(segment))
-        work = _PassageRun(segment, prompt, model, engine, options, listen)
+        prompt = prompt_format(model.format).render(_question(segment))
+        run = _PassageRun(segment, prompt, model, engine, options, listen)
         if reason := find_skip_reason(segment):
-            work.note(reason)
-            return await work.keep_mt(rejected=reason.severity is Severity.REJECT)
+            run.note(reason)
+            return await run.keep_mt(rejected=reason.severity is Severity.REJECT)
         await refuse_window_overflow(segment, prompt, engine, model)
-        if prompt.unsaid:
-            work.note(_unused_fields_finding(prompt, model))
+        if prompt.unused_fields:
+            run.note(_unused_fields_finding(prompt, model))
         if _is_untuned_pair(segment, model):
-            work.note(_untuned_pair_finding(segment, model))
+            run.note(_untuned_pair_finding(segment, model))
         for attempt in range(options.max_attempts):
-            passed = await work.draw(attempt * options.candidates)
+            passed = await run.draw_drafts(attempt * options.candidates)
             if passed:
-                return await work.take(choose_candidate(segment.mt, passed))
-        return await work.keep_mt(rejected=True)
+                return await run.accept(choose_candidate(segment.mt, passed))
+        return await run.keep_mt(rejected=True)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftCandidate:
-    """A draft that no guard refused, as it would stand in the book, and how many warnings there are of it."""
+    """A draft that no guard rejected, with the outer space of the MT, and the number of its warnings."""
 
     text: str
     warnings: int
@@ -80,9 +79,9 @@ class DraftCandidate:
 
 
 def choose_candidate(mt: str, candidates: Sequence[DraftCandidate]) -> DraftCandidate:
-    """The one with the fewest warnings; then the one nearest to all the others by edit rate, and then to the MT.
+    """Choose the candidate with the fewest warnings; then the nearest to the others by edit rate, then to the MT.
 
-    Nearest to the others rather than to the MT: the latter would make every wide draw end in doing nothing.
+    Nearness to the MT alone would make every large sample end in no edit at all.
     """
     if len(candidates) == 1:
         return candidates[0]
@@ -94,18 +93,20 @@ def choose_candidate(mt: str, candidates: Sequence[DraftCandidate]) -> DraftCand
     return min(candidates, key=rank)
 
 
-async def _run_in_thread_if_long(length: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do it here, or in a thread where the texts are so long that other passages would wait for it."""
+async def _run_in_thread_if_long(
+    length: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Call the function, in a thread if the texts are so long that other passages would have to wait."""
     return (
-        await asyncio.to_thread(work, *args, **kwargs)
+        await asyncio.to_thread(function, *args, **kwargs)
         if length > THREAD_MIN_CHARACTERS
-        else work(*args, **kwargs)
+        else function(*args, **kwargs)
     )
 
 
 @dataclass(slots=True)
 class _PassageRun:
-    """One passage, and what has become of it so far."""
+    """A passage in progress, with its findings and usage so far."""
 
     segment: Segment
     prompt: Prompt
@@ -120,31 +121,33 @@ class _PassageRun:
         self.findings += (finding,)
         self.listen(FindingEvent(finding))
 
-    async def draw(self, before: int) -> list[DraftCandidate]:
-        """Ask for the candidates of one attempt at once, after so many drafts; those that pass the guards."""
-        numbers = range(before + 1, before + self.options.candidates + 1)
+    async def draw_drafts(self, previous: int) -> list[DraftCandidate]:
+        """Request the drafts of one attempt concurrently, and return those that pass the guards."""
+        numbers = range(previous + 1, previous + self.options.candidates + 1)
         drawn = await asyncio.gather(*(self._draft(number) for number in numbers), return_exceptions=True)
         failed = [outcome for outcome in drawn if isinstance(outcome, BaseException)]
-        grave = [error for error in failed if not isinstance(error, EngineError)]
-        if grave or len(failed) == len(drawn):
-            raise (grave or failed)[0]
+        fatal = [error for error in failed if not isinstance(error, EngineError)]
+        if fatal or len(failed) == len(drawn):
+            raise (fatal or failed)[0]
         return [outcome for outcome in drawn if isinstance(outcome, DraftCandidate)]
 
     async def _draft(self, number: int) -> DraftCandidate | None:
-        """Ask for one draft and let the guards look at it; None where they refuse it."""
+        """Request one draft and check it; None if a guard rejects it."""
 
-        def tell(event: Event) -> None:
+        def forward(event: Event) -> None:
             self.listen(
                 replace(event, attempt=number) if isinstance(event, TokenEvent | RetryEvent) else event
             )
 
-        sampling = draft_sampling(self.segment, self.options, number, gated=self.model.gate is not None)
+        sampling = draft_sampling(
+            self.segment, self.options, number, with_logprobs=self.model.edit_filter is not None
+        )
         self.listen(AttemptEvent(number, sampling.seed, sampling.temperature))
-        reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=tell)
+        reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=forward)
         self.usage += reply.usage
         draft = replace(reply.draft, text=self.prompt.read(reply.draft.text))
-        if self.model.gate:
-            draft = self._sift(self.model.gate, draft, number)
+        if self.model.edit_filter:
+            draft = self._filter_edits(self.model.edit_filter, draft, number)
         length = len(self.segment.mt) + len(draft.text)
         findings = await _run_in_thread_if_long(length, check_draft, self.segment, draft)
         for finding in findings:
@@ -153,27 +156,27 @@ class _PassageRun:
             return None
         return DraftCandidate(_with_outer_space(draft.text, self.segment.mt), len(findings), number)
 
-    def _sift(self, gate: EditFilter, draft: Draft, number: int) -> Draft:
-        """The draft without the edits that its model was not sure enough of."""
-        sifted = gate.sift(self.segment, draft)
-        if sifted.undone:
-            self.note(_undone_edits_finding(sifted, number))
-        for loop in sifted.loops:
-            message = f"The MT said {loop[:60]!r} again and again, and the model left it so: it is said once."
+    def _filter_edits(self, edit_filter: EditFilter, draft: Draft, number: int) -> Draft:
+        """Undo the edits of the draft that its model was not sure of."""
+        outcome = edit_filter.apply(self.segment, draft)
+        if outcome.undone:
+            self.note(_undone_edits_finding(outcome, number))
+        for loop in outcome.loops:
+            message = f"The MT repeats {loop[:60]!r}, and so did the draft: it was cut to one round."
             self.note(Finding("loop", Severity.WARN, message, number))
-        # Where the end of the draft is undone, that it was cut off there says nothing of this text.
-        whole = any(edit.span[1] >= len(draft.text) for edit in sifted.undone)
-        reason = "stop" if whole else draft.finish_reason
-        return replace(draft, text=sifted.text, finish_reason=reason, chances=())
+        # If the end of the draft is undone, the text no longer ends where the draft was truncated.
+        ends_undone = any(edit.span[1] >= len(draft.text) for edit in outcome.undone)
+        reason = "stop" if ends_undone else draft.finish_reason
+        return replace(draft, text=outcome.text, finish_reason=reason, logprobs=())
 
-    async def take(self, chosen: DraftCandidate) -> PostEdit:
-        """The passage with that draft."""
+    async def accept(self, chosen: DraftCandidate) -> PostEdit:
+        """Finish the passage with this draft."""
         same = chosen.text == self.segment.mt
         decision = Decision.UNCHANGED if same else Decision.EDITED
         return await self._finish(chosen.text, decision, chosen.attempt)
 
     async def keep_mt(self, *, rejected: bool) -> PostEdit:
-        """The passage as it was."""
+        """Finish the passage with its MT unchanged."""
         return await self._finish(
             self.segment.mt, Decision.REJECTED if rejected else Decision.UNCHANGED, attempt=0
         )
@@ -201,21 +204,22 @@ class _PassageRun:
         )
 
 
-def _undone_edits_finding(sifted: FilterOutcome, number: int) -> Finding:
-    count, first = len(sifted.undone), sifted.undone[0]
+def _undone_edits_finding(outcome: FilterOutcome, number: int) -> Finding:
+    count, first = len(outcome.undone), outcome.undone[0]
     what = "an edit was" if count == 1 else f"{count} edits were"
     message = f"The model was not sure enough: {what} undone, such as {first.before!r} -> {first.after!r}."
     return Finding("gate", Severity.WARN, message, number)
 
 
 def _unused_fields_finding(prompt: Prompt, model: Model) -> Finding:
-    what = " and ".join([*filter(None, [", ".join(prompt.unsaid[:-1])]), prompt.unsaid[-1]])
-    message = f"{model.name} was tuned on source and MT alone: {what} of the request were not shown to it."
+    *first, last = prompt.unused_fields
+    fields = f"{', '.join(first)} and {last}" if first else last
+    message = f"{model.name} was tuned on source and MT alone: the request's {fields} had no effect."
     return Finding("format", Severity.WARN, message)
 
 
 def _is_untuned_pair(segment: Segment, model: Model) -> bool:
-    """Whether the passage is of a language pair that the model was not tuned for, as far as both are known."""
+    """Whether the model was tuned for other language pairs only, as far as both languages are known."""
     pair = (segment.source_language, segment.target_language)
     return bool(model.languages) and "und" not in pair and "-".join(pair) not in model.languages
 
@@ -223,7 +227,7 @@ def _is_untuned_pair(segment: Segment, model: Model) -> bool:
 def _untuned_pair_finding(segment: Segment, model: Model) -> Finding:
     pair = f"{language_name(segment.source_language)} to {language_name(segment.target_language)}"
     known = ", ".join(model.languages)
-    message = f"{model.name} was tuned for {known}, and not for {pair}: look at its edits with care."
+    message = f"{model.name} was tuned for {known}, not for {pair}: review its edits with care."
     return Finding("languages", Severity.WARN, message)
 
 
@@ -233,27 +237,27 @@ def _question(segment: Segment) -> Question:
         mt=segment.mt.strip(),
         source_language=language_name(segment.source_language),
         target_language=language_name(segment.target_language),
-        earlier=tuple((pair.source, pair.target) for pair in segment.context),
-        # A list of names that do not occur only invites a small model to recite it.
+        context=tuple((pair.source, pair.target) for pair in segment.context),
+        # A small model recites terms that do not occur in the passage.
         glossary=tuple((term, wording) for term, wording in segment.glossary if term in segment.source),
         instructions=segment.instructions.strip(),
     )
 
 
-def draft_sampling(segment: Segment, options: Options, number: int, *, gated: bool) -> Sampling:
-    """The first draft is drawn as it was asked for; the others, so that they are not the first again."""
-    again = number > 1
+def draft_sampling(segment: Segment, options: Options, number: int, *, with_logprobs: bool) -> Sampling:
+    """The sampling of draft `number`, counted from 1; later drafts are sampled so that they differ from the first."""
+    later = number > 1
     length = len(segment.mt)
     non_ascii = sum(character > "\x7f" for character in segment.mt)
     return Sampling(
-        temperature=max(options.temperature, RETRY_TEMPERATURE) if again else options.temperature,
-        top_p=max(options.top_p, RETRY_TOP_P) if again else options.top_p,
+        temperature=max(options.temperature, RETRY_TEMPERATURE) if later else options.temperature,
+        top_p=max(options.top_p, RETRY_TOP_P) if later else options.top_p,
         seed=options.seed + number - 1,
-        # Twice what the MT can be in tokens: three letters of English, a third of a letter of other scripts.
+        # Twice the most tokens of the MT: one for three ASCII characters, three for any other character.
         max_tokens=options.max_tokens or 64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,
         stop=options.stop,
-        alternatives=LOGPROB_ALTERNATIVES if gated else 0,
+        alternatives=LOGPROB_ALTERNATIVES if with_logprobs else 0,
     )
 
 

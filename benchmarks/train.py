@@ -158,10 +158,13 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> TrainingCost:
 
     from ape.models import DEFAULT_MODEL
     from finetune.base_model import find_base
-    from prompts import completion_sep, render_sep
+    from prompts import TUNED_FORMAT
 
     rows = [
-        {"prompt": render_sep(one.question).text, "completion": completion_sep(one.question, one.human)}
+        {
+            "prompt": TUNED_FORMAT.render(one.question).text,
+            "completion": TUNED_FORMAT.completion(one.question, one.human),
+        }
         for one in make_examples(steps * BATCH)
     ]
     clock: dict[str, float] = {}

@@ -45,7 +45,6 @@ from benchmarks.vllm_clients import (
     service_side,
     vllm_side,
 )
-from prompts import FormatName
 from tests.vllm.served_drafts import FLAGS, served, write_cards
 
 ADAPTER_COPIES = (ADAPTER, "copier-2", "copier-3", "copier-4")
@@ -222,7 +221,7 @@ async def compare_sides(
     texts: NumberedSentences,
     loads: Loads,
     *,
-    form: FormatName = "sep",
+    form: str = "sep",
     shared: bool = False,
     bound: float | None = None,
 ) -> list[Claim]:

@@ -22,7 +22,6 @@ from ape.engines import Model
 from ape.passage.segment import Segment
 from ape.post_editor import post_edit
 from benchmarks.service import OPTIONS, BenchmarkPassage, _Recorder, sample_passages
-from prompts import FormatName
 
 BASE, ADAPTER = "base", "copier"
 
@@ -182,19 +181,19 @@ class NumberedSentences:
         self._sentences = cycle(sample_passages())
         self._numbers = count(1000)
 
-    async def draw(self, length: int, form: FormatName) -> list[BenchmarkPassage]:
+    async def draw(self, length: int, form: str) -> list[BenchmarkPassage]:
         """The next ones, and how a model of that format is asked for them."""
         return await self._numbered(list(islice(self._sentences, length)), form)
 
     async def draw_twice(
-        self, length: int, form: FormatName, *, shared: bool
+        self, length: int, form: str, *, shared: bool
     ) -> tuple[list[BenchmarkPassage], list[BenchmarkPassage]]:
         """The same sentences for both sides, under the same numbers if shared."""
         sentences = list(islice(self._sentences, length))
         first = await self._numbered(sentences, form)
         return first, first if shared else await self._numbered(sentences, form)
 
-    async def _numbered(self, sentences: Sequence[Segment], form: FormatName) -> list[BenchmarkPassage]:
+    async def _numbered(self, sentences: Sequence[Segment], form: str) -> list[BenchmarkPassage]:
         return [
             await _recorded_request(_with_number(next(self._numbers), sentence), form)
             for sentence in sentences
@@ -209,16 +208,16 @@ def _with_number(number: int, sentence: Segment) -> Segment:
 class _FormatRecorder(_Recorder):
     """Keeps what a model of that format is asked."""
 
-    def __init__(self, form: FormatName) -> None:
+    def __init__(self, form: str) -> None:
         super().__init__()
-        self._form: FormatName = form
+        self._form: str = form
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
         yield Model("recorder", format=self._form)
 
 
-async def _recorded_request(segment: Segment, form: FormatName) -> BenchmarkPassage:
+async def _recorded_request(segment: Segment, form: str) -> BenchmarkPassage:
     recorder = _FormatRecorder(form)
     await post_edit(segment, recorder, options=OPTIONS)
     return BenchmarkPassage(segment, *recorder.asked[0])

@@ -1,24 +1,22 @@
-"""The texts we send to models: two formats, each rendered by one function and named by a hash of its content."""
+"""The texts that are sent to models: one object for each format, named by a hash of its content."""
 
-from prompts.chat import example_words, prompt_words, render_chat
+from prompts.chat import CHAT
 from prompts.escaping import EscapedText, escape_delimiters
-from prompts.formats import FORMATS, FormatName, fingerprint, render
-from prompts.prompt import Message, Prompt, Question
-from prompts.sep import completion_sep, render_sep
+from prompts.formats import DEFAULT_FORMAT, FORMATS, TUNED_FORMAT, prompt_format
+from prompts.prompt import Message, Prompt, PromptFormat, Question
+from prompts.sep import SEP
 
 __all__ = [
+    "CHAT",
+    "DEFAULT_FORMAT",
     "FORMATS",
+    "SEP",
+    "TUNED_FORMAT",
     "EscapedText",
-    "FormatName",
     "Message",
     "Prompt",
+    "PromptFormat",
     "Question",
-    "completion_sep",
     "escape_delimiters",
-    "example_words",
-    "fingerprint",
-    "prompt_words",
-    "render",
-    "render_chat",
-    "render_sep",
+    "prompt_format",
 ]

@@ -1,8 +1,8 @@
-"""Data stays data: take the power from delimiters inside a text, and give it back to what the model copies.
+"""Escape delimiters and control words inside a text, and restore them in what the model copies.
 
-A passage may hold our own delimiters or a chat model's control words. Servers read control words anywhere in
-a prompt (llama.cpp tokenises `<|im_end|>` inside a user's text as the real end of the turn), so their brackets
-are swapped for look-alikes before the text is rendered, and swapped back in the draft.
+A passage may contain our own delimiters or a chat model's control words. Servers interpret control words anywhere in
+a prompt (llama.cpp tokenises `<|im_end|>` inside a user's text as the end of the turn), so their brackets are
+replaced by look-alikes before the text is rendered, and put back in the draft.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _DANGEROUS = regex.compile(
     r"|</?think>",
     regex.IGNORECASE,
 )
-# Where a run of number signs separates the parts of a prompt, no text may hold one.
+# With the separator of the sep format: a run of number signs.
 _FENCED = regex.compile(rf"{_DANGEROUS.pattern}|#{{3,}}", regex.IGNORECASE)
-# In order of preference: the first that the text does not have is taken, so that each can be put back.
+# In order of preference; the first that the text does not contain is used, so that it can be put back.
 _LOOK_ALIKES = tuple(
     str.maketrans("<>[]|｜#", signs)
     for signs in ("‹›⁅⁆¦¦♯", "⟨⟩⦋⦌∣∣＃", "〈〉〔〕❘❘﹟", "❮❯⟦⟧❙❙⌗", "≺≻⟬⟭⦙⦙⋕")
@@ -34,24 +34,30 @@ _LOOK_ALIKES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class EscapedText:
-    """A text without dangerous sequences, and how to put them back."""
+    """A text without dangerous sequences; `replaced` pairs each look-alike with its original."""
 
     text: str
     replaced: tuple[tuple[str, str], ...] = ()
 
     def restore(self, draft: str) -> str:
-        """The draft with the original wording where it copied one of the look-alikes."""
+        """Put the originals back where a draft copied a look-alike."""
         # The longest first: a shorter one may be a part of it.
         for look_alike, original in sorted(self.replaced, key=lambda pair: -len(pair[0])):
             draft = draft.replace(look_alike, original)
         return draft
 
+    def escape_copies(self, text: str) -> str:
+        """Replace the same originals in another text by the same look-alikes; the reverse of `restore`."""
+        for look_alike, original in sorted(self.replaced, key=lambda pair: -len(pair[1])):
+            text = text.replace(original, look_alike)
+        return text
+
 
 def escape_delimiters(text: str, *, fences: bool = False) -> EscapedText:
-    """Swap the brackets of every delimiter or control word in the text for look-alikes that it does not have.
+    """Replace the brackets of every delimiter and control word by look-alikes that the text does not contain.
 
-    Where it has them all, nothing is put back, since ours can't be told from the author's own. `fences` are runs of
-    three or more number signs.
+    If it contains all of them, nothing is put back, since ours can't be distinguished from the author's. `fences`
+    also escapes runs of three or more number signs.
     """
     dangerous = _FENCED if fences else _DANGEROUS
     found = dict.fromkeys(match.group() for match in dangerous.finditer(text))

@@ -1,24 +1,22 @@
-"""The formats by name. A model is asked in the one it was made for, and never in another."""
+"""The prompt formats by name. A model is queried only in the format that it was made for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Mapping
 
-from prompts.chat import chat_fingerprint, render_chat
-from prompts.prompt import Prompt, Question
-from prompts.sep import render_sep, sep_fingerprint
+from prompts.chat import CHAT
+from prompts.prompt import PromptFormat
+from prompts.sep import SEP
 
-FormatName = Literal["chat", "sep"]
-FORMATS: Mapping[FormatName, Callable[[Question], Prompt]] = {"chat": render_chat, "sep": render_sep}
-_FINGERPRINTS: Mapping[FormatName, Callable[[], str]] = {"chat": chat_fingerprint, "sep": sep_fingerprint}
-
-
-def render(name: FormatName, question: Question) -> Prompt:
-    """The question in a format."""
-    return FORMATS[name](question)
+FORMATS: Mapping[str, PromptFormat] = {"chat": CHAT, "sep": SEP}
+# For a model that declares no format.
+DEFAULT_FORMAT: PromptFormat = CHAT
+# For the models that we train.
+TUNED_FORMAT: PromptFormat = SEP
 
 
-def fingerprint(name: FormatName) -> str:
-    """The format with its hash, as `chat@3f2a9c41d7e0`: another hash is another format."""
-    return _FINGERPRINTS[name]()
+def prompt_format(name: str) -> PromptFormat:
+    """The format of that name; ValueError if there is none."""
+    if name not in FORMATS:
+        raise ValueError(f"no prompt format is called {name!r}; there is: {', '.join(FORMATS)}")
+    return FORMATS[name]

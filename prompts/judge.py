@@ -1,7 +1,7 @@
-"""Questions to a judge: which of two translations is better, and what is wrong in one.
+"""Prompts for a judge: which of two translations is better, and which errors one contains.
 
-The texts under judgement are data. Our delimiters and the control words of chat models lose their power in them, so
-that none can close its place in the prompt, speak for us, or hold what could be read as the judge's own verdict.
+The texts under judgement are data. Delimiters and control words in them are escaped, so that no text can close its
+element of the prompt, pose as an instruction, or contain what could be parsed as the verdict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ JudgeFile = Literal["judge_pairs", "judge_spans"]
 
 @dataclass(frozen=True, slots=True)
 class JudgeTerm:
-    """A word that a judge may use, and what it means."""
+    """A label that a judge may use, and its meaning."""
 
     name: str
     meaning: str
@@ -34,7 +34,7 @@ def render_pair_judge(
     target_language: str = "",
     ties: bool = True,
 ) -> Prompt:
-    """Which of the two is better? The first is shown as A. Languages are names, or nothing where not known."""
+    """Ask which of two translations is better; the first is A. Languages are English names, or "" if unknown."""
     variables = {
         "first": escape_delimiters(first.strip()).text,
         "second": escape_delimiters(second.strip()).text,
@@ -43,9 +43,9 @@ def render_pair_judge(
         "target_language": target_language,
         "ties": ties,
     }
-    file = load_template("judge_pairs")
-    messages = file.render(variables, target_language=target_language)
-    return Prompt(messages, file.fingerprint, escape_delimiters(""), opening="", stop=())
+    template = load_template("judge_pairs")
+    messages = template.render(variables, target_language=target_language)
+    return Prompt(messages, template.fingerprint, escape_delimiters(""), opening="", stop=())
 
 
 def render_span_judge(
@@ -57,21 +57,21 @@ def render_span_judge(
     source_language: str = "",
     target_language: str = "",
 ) -> Prompt:
-    """What is wrong in it? The prompt's `mt` gives quotations the translation's own signs again."""
-    neutral = escape_delimiters(translation.strip())
+    """Ask for the errors of a translation. The prompt's `mt` restores the original characters in quotations."""
+    escaped = escape_delimiters(translation.strip())
     variables = {
-        "translation": neutral.text,
+        "translation": escaped.text,
         "source": escape_delimiters(source.strip()).text,
         "source_language": source_language,
         "target_language": target_language,
         "categories": categories,
         "severities": severities,
     }
-    file = load_template("judge_spans")
-    messages = file.render(variables, target_language=target_language)
-    return Prompt(messages, file.fingerprint, neutral, opening="", stop=())
+    template = load_template("judge_spans")
+    messages = template.render(variables, target_language=target_language)
+    return Prompt(messages, template.fingerprint, escaped, opening="", stop=())
 
 
 def judge_fingerprint(name: JudgeFile) -> str:
-    """The name of the file with its hash, for signatures."""
+    """The name of a judge's prompt with its hash, for signatures."""
     return load_template(name).fingerprint

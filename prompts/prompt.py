@@ -1,9 +1,9 @@
-"""A question about a passage, and the prompt that a format makes of it."""
+"""A question about a passage, the prompt that a format makes of it, and the interface of a format."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from prompts.escaping import EscapedText
 
@@ -12,20 +12,20 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that a prompt may speak of. Languages are names ("French"), ready to be read."""
+    """Everything a prompt may mention about a passage. Languages are English names ("French")."""
 
     source: str
     mt: str
     source_language: str
     target_language: str
-    earlier: tuple[tuple[str, str], ...] = ()
+    context: tuple[tuple[str, str], ...] = ()
     glossary: tuple[tuple[str, str], ...] = ()
     instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat."""
+    """One message of a chat."""
 
     role: Role
     content: str
@@ -33,10 +33,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent, the name of the format with its hash, and the MT as the model sees it.
+    """A rendered question: a chat, or a text for the model to continue.
 
-    `body` is a chat, or a text for the model to go on from. `unsaid` names what the question had and the format has
-    no place for.
+    `mt` is the MT as the model sees it. `unused_fields` names the fields of the question that the format ignores.
     """
 
     body: tuple[Message, ...] | str
@@ -44,20 +43,71 @@ class Prompt:
     mt: EscapedText
     opening: str
     stop: tuple[str, ...]
-    unsaid: tuple[str, ...] = ()
+    unused_fields: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """All of it, to be counted."""
+        """The whole prompt as one string, for counting tokens."""
         return self.body if isinstance(self.body, str) else "\n".join(turn.content for turn in self.body)
 
     def read(self, reply: str) -> str:
-        """The draft in a reply: without the delimiters around it, and with those of the MT itself restored.
+        """Extract the draft from a reply: strip the format's delimiters and restore those of the MT.
 
-        Only delimiters at the very ends are taken off. Whatever else stands beside the passage is left for the
-        guards to refuse.
+        Delimiters are stripped at the two ends only. Other text around the passage is left for the guards to reject.
         """
         text = reply.strip().removeprefix(self.opening)
         for stop in self.stop:
             text = text.removesuffix(stop)
         return self.mt.restore(text.strip())
+
+
+class PromptFormat(Protocol):
+    """How a question is written for a model, and how its reply is read."""
+
+    @property
+    def name(self) -> str:
+        """The name of the format, as models and adapters declare it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """The name with a hash of the content, as `chat@3f2a9c41d7e0`: another hash is another format."""
+        ...
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the prompt is a list of messages rather than a text to continue."""
+        ...
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The strings that end a draft."""
+        ...
+
+    @property
+    def separators(self) -> tuple[str, ...]:
+        """The strings between the parts of the prompt; none for a chat."""
+        ...
+
+    @property
+    def prompt_words(self) -> str:
+        """The format's own wording, examples included, which no draft should repeat; "" if there is none."""
+        ...
+
+    @property
+    def example_words(self) -> str:
+        """The wording of its worked examples alone; "" if there are none."""
+        ...
+
+    @property
+    def serving_instructions(self) -> str:
+        """How to query a model of this format on any server, in Markdown."""
+        ...
+
+    def render(self, question: Question) -> Prompt:
+        """Write the question for a model."""
+        ...
+
+    def completion(self, question: Question, human: str) -> str:
+        """The answer that a model is trained to give, without the end token."""
+        ...

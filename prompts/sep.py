@@ -1,55 +1,63 @@
-"""The `sep` format: source, separator, MT, separator, and a tuned model goes on with the post-edit (PAR3).
+"""The `sep` format: source, separator, MT, separator; a tuned model continues with the post-edit (PAR3).
 
-Training and serving both call this module, so that a model is asked exactly as it was taught. The separator is
-text, not a new token: any server can load the adapter. Prompt and completion are tokenised apart and joined, since a
-server sees the prompt alone.
+Training and serving both use this module, so that a model is queried exactly as it was trained. The separator is
+text, not a new token, so that any server can load the adapter. Prompt and completion are tokenised separately and
+joined, since a server sees only the prompt.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 
 from prompts.escaping import EscapedText, escape_delimiters
 from prompts.prompt import Prompt, Question
 
 SEPARATOR = "\n\n###\n\n"
-# A model that does not stop by itself begins another round; its server ends it here.
-STOP = SEPARATOR.rstrip()
-_RECIPE = f"SRC{SEPARATOR}MT{SEPARATOR}HUM|stop={STOP}|fences=#{{3,}}"
+# A model that does not stop by itself starts another round; the server ends it here.
+_STOP = SEPARATOR.rstrip()
+_RECIPE = f"SRC{SEPARATOR}MT{SEPARATOR}HUM|stop={_STOP}|fences=#{{3,}}"
 
 
-def sep_fingerprint() -> str:
-    """The name of the format, with the hash of its recipe."""
-    return f"sep@{hashlib.sha256(_RECIPE.encode()).hexdigest()[:12]}"
+class SepFormat:
+    """Source and MT as text. Context, glossary and instructions are not part of the training data and are ignored."""
 
-
-def render_sep(question: Question) -> Prompt:
-    """Ask a tuned model. It was taught on source and MT alone: what else the question has is left unsaid."""
-    translation = _plain(question.mt)
-    unsaid = {
-        "context": question.earlier,
-        "glossary": question.glossary,
-        "instructions": question.instructions,
-    }
-    return Prompt(
-        f"{_plain(question.source).text}{SEPARATOR}{translation.text}{SEPARATOR}",
-        sep_fingerprint(),
-        translation,
-        opening="",
-        stop=(STOP,),
-        unsaid=tuple(name for name, given in unsaid.items() if given),
+    name = "sep"
+    fingerprint = f"sep@{hashlib.sha256(_RECIPE.encode()).hexdigest()[:12]}"
+    is_chat = False
+    stop = (_STOP,)
+    separators = (SEPARATOR,)
+    prompt_words = ""
+    example_words = ""
+    serving_instructions = (
+        "It has to be queried in the format sep, as text and never as a chat: send to /v1/completions the source, "
+        f"{json.dumps(SEPARATOR)}, the MT, {json.dumps(SEPARATOR)}; with {json.dumps(_STOP)} as stop."
     )
 
+    def render(self, question: Question) -> Prompt:
+        """Write source and MT, each followed by the separator."""
+        translation = _escape(question.mt)
+        ignored = {
+            "context": question.context,
+            "glossary": question.glossary,
+            "instructions": question.instructions,
+        }
+        return Prompt(
+            f"{_escape(question.source).text}{SEPARATOR}{translation.text}{SEPARATOR}",
+            self.fingerprint,
+            translation,
+            opening="",
+            stop=self.stop,
+            unused_fields=tuple(name for name, value in ignored.items() if value),
+        )
 
-def completion_sep(question: Question, human: str) -> str:
-    """What a model is taught to answer, before the end token. The MT's own signs are those of the prompt."""
-    translation = _plain(question.mt)
-    answer = human.strip()
-    # The longest first: a shorter one may be a part of it.
-    for look_alike, original in sorted(translation.replaced, key=lambda pair: -len(pair[1])):
-        answer = answer.replace(original, look_alike)
-    return _plain(answer).text
+    def completion(self, question: Question, human: str) -> str:
+        """The human version, escaped as the MT is in the prompt."""
+        return _escape(_escape(question.mt).escape_copies(human.strip())).text
 
 
-def _plain(text: str) -> EscapedText:
+SEP = SepFormat()
+
+
+def _escape(text: str) -> EscapedText:
     return escape_delimiters(text.strip(), fences=True)

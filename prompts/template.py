@@ -1,9 +1,9 @@
-"""A prompt as a file: turns under headings, rendered strictly, and named by a hash of its content."""
+"""A prompt as a Markdown file: messages under headings, rendered strictly, and named by a hash of the content."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -14,12 +14,12 @@ import regex
 
 from prompts.prompt import Message, Role
 
-HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+))?\n", regex.MULTILINE)
+_HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+))?\n", regex.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateTurn:
-    """A message to be rendered. An example is shown only to whom it is in the right language."""
+    """A message to render. An example is shown only for its own target language."""
 
     role: Role
     example_into: str | None
@@ -34,7 +34,7 @@ class Template:
     fingerprint: str
 
     def render(self, variables: Mapping[str, object], *, target_language: str) -> tuple[Message, ...]:
-        """The messages, with the examples that are in that language; a variable that is missing is an error."""
+        """Render the messages, with the examples of that language; a missing variable is an error."""
         return tuple(
             Message(turn.role, turn.template.render(variables).strip())
             for turn in self.turns
@@ -44,18 +44,14 @@ class Template:
 
 @lru_cache
 def load_template(name: str) -> Template:
-    """Read a file; it is cut into turns before rendering, so no data can open a turn of its own."""
-    text = template_text(name)
+    """Read a file. It is split into turns before rendering, so that no data can open a turn of its own."""
     environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
-    headings = list(HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    text = template_text(name)
     turns = tuple(
-        TemplateTurn(
-            cast(Role, heading.group(1)), heading.group(2), environment.from_string(text[heading.end() : end])
-        )
-        for heading, end in zip(headings, ends, strict=True)
+        TemplateTurn(cast(Role, role), example_into, environment.from_string(turn))
+        for role, example_into, turn in split_turns(text)
     )
     return Template(turns, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
@@ -63,3 +59,11 @@ def load_template(name: str) -> Template:
 def template_text(name: str) -> str:
     """The file as it is."""
     return resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def split_turns(text: str) -> Iterator[tuple[str, str | None, str]]:
+    """The role, the language of the example if it is one, and the text of each turn."""
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    for heading, end in zip(headings, ends, strict=True):
+        yield heading.group(1), heading.group(2), text[heading.end() : end]

@@ -8,13 +8,13 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ape.edits.filter import EditFilter
 from ape.errors import AdapterRefused, InputError
-from prompts import FormatName, fingerprint
+from prompts import FORMATS
 
 CARD_FILE = "ape.json"
 
@@ -50,16 +50,20 @@ class AdapterCard(BaseModel):
     )
 
     @property
-    def format(self) -> FormatName:
+    def format(self) -> str:
         """The format by name; raises where it is not one of ours, or no longer the one that it was trained in."""
-        name, _, _ = self.prompt.partition("@")
-        for known in get_args(FormatName):
-            if name == known:
-                return self._same(known)
-        raise AdapterRefused(
-            f"It was trained in the prompt format {self.prompt}, which is not known here. "
-            f"There is: {', '.join(fingerprint(known) for known in get_args(FormatName))}."
-        )
+        known = FORMATS.get(self.prompt.partition("@")[0])
+        if known is None:
+            raise AdapterRefused(
+                f"It was trained in the prompt format {self.prompt}, which is not known here. "
+                f"There is: {', '.join(one.fingerprint for one in FORMATS.values())}."
+            )
+        if self.prompt != known.fingerprint:
+            raise AdapterRefused(
+                f"It was trained in the prompt format {self.prompt}, and here that format is {known.fingerprint}: "
+                "it would be asked in other words than it was taught. Use the version of ape that trained it."
+            )
+        return known.name
 
     @property
     def decides(self) -> bytes:
@@ -71,14 +75,6 @@ class AdapterCard(BaseModel):
     def fingerprint(self) -> str:
         """That in short, by which results are known to be of this very gate and format."""
         return f"card@{hashlib.sha256(self.decides).hexdigest()[:16]}"
-
-    def _same(self, known: FormatName) -> FormatName:
-        if self.prompt != fingerprint(known):
-            raise AdapterRefused(
-                f"It was trained in the prompt format {self.prompt}, and here that format is {fingerprint(known)}: "
-                "it would be asked in other words than it was taught. Use the version of ape that trained it."
-            )
-        return known
 
 
 class _NotJson(ValueError):

@@ -30,7 +30,6 @@ from ape.adapters.safetensors_header import (
     read_safetensors_header,
 )
 from ape.errors import AdapterRefused
-from prompts import FormatName
 
 CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
@@ -62,7 +61,7 @@ class Adapter:
     name: str
     directory: Path
     card: AdapterCard
-    format: FormatName
+    format: str
     rank: int
     revision: str
 

@@ -20,7 +20,6 @@ from ape.adapters.card import AdapterCard, read_card
 from ape.adapters.directory import check_adapter_name
 from ape.errors import AdapterRefused
 from ape.models.gguf_header import DamagedGguf, GgufHeader, read_gguf_header
-from prompts import FormatName
 
 GGUF_FILE = "adapter.gguf"
 NORMS_KEY = "ape.base.norms"
@@ -35,7 +34,7 @@ class GgufAdapter:
     name: str
     path: Path
     card: AdapterCard
-    format: FormatName
+    format: str
     rank: int
     revision: str
 

@@ -28,7 +28,7 @@ from ape.jobs.planning import OpenedFiles, skip_too_long
 from ape.jobs.store import JobStore
 from ape.settings import Settings
 from ape.text.token_estimate import TokenRange
-from prompts import FormatName, fingerprint
+from prompts import prompt_format
 
 _CHAPTERS = 40
 
@@ -41,7 +41,7 @@ def estimate_plan(
     recipe = JobRecipe(
         model=model,
         revision="",
-        prompt=fingerprint(form),
+        prompt=prompt_format(form).fingerprint,
         source_language=opened.source_language,
         target_language=opened.target_language,
         context=context,
@@ -57,7 +57,7 @@ def estimate_plan(
     return plan, pairing.unpaired_source
 
 
-def _asked(settings: Settings, use: str) -> tuple[str, FormatName]:
+def _asked(settings: Settings, use: str) -> tuple[str, str]:
     """The model that would be asked and in which format, as far as that can be told without its engine."""
     embedded = settings.engine == "embedded"
     wanted = select_models(settings) if embedded else ModelSelection(settings.model or "", settings.adapters)

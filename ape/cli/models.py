@@ -77,7 +77,7 @@ def pull(
 def card(
     directory: Annotated[Path, typer.Argument(help="A PEFT adapter.")],
     base: Annotated[str, typer.Option("--base", help="The model it was trained on: a directory or hub id.")],
-    prompt: Annotated[str, typer.Option("--format", help="How it is to be asked: chat or sep.")],
+    prompt: Annotated[str, typer.Option("--format", help="The prompt format it was trained in, e.g. sep.")],
     languages: Annotated[
         list[str] | None, typer.Option("--languages", help="A pair as fr-en; may be repeated.")
     ] = None,
@@ -89,10 +89,9 @@ def card(
     """
     from ape.adapters import CARD_FILE, AdapterCard, AdapterCardBase, read_adapter, read_base, write_card
     from ape.errors import InputError
-    from prompts import FORMATS, fingerprint
+    from prompts import FORMATS
 
-    chosen = next((name for name in FORMATS if name == prompt), None)
-    if chosen is None:
+    if prompt not in FORMATS:
         raise InputError(f"--format is one of {', '.join(FORMATS)}, not {prompt!r}.")
     path = directory / CARD_FILE
     if path.exists() and not force:
@@ -100,7 +99,7 @@ def card(
     model = read_base(base)
     told = AdapterCard(
         base=AdapterCardBase(model=base, fingerprint=model.fingerprint),
-        prompt=fingerprint(chosen),
+        prompt=FORMATS[prompt].fingerprint,
         languages=tuple(languages or ()),
     )
     before = path.read_bytes() if path.exists() else None

@@ -1,4 +1,4 @@
-"""The gate itself: a weight for each feature, and how likely an edit must be to help before it is let through."""
+"""The edit filter: a logistic model that undoes the edits a tuned model was not sure of."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ape.passage.segment import Draft, Segment
 from ape.text.lexicon import load_lexicon
 from ape.text.repetition import collapse_loops, find_added_loops
 
-# Tokens beside the chosen one that a server is asked to tell of. OpenAI and vLLM allow 20.
+# Alternatives requested for each token. OpenAI and vLLM allow 20.
 LOGPROB_ALTERNATIVES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOutcome:
-    """A draft after the gate: the text with the edits that were let through, those, and the ones undone.
+    """A draft after the filter: its text, the edits that were kept, and those that were undone.
 
-    `loops` are those of the MT that were still there then, each as it stands in the text now, and were cut by rule.
+    `loops` are the loops of the MT that the kept edits left in place and that were then cut by rule, one round each.
     """
 
     text: str
@@ -34,11 +34,11 @@ class FilterOutcome:
 
 
 class EditFilter(BaseModel):
-    """How likely each edit is to help, by a logistic model; fitted on passages that the model was not trained on.
+    """Estimates how likely each edit is to help; fitted on passages that the model was not trained on.
 
-    `features` are mean, scale and weight of each; `fitted_on` says which passages those were. `cuts_loops`: what the MT
-    says again and again, and the source does not, is said once even where the draft has left it, as small models copy
-    long loops. It travels in the card of the adapter that it was fitted for.
+    `features` holds mean, scale and weight of each feature, and `fitted_on` names the passages. With `cuts_loops`,
+    a loop of the MT that the source lacks is cut to one round even if the draft left it, as small models copy long
+    loops. The filter is stored in the card of the adapter that it was fitted for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -50,49 +50,49 @@ class EditFilter(BaseModel):
     fitted_on: str = ""
 
     @model_validator(mode="after")
-    def _knows_its_features(self) -> EditFilter:
+    def _has_known_features(self) -> EditFilter:
         unknown = set(self.features) - set(FILTER_FEATURES)
         if unknown:
-            raise ValueError(f"the gate weighs {', '.join(sorted(unknown))}, which is not known here")
+            raise ValueError(
+                f"the edit filter uses {', '.join(sorted(unknown))}, which this version does not know"
+            )
         return self
 
-    def chance(self, evidence: EditEvidence) -> float:
-        """How likely the edit is to help. One of which nothing is known is not let through, nor one that is barred.
+    def probability(self, evidence: EditEvidence) -> float:
+        """The probability that the edit helps; 0 for an edit without features and for a blocked one.
 
-        The latter by rule and not by weight. A metric of words is content when a word that it can't match goes, and
-        the reader is not. Spaces are the typesetter's: models learn them from corpora that are cut into tokens.
+        Blocked edits are refused by rule and not by weight. A metric that counts words rewards the loss of a word
+        it can't match; a reader does not. Spacing is the typesetter's: models learn it from tokenised corpora.
         """
-        if not evidence.values or evidence.barred:
+        if not evidence.values or evidence.blocked:
             return 0.0
-        known = dict(zip(FILTER_FEATURES, evidence.values, strict=True))
+        values = dict(zip(FILTER_FEATURES, evidence.values, strict=True))
         score = self.bias + sum(
-            weight * (known[name] - mean) / scale for name, (mean, scale, weight) in self.features.items()
+            weight * (values[name] - mean) / scale for name, (mean, scale, weight) in self.features.items()
         )
         return 1.0 / (1.0 + math.exp(-max(min(score, 50.0), -50.0)))
 
-    def lets(self, evidence: EditEvidence) -> bool:
-        """Whether the edit is let through: it is likely enough to help, or only takes rounds out of a loop.
+    def accepts(self, evidence: EditEvidence) -> bool:
+        """Whether the edit is kept: it is likely enough to help, or it only shortens a loop.
 
-        The latter by rule too. Loops are rare, so few are among the drafts that a gate is fitted on, and that saying
-        it once is better needs no proof.
+        Loops are kept apart because they are too rare among the drafts that a filter is fitted on.
         """
-        return evidence.unloops or self.chance(evidence) > self.threshold
+        return evidence.cuts_loop or self.probability(evidence) > self.threshold
 
-    def sift(self, segment: Segment, draft: Draft) -> FilterOutcome:
-        """Undo the edits of a draft that are not likely enough to help."""
-        found = collect_edit_evidence(segment, draft.text, draft.chances)
-        sure = {id(one) for one in found if self.lets(one)}
-        kept = tuple(one.edit for one in found if id(one) in sure)
-        undone = tuple(one.edit for one in found if id(one) not in sure)
+    def apply(self, segment: Segment, draft: Draft) -> FilterOutcome:
+        """Undo the edits of a draft that are not accepted."""
+        kept: list[Edit] = []
+        undone: list[Edit] = []
+        for evidence in collect_edit_evidence(segment, draft.text, draft.logprobs):
+            (kept if self.accepts(evidence) else undone).append(evidence.edit)
         text = apply_edits(segment.mt.strip(), kept)
-        loops = find_added_loops(text, segment.source) if self.cuts_loops else []
-        if not loops:
-            return FilterOutcome(text, kept, undone)
-        said = tuple(" ".join(loop.words[: loop.period]) for loop in loops)
-        return FilterOutcome(collapse_passage_loops(text, segment), kept, undone, said)
+        found = find_added_loops(text, segment.source) if self.cuts_loops else []
+        loops = tuple(" ".join(loop.words[: loop.period]) for loop in found)
+        if loops:
+            text = collapse_passage_loops(text, segment)
+        return FilterOutcome(text, tuple(kept), tuple(undone), loops)
 
 
 def collapse_passage_loops(text: str, segment: Segment) -> str:
-    """A text of the passage, its MT or a draft, with each of its own loops said once."""
-    joining = load_lexicon(segment.target_language).grammatical
-    return collapse_loops(text, segment.source, joining=joining)
+    """Cut each loop that the source lacks to one round, in the MT or a draft of the passage."""
+    return collapse_loops(text, segment.source, joining=load_lexicon(segment.target_language).grammatical)

@@ -90,7 +90,7 @@ def revision_on_base(base: Model, adapter: GgufAdapter) -> Model:
         name=adapter.name,
         format=adapter.format,
         revision=f"{base.revision}+{adapter.revision}",
-        gate=adapter.card.gate,
+        edit_filter=adapter.card.gate,
         languages=adapter.card.languages,
     )
 

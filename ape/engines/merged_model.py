@@ -32,4 +32,4 @@ def apply_card(model: Model, card: AdapterCard | None) -> Model:
     """The model as its card says that it is to be asked; without one, as it was."""
     if card is None:
         return model
-    return replace(model, format=card.format, gate=card.gate, languages=card.languages)
+    return replace(model, format=card.format, edit_filter=card.gate, languages=card.languages)

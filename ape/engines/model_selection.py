@@ -14,7 +14,7 @@ from ape.errors import AdapterRefused, InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_FOLDER, TUNED_MODEL
 from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
-from prompts import FormatName
+from prompts import DEFAULT_FORMAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class ModelSelection:
         """The adapters, checked against the base's file."""
         return tuple(_read(name, directory, base) for name, directory in self.adapters.items())
 
-    def asked(self, name: str) -> tuple[str, FormatName]:
+    def asked(self, name: str) -> tuple[str, str]:
         """The model of that name, or what "default" stands for, and the format that it will be asked in."""
         meant = (self.first or self.base) if name == DEFAULT_MODEL_NAME else name
         if meant not in self.adapters:
             place = Path(meant).expanduser()
             card = read_merged_card(place.parent) if place.suffix == ".gguf" else None
-            return meant, card.format if card else "chat"
+            return meant, card.format if card else DEFAULT_FORMAT.name
         with _name_adapter_in_errors(meant, self.adapters[meant]):
             return meant, read_card(self.adapters[meant]).format
 

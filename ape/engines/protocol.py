@@ -12,7 +12,7 @@ from ape.passage.events import Listener
 from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.passage.result import Usage
 from ape.passage.segment import Draft
-from prompts import FormatName, Prompt
+from prompts import DEFAULT_FORMAT, Prompt
 
 EngineState = Literal["starting", "up", "down", "stopped"]
 
@@ -48,15 +48,15 @@ class Model:
     """A model that an engine serves, and the format it is to be asked in.
 
     `window` is its context length in tokens, where the server tells. `revision` stands for its weights, where we can
-    see them: two models of one name and one revision are the same. `gate` undoes the edits it is not sure of.
+    see them: two models of one name and one revision are the same. `edit_filter` undoes the edits it is not sure of.
     `languages` are the pairs that it was tuned for, as "fr-en"; none means any.
     """
 
     name: str
     window: int | None = None
-    format: FormatName = "chat"
+    format: str = DEFAULT_FORMAT.name
     revision: str = ""
-    gate: EditFilter | None = None
+    edit_filter: EditFilter | None = None
     languages: tuple[str, ...] = ()
 
 

@@ -108,7 +108,7 @@ class ModelRegistry(EngineWrapper):
             window,
             adapter.format,
             f"{base}+{adapter.revision}",
-            gate=card.gate,
+            edit_filter=card.gate,
             languages=card.languages,
         )
 

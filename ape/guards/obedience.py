@@ -10,7 +10,7 @@ from ape.guards.patterns import GuardPattern, first_match, guard_pattern
 from ape.guards.text_features import TextFeatures, passage_features, text_features
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
-from prompts import example_words, prompt_words
+from prompts import FORMATS
 
 # Commands to a model, as they are smuggled into texts. Whoever says "forget the rules" in a novel is translated
 # faithfully, and this guard looks no further.
@@ -202,7 +202,7 @@ def _least(shared: set[tuple[str, ...]], mt: TextFeatures) -> str:
 # What we say is the same for every draft, so it is read once, apart from the texts that come and go.
 @lru_cache(maxsize=1)
 def _own_runs() -> set[tuple[str, ...]]:
-    return TextFeatures(prompt_words()).runs(_INSTRUCTION_RUN)
+    return TextFeatures(" ".join(known.prompt_words for known in FORMATS.values())).runs(_INSTRUCTION_RUN)
 
 
 @lru_cache(maxsize=1)
@@ -212,7 +212,7 @@ def _example_runs() -> set[tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _example() -> TextFeatures:
-    return TextFeatures(example_words())
+    return TextFeatures(" ".join(known.example_words for known in FORMATS.values()))
 
 
 def _example_run(new: TextFeatures, mt: TextFeatures, source: TextFeatures) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from ape.books.pairing.book_pairing import ParagraphPair
 from ape.jobs.counts import ModelRate
@@ -17,7 +17,7 @@ from ape.jobs.job import JobRecipe
 from ape.text.languages import language_name
 from ape.text.token_estimate import TokenRange, estimate_tokens
 from ape.text.tokens import words
-from prompts import FORMATS, FormatName, Question, render
+from prompts import DEFAULT_FORMAT, FORMATS, Question
 
 _EXAMPLES = 5
 _HEAD = 80
@@ -182,20 +182,18 @@ class _EstimateCounter:
     before: deque[TokenRange] = field(init=False)
 
     def __post_init__(self) -> None:
-        name = self.recipe.prompt.partition("@")[0]
-        template = cast(FormatName, name if name in FORMATS else "chat")
         recipe = self.recipe
         question = Question(
             source="",
             mt="",
             source_language=language_name(recipe.source_language),
             target_language=language_name(recipe.target_language),
-            earlier=(("", ""),),
+            context=(("", ""),),
             instructions=recipe.instructions,
         )
-        prompt = render(template, question)
+        prompt = FORMATS.get(recipe.prompt.partition("@")[0], DEFAULT_FORMAT).render(question)
         self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(_EACH_REQUEST, _EACH_REQUEST)
-        self.shows_context = "context" not in prompt.unsaid
+        self.shows_context = "context" not in prompt.unused_fields
         self.before = deque(maxlen=recipe.context if self.shows_context else 0)
 
     def add(self, pair: ParagraphPair) -> None:

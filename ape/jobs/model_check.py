@@ -9,7 +9,7 @@ from ape.engines.protocol import Engine, Model
 from ape.engines.wrapper import EngineWrapper
 from ape.errors import ApeError, UnknownModel
 from ape.jobs.job import JobRecipe
-from prompts import fingerprint
+from prompts import prompt_format
 
 
 class ModelChanged(ApeError):
@@ -39,10 +39,11 @@ class SameModelEngine(EngineWrapper):
                 raise ModelChanged(
                     f"The model {name} is not served here any more. Serve it again, then resume the job."
                 ) from error
-            if (model.revision, fingerprint(model.format)) != (recipe.revision, recipe.prompt):
+            prompt = prompt_format(model.format).fingerprint
+            if (model.revision, prompt) != (recipe.revision, recipe.prompt):
                 raise ModelChanged(
                     f"The job was begun with {name}, revision {recipe.revision or 'unknown'} by {recipe.prompt}, and "
-                    f"it is revision {model.revision or 'unknown'} by {fingerprint(model.format)} now. Results of the "
+                    f"it is revision {model.revision or 'unknown'} by {prompt} now. Results of the "
                     "two must not mix: serve the old one again and resume the job, or begin the book anew."
                 )
             yield model

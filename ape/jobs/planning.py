@@ -23,7 +23,7 @@ from ape.jobs.job_files import JobFiles, hash_file
 from ape.jobs.job_paragraph import PlannedParagraph
 from ape.jobs.store import JobStore, PlanChanges
 from ape.jobs.stretches import split_into_stretches
-from prompts import fingerprint
+from prompts import prompt_format
 
 # Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
 STRETCH_LENGTH = 20
@@ -101,7 +101,7 @@ def complete_recipe(opened: OpenedFiles, model: Model, wishes: JobRecipe) -> Job
         wishes,
         model=model.name,
         revision=model.revision,
-        prompt=fingerprint(model.format),
+        prompt=prompt_format(model.format).fingerprint,
         source_language=opened.source_language,
         target_language=opened.target_language,
     )

@@ -31,20 +31,20 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """A token of a draft with its log-probability, and those of some that were not chosen."""
+    """A token of a draft with its log-probability, and the log-probabilities of alternatives."""
 
     text: str
     logprob: float
-    others: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a model answered. `finish_reason` is the server's: "stop", or "length" when it was cut off.
+    """What a model answered. `finish_reason` is the server's: "stop", or "length" for a truncated draft.
 
-    `chances` are its tokens, where they were asked for and the server tells.
+    `logprobs` are its tokens, if they were requested and the server reports them.
     """
 
     text: str
     finish_reason: str = "stop"
-    chances: tuple[TokenLogprobs, ...] = ()
+    logprobs: tuple[TokenLogprobs, ...] = ()

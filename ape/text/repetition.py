@@ -1,6 +1,6 @@
-"""Loops: words that a text says again and again, one round right after the other, as weak translation models do.
+"""Find loops: words that a text repeats round after round, as weak translation models do.
 
-What the author says again and again is none of these, so they are looked for in an MT beside its source.
+Repetition that the source has too is the author's, so loops are looked for in an MT next to its source.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ import regex
 
 from ape.text.tokens import is_word, token_spans
 
-# Said twice may be emphasis, and so may a single word said three times.
+# Two rounds may be emphasis, and so may a single word three times.
 MIN_ROUNDS = 3
 MIN_ROUNDS_OF_ONE_WORD = 4
-# Words, or characters where there are no spaces, of one round.
-_LONGEST = 20
-# Laughter, a stammer and the like, that some languages write as one word and others as several; and where these only
-# double it, the MT of one word may be a few.
-_WITHIN_A_WORD = regex.compile(r"(\p{L}{1,4}?)\1{2,}")
-_DOUBLED = regex.compile(r"(\p{L}{2,4})\1|(\p{Han})\2")
-_A_FEW = 6
-# An address, or a sound with hyphens, which is one word to the reader.
-_ONE_WORD = regex.compile(r"[^\s\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
+# The longest round: words, or characters in scripts without spaces.
+_MAX_PERIOD = 20
+# Laughter or a stammer is one word in some languages and several in others. If the source only doubles a syllable,
+# the MT may still repeat one word a few times.
+_REPEATED_SYLLABLE = regex.compile(r"(\p{L}{1,4}?)\1{2,}")
+_DOUBLED_SYLLABLE = regex.compile(r"(\p{L}{2,4})\1|(\p{Han})\2")
+_MIN_ROUNDS_AFTER_DOUBLING = 6
+# A URL, or a sound with hyphens, which is one word to the reader.
+_SINGLE_WORD = regex.compile(r"[^\s\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Where a loop stands in the text, its words in small letters, and how many of them are one round."""
+    """The span of a loop in its text, its words in lower case, and the number of words in one round."""
 
     span: tuple[int, int]
     words: tuple[str, ...]
@@ -36,24 +36,21 @@ class Loop:
 
     @property
     def rounds(self) -> float:
-        """How often the words are said; the last time may be cut off."""
+        """The number of rounds; the last may be incomplete."""
         return len(self.words) / self.period
 
     def shortest(self, joining: Collection[str]) -> int:
-        """How many of its words, from the first on, are to be kept: a round, and the open one, which leads on.
+        """How many of its first words to keep: one round, and the incomplete last one, which leads on.
 
-        Or that alone, if only joining words are missing from it: of "a king, nor a king, nor a king", "a king".
+        The incomplete round is enough if it lacks only joining words: "a king" of "a king, nor a king, nor a king".
         """
-        open_end = len(self.words) % self.period
-        if open_end and set(self.words[open_end : self.period]) <= set(joining):
-            return open_end
-        return self.period + open_end
+        incomplete = len(self.words) % self.period
+        if incomplete and set(self.words[incomplete : self.period]) <= set(joining):
+            return incomplete
+        return self.period + incomplete
 
-    def is_cut_to(self, left: Sequence[str], joining: Collection[str]) -> bool:
-        """Whether these words are what the loop may be cut to: at least one round, with or without the open one.
-
-        Or that alone, if it may stand so.
-        """
+    def is_shortened_to(self, left: Sequence[str], joining: Collection[str]) -> bool:
+        """Whether the loop may be cut to these: whole rounds, with or without the incomplete one, or `shortest`."""
         if len(left) >= len(self.words) or tuple(left) != self.words[: len(left)]:
             return False
         if len(left) >= self.period:
@@ -62,41 +59,49 @@ class Loop:
 
 
 def find_added_loops(text: str, source: str) -> list[Loop]:
-    """The loops of a text, from left to right; none where its source says anything over and over."""
+    """Find the loops of a text, from left to right; none if its source repeats anything."""
     found = find_loops(text)
-    if not found or find_loops(source) or _WITHIN_A_WORD.search(source.lower()):
+    if not found or find_loops(source) or _REPEATED_SYLLABLE.search(source.lower()):
         return []
-    doubled = _DOUBLED.search(source.lower()) is not None
-    return [loop for loop in found if loop.period > 1 or loop.rounds >= _A_FEW or not doubled]
+    doubled = _DOUBLED_SYLLABLE.search(source.lower()) is not None
+    return [
+        loop for loop in found if loop.period > 1 or loop.rounds >= _MIN_ROUNDS_AFTER_DOUBLING or not doubled
+    ]
 
 
 def find_loops(text: str) -> list[Loop]:
-    """The loops of enough rounds, from left to right, none within another; the longest from each place."""
-    places = word_spans(text)
-    words = [text[start:end].lower() for start, end in places]
-    runs = {period: _runs(words, period) for period in range(1, min(_LONGEST, len(words) // MIN_ROUNDS) + 1)}
+    """Find the loops of enough rounds, from left to right, without overlap; the longest from each word."""
+    spans = word_spans(text)
+    words = [text[start:end].lower() for start, end in spans]
+    runs = {
+        period: _runs(words, period) for period in range(1, min(_MAX_PERIOD, len(words) // MIN_ROUNDS) + 1)
+    }
     found: list[Loop] = []
-    at = 0
-    while at < len(words):
-        begun = [(same[at] + period, -period) for period, same in runs.items() if same[at] >= _fewest(period)]
+    index = 0
+    while index < len(words):
+        begun = [
+            (same[index] + period, -period)
+            for period, same in runs.items()
+            if same[index] >= _min_run(period)
+        ]
         if not begun:
-            at += 1
+            index += 1
             continue
         length, period = max(begun)
-        span = (places[at][0], places[at + length - 1][1])
-        if _ONE_WORD.fullmatch(text, *span) is None:
-            found.append(Loop(span, tuple(words[at : at + length]), -period))
-        at += length
+        span = (spans[index][0], spans[index + length - 1][1])
+        if _SINGLE_WORD.fullmatch(text, *span) is None:
+            found.append(Loop(span, tuple(words[index : index + length]), -period))
+        index += length
     return found
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words stand."""
-    return [place for place in token_spans(text) if is_word(text[place[0] : place[1]])]
+    """The spans of the words of a text."""
+    return [(start, end) for start, end in token_spans(text) if is_word(text[start:end])]
 
 
 def collapse_loops(text: str, source: str, *, joining: Collection[str] = ()) -> str:
-    """The text with each loop of its own cut to what is left when it is said once."""
+    """Cut each loop that the source lacks to its shortest form."""
     parts, done = [], 0
     for loop in find_added_loops(text, source):
         start, end = loop.span
@@ -106,16 +111,16 @@ def collapse_loops(text: str, source: str, *, joining: Collection[str] = ()) -> 
     return "".join([*parts, text[done:]])
 
 
-def _fewest(period: int) -> int:
-    """Of words that are the same as those a round later. The last round may lack a word that joins it to the next."""
+def _min_run(period: int) -> int:
+    """How many words must equal those one round later; the last round may lack a joining word."""
     if period == 1:
         return MIN_ROUNDS_OF_ONE_WORD - 1
     return (MIN_ROUNDS - 1) * period - (period > 2)
 
 
 def _runs(words: Sequence[str], period: int) -> list[int]:
-    """From each place, how many words in a row are the same as those a period later."""
+    """For each word, how many words from it on equal those one period later."""
     same = [0] * (len(words) + 1)
-    for at in range(len(words) - period - 1, -1, -1):
-        same[at] = same[at + 1] + 1 if words[at] == words[at + period] else 0
+    for index in range(len(words) - period - 1, -1, -1):
+        same[index] = same[index + 1] + 1 if words[index] == words[index + period] else 0
     return same

@@ -20,7 +20,7 @@ from ape.passage.options import DEFAULT_MODEL_NAME
 from eval.compare.comparison_set import ComparisonSet
 from eval.compare.system import ParagraphOutcome, System
 from eval.compare.system_spec import ModelSystemSpec
-from prompts import fingerprint
+from prompts import prompt_format
 
 
 def find_finished_job(store: JobStore, model: ModelSystemSpec, wishes: JobRecipe) -> Job | None:
@@ -45,7 +45,7 @@ async def begin_model_job(
             wishes,
             model=served.name,
             revision=served.revision,
-            prompt=fingerprint(served.format),
+            prompt=prompt_format(served.format).fingerprint,
             source_language=data.corpus.source_language,
             target_language=data.corpus.target_language,
         )

@@ -19,7 +19,7 @@ from ape.settings import Settings
 from eval.judge.answer_cache import AnswerCache, answer_key, default_cache_folder, open_answer_cache
 from eval.judge.cost import JudgeCost
 from eval.judge.judgement import Unscored
-from prompts import Prompt
+from prompts import Prompt, prompt_format
 from prompts.judge import JudgeFile, judge_fingerprint
 
 JudgeProgress: TypeAlias = Callable[[int, int], None]
@@ -103,7 +103,7 @@ async def ask_judge(
 
     Raises EngineError when the server fails for good; what it answered until then is kept.
     """
-    if model.format != "chat":
+    if not prompt_format(model.format).is_chat:
         raise InputError(
             f"{model.name} was tuned to post-edit and can't judge: choose one that can be talked to, with --model.",
             field="model",

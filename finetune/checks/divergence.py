@@ -13,7 +13,6 @@ from heapq import nlargest
 from typing import Any, Literal
 
 from finetune.checks.token_marks import printable_token
-from prompts.sep import STOP
 
 # In log-probabilities: of programs that add the same numbers in another order, and of one that computes with packed
 # weights and rounds to 8 bits what goes into them; on SmolLM2 in Q4_1 that parts from transformers by up to 0.22.
@@ -59,6 +58,7 @@ def first_divergence(
     *,
     stopped: bool,
     after: LogprobsAfter,
+    stop: str,
     near: float = NEAR_TIE,
 ) -> TokenDivergence:
     """Where `served`, a text that ended by itself if `stopped`, leaves the answer with those tokens.
@@ -79,7 +79,9 @@ def first_divergence(
     for at in range(last, max(place - 2, -1), -1):
         chances = after(at)
         but = tokens[at] if at < place else None
-        token = _served_token(tokenizer, tokens[:at], served, stopped=stopped, chances=chances, but=but)
+        token = _served_token(
+            tokenizer, tokens[:at], served, stopped=stopped, stop=stop, chances=chances, but=but
+        )
         if token is not None and token != tokens[at]:
             margin = chances[tokens[at]] - chances[token]
             rank = 1 + sum(chance > chances[token] for chance in chances)
@@ -111,6 +113,7 @@ def _served_token(
     served: str,
     *,
     stopped: bool,
+    stop: str,
     chances: Sequence[float],
     but: int | None = None,
 ) -> int | None:
@@ -122,7 +125,7 @@ def _served_token(
     take just any for it would call real differences near-ties.
     """
     begun = _text(tokenizer, before)
-    target = served + STOP if stopped else served
+    target = served + stop if stopped else served
     further = len(begun) if but is None else len(_text(tokenizer, [*before, but]))
     for token in nlargest(_CANDIDATES, range(len(chances)), key=chances.__getitem__):
         text = _text(tokenizer, [*before, token])

@@ -15,7 +15,7 @@ from finetune.checks.example_faults import ExampleFault
 from finetune.checks.token_marks import printable_token
 from finetune.data.example import Example
 from finetune.training.encoding import encode_example
-from prompts import completion_sep, render_sep
+from prompts import TUNED_FORMAT
 
 # Examples in one request: each by itself took six times as long.
 _BATCH = 64
@@ -68,7 +68,9 @@ async def find_token_faults(
 
 
 def _texts(example: Example) -> tuple[str, str]:
-    return render_sep(example.question).text, completion_sep(example.question, example.human)
+    return TUNED_FORMAT.render(example.question).text, TUNED_FORMAT.completion(
+        example.question, example.human
+    )
 
 
 async def _special_tokens(reader: TokenReader) -> tuple[list[int], list[int]]:

@@ -13,10 +13,9 @@ from typing import Any
 
 from finetune.data.example import Example
 from finetune.training.encoding import IGNORED, EncodedExample
-from prompts import completion_sep, render_sep
-from prompts.sep import SEPARATOR
+from prompts import TUNED_FORMAT
 
-_FENCE = SEPARATOR.strip()
+_FENCE = TUNED_FORMAT.separators[0].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,12 @@ def find_text_faults(
     tokenizer: Any, example: Example, encoded: EncodedExample, *, most: int
 ) -> Iterator[ExampleFault]:
     """What is wrong with its tokens before they are put into a batch; `most` is how many there may be."""
-    answer = completion_sep(example.question, example.human)
+    answer = TUNED_FORMAT.completion(example.question, example.human)
     if not (example.source.strip() and example.mt.strip() and answer):
         yield ExampleFault("empty", example.id)
     if len(encoded) > most:
         yield ExampleFault("too_long", example.id, f"{len(encoded):,} tokens of at most {most:,}")
-    prompt = render_sep(example.question).text
+    prompt = TUNED_FORMAT.render(example.question).text
     served = tokenizer(prompt, return_offsets_mapping=True, return_special_tokens_mask=True)
     if tuple(served.input_ids) != encoded.tokens[: encoded.prompt]:
         yield ExampleFault("prompt", example.id, _first_difference(served.input_ids, encoded))

@@ -19,7 +19,7 @@ from finetune.checks.divergence import BROKEN, NEAR_TIE, TokenDivergence, first_
 from finetune.data.example import Example
 from finetune.training.dev_evaluation import GreedyAnswer, generate_greedy, max_answer_tokens
 from finetune.training.encoding import prompt_tokens
-from prompts import render_sep
+from prompts import TUNED_FORMAT
 
 # Characters that a token may stand for, at the very most: an engine ends a draft that is longer.
 _MAX_CHARACTERS_PER_TOKEN = 100
@@ -104,9 +104,7 @@ def generate_reference(
 def _reference_answer(tokenizer: Any, example: Example, given: GreedyAnswer) -> ReferenceAnswer:
     most = max_answer_tokens(tokenizer, example)
     tokens = given.tokens[:most]
-    text, fence, _ = tokenizer.decode(tokens, skip_special_tokens=True).partition(
-        render_sep(example.question).stop[0]
-    )
+    text, fence, _ = tokenizer.decode(tokens, skip_special_tokens=True).partition(TUNED_FORMAT.stop[0])
     # A batch goes on until its last answer has ended, so one may have ended after the length it would be served with.
     ended = given.stopped and len(given.tokens) < most
     if ended and not fence:
@@ -142,7 +140,7 @@ async def compare_engine(
         )
         async with engine.using(name) as chosen:
             reply = await engine.ask(
-                render_sep(one.example.question), sampling, model=chosen, listen=ignore_event
+                TUNED_FORMAT.render(one.example.question), sampling, model=chosen, listen=ignore_event
             )
         progress(1)
         stopped = reply.draft.finish_reason == "stop"
@@ -175,6 +173,7 @@ def _explain(
         one.tokens,
         served,
         stopped=stopped,
+        stop=TUNED_FORMAT.stop[0],
         after=lambda place: next_token_logprobs(model, [*one.asked, *one.tokens[:place]]),
         near=near,
     )

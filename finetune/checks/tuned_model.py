@@ -23,6 +23,7 @@ from ape.models.gguf_header import read_gguf_header
 from finetune.base_model import BaseLocation, load_base
 from finetune.checks.divergence import NEAR_TIE, ROUNDED_NEAR_TIE
 from finetune.export.gguf_lora import write_gguf_lora
+from prompts import prompt_format
 
 TUNED_ALIAS = "tuned"
 
@@ -54,9 +55,9 @@ def load_tuned_model(
     if not directory.is_dir():
         raise InputError(f"There is no adapter directory {directory}.")
     card = read_card(directory)
-    if card.format != "sep":
+    if prompt_format(card.format).is_chat:
         raise InputError(
-            f"{directory} was trained in the format {card.prompt}, and only sep is checked here."
+            f"{directory} was trained in the chat format {card.prompt}, which is not checked here."
         )
     loaded = load_base(base or card.base.model, cache=cache, progress=progress)
     read_adapter("adapter", directory, base=read_base(loaded.place))

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ape.errors import InputError
 from ape.models import CATALOGUE, DownloadListener, ignore_progress
 from finetune.data.paragraph import TrainingParagraph
-from prompts import completion_sep, render_sep
+from prompts import TUNED_FORMAT
 
 # The end token.
 _END_TOKENS = 1
@@ -33,7 +33,7 @@ class TokenCounter(Protocol):
 def prompt_and_completion(paragraph: TrainingParagraph) -> tuple[str, str]:
     """Prompt and completion of a paragraph."""
     question = paragraph.to_example().question
-    return render_sep(question).text, completion_sep(question, paragraph.human)
+    return TUNED_FORMAT.render(question).text, TUNED_FORMAT.completion(question, paragraph.human)
 
 
 class EstimatedTokenCounter:

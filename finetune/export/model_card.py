@@ -10,7 +10,7 @@ from typing import Any
 from ape.adapters import CARD_FILE, AdapterCard, read_card
 from ape.errors import InputError
 from ape.models import CATALOGUE
-from prompts.sep import SEPARATOR, STOP
+from prompts import prompt_format
 
 RESULTS_FILE = "results.json"
 _LIMITATIONS = (
@@ -55,15 +55,8 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def serving_instructions(card: AdapterCard) -> str:
-    """What whoever serves the merged model has to know: a server by itself would ask it as it asks a chat model."""
-    if card.format == "chat":
-        return "It is asked in chat, as other models are."
-    separator, stop = json.dumps(SEPARATOR), json.dumps(STOP)
-    return (
-        f"It has to be asked in the format {card.format}, as text and never in chat. The engines of ape read that from "
-        f"the {CARD_FILE} beside it. To another server, send to /v1/completions: the source, {separator}, the MT, "
-        f"{separator}; with {stop} as stop."
-    )
+    """How to query the merged model; without them a server would query it as a chat model."""
+    return f"{prompt_format(card.format).serving_instructions} The engines of ape read the format from {CARD_FILE}."
 
 
 def _front_matter(card: AdapterCard, *, merged: bool) -> list[str]:

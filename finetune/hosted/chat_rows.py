@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from finetune.data.example import Example
-from prompts import Message, Prompt, escape_delimiters, render
+from prompts import CHAT, Message
 
 ChatRowDict = dict[str, list[dict[str, Any]]]
 
@@ -29,20 +29,14 @@ class ChatExample:
 
 def make_chat_example(example: Example) -> ChatExample:
     """The example in the `chat` format."""
-    question = example.question
-    # As `post_edit` does: what surrounds a passage is put back after editing, and never shown to a model.
-    prompt = render("chat", replace(question, source=question.source.strip(), mt=question.mt.strip()))
+    # As in `post_edit`: space around a passage is put back after editing and never shown to a model.
+    question = replace(
+        example.question, source=example.question.source.strip(), mt=example.question.mt.strip()
+    )
+    prompt = CHAT.render(question)
     assert not isinstance(prompt.body, str)
-    answer = chat_answer(prompt, example.human)
+    answer = CHAT.completion(question, example.human)
     return ChatExample(prompt.body, answer, prompt.read(answer))
-
-
-def chat_answer(prompt: Prompt, human: str) -> str:
-    """The translation between the delimiters of the prompt, with the MT's own signs as the prompt shows them."""
-    text = human.strip()
-    for look_alike, original in sorted(prompt.mt.replaced, key=lambda pair: -len(pair[1])):
-        text = text.replace(original, look_alike)
-    return "\n".join((prompt.opening, escape_delimiters(text).text, *prompt.stop))
 
 
 def _turn(message: Message, *, weight: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ape.passage.result import Usage
 from ape.passage.segment import Draft, TokenLogprobs
 from ape.post_editor import draft_sampling
 from finetune.data.example import Example
-from prompts import Prompt, render
+from prompts import Prompt, prompt_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class DraftSet:
 
     def draft(self, example: Example) -> Draft:
         """The draft of an example, read as it would be when served."""
-        prompt = render(self.model.format, example.question)
+        prompt = prompt_format(self.model.format).render(example.question)
         reply = self.replies[_hash(prompt)]
         text = prompt.read(reply.draft.text)
-        return Draft(text, reply.draft.finish_reason, reply.draft.chances)
+        return Draft(text, reply.draft.finish_reason, reply.draft.logprobs)
 
 
 def load_drafts(model: Model, examples: Sequence[Example], path: Path, *, key: str) -> DraftSet | None:
@@ -74,7 +74,7 @@ async def draft_examples(
             async def one(name: str) -> None:
                 nonlocal done
                 prompt, example = prompts[name]
-                sampling = draft_sampling(example.segment, Options(), 1, gated=True)
+                sampling = draft_sampling(example.segment, Options(), 1, with_logprobs=True)
                 async with slots:
                     try:
                         reply = await engine.ask(prompt, sampling, model=model, listen=ignore_event)
@@ -98,7 +98,7 @@ async def draft_examples(
 
 
 def _render_prompts(model: Model, examples: Sequence[Example]) -> Iterator[tuple[Prompt, Example]]:
-    return ((render(model.format, example.question), example) for example in examples)
+    return ((prompt_format(model.format).render(example.question), example) for example in examples)
 
 
 def _hash(prompt: Prompt) -> str:
@@ -129,7 +129,7 @@ def _row(prompt: str, id: str, reply: Reply, key: str) -> dict[str, Any]:
         "text": reply.draft.text,
         "finish": reply.draft.finish_reason,
         "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
-        "chances": [[one.text, one.logprob, one.others] for one in reply.draft.chances],
+        "chances": [[one.text, one.logprob, one.alternatives] for one in reply.draft.logprobs],
     }
 
 

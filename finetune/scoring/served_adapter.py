@@ -13,7 +13,7 @@ from ape.engines.protocol import Model, pick_model
 from ape.errors import AdapterRefused, InputError
 from ape.models import CATALOGUE
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import prompt_format
 
 TUNED_ALIAS = "tuned"
 
@@ -56,7 +56,7 @@ async def find_served_adapter(adapter: Path, settings: Settings) -> ServedAdapte
     except AdapterRefused as error:
         raise AdapterRefused(f"{error} Its base, {card.base.model}, is given with --base.") from error
     base = next(model for model in models if model.name != TUNED_ALIAS)
-    untuned = ScoredModel(base, f"{fingerprint(base.format)}+{base.name}+{base.revision}")
+    untuned = ScoredModel(base, f"{prompt_format(base.format).fingerprint}+{base.name}+{base.revision}")
     tuned = ScoredModel(pick_model(models, TUNED_ALIAS), f"{card.prompt}+{digest}+{untuned.key}")
     return ServedAdapter(tuned, untuned, settings)
 

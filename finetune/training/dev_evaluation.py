@@ -10,7 +10,7 @@ import torch
 
 from finetune.data.example import Example
 from finetune.training.encoding import prompt_tokens
-from prompts import render_sep
+from prompts import TUNED_FORMAT
 
 _BATCH = 16
 
@@ -95,7 +95,7 @@ def _read(tokenizer: Any, example: Example, row: list[int]) -> GreedyAnswer:
     end = tokenizer.eos_token_id
     stopped = end in row
     tokens = tuple(row[: row.index(end)] if stopped else row)
-    prompt = render_sep(example.question)
+    prompt = TUNED_FORMAT.render(example.question)
     text = tokenizer.decode(tokens, skip_special_tokens=True)
     for stop in prompt.stop:
         head, found, _ = text.partition(stop)

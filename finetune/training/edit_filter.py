@@ -81,7 +81,7 @@ def word_edit_distance(text: str, human: str) -> float:
 def fit_edit_filter(drafts: Sequence[DraftedExample], *, seed: int = 1) -> FittedEditFilter:
     """The gate for the model that made the drafts."""
     edits = [edit for one in drafts for edit in _edits(one)]
-    weighed = sum(not edit.evidence.unloops for edit in edits)
+    weighed = sum(not edit.evidence.cuts_loop for edit in edits)
     if weighed < _MIN_EDITS:
         raise InputError(
             f"The drafts have {weighed} edits to weigh, and a gate needs at least {_MIN_EDITS} to learn from. "
@@ -94,7 +94,7 @@ def fit_edit_filter(drafts: Sequence[DraftedExample], *, seed: int = 1) -> Fitte
     kept = 0
     for rest, held in _folds(edits, seed):
         gate = _fit_filter(rest, seed)
-        let = [edit for edit in held if gate.lets(edit.evidence)]
+        let = [edit for edit in held if gate.accepts(edit.evidence)]
         kept += len(let)
         for one, mine in _by_draft(let):
             won[one.example.pair] += _gain(one, [edit.evidence for edit in mine])
@@ -119,8 +119,8 @@ def _gain_from_loops(drafts: Sequence[DraftedExample]) -> dict[str, float]:
 
 
 def _edits(one: DraftedExample) -> Iterator[_WeighedEdit]:
-    for evidence in collect_edit_evidence(one.example.segment, one.draft.text, one.draft.chances):
-        if evidence.unloops or (evidence.values and not evidence.barred):
+    for evidence in collect_edit_evidence(one.example.segment, one.draft.text, one.draft.logprobs):
+        if evidence.cuts_loop or (evidence.values and not evidence.blocked):
             yield _WeighedEdit(one, evidence, _gain(one, [evidence]))
 
 
@@ -155,7 +155,7 @@ def _fit_filter(edits: Sequence[_WeighedEdit], seed: int) -> EditFilter:
 
     Edits that the gate lets through in any case teach it nothing, and what they win is no reason for a low threshold.
     """
-    edits = [edit for edit in edits if not edit.evidence.unloops]
+    edits = [edit for edit in edits if not edit.evidence.cuts_loop]
     if not edits:
         return EditFilter(features={}, bias=0.0, threshold=1.0)
     chances: dict[int, float] = defaultdict(float)
@@ -163,7 +163,7 @@ def _fit_filter(edits: Sequence[_WeighedEdit], seed: int) -> EditFilter:
         for rest, held in _folds(edits, seed + turn):
             weights = _fit_weights(rest, 1.0)
             for edit in held:
-                chances[id(edit)] += weights.chance(edit.evidence) / FOLD_REPEATS
+                chances[id(edit)] += weights.probability(edit.evidence) / FOLD_REPEATS
     return _fit_weights(edits, _best_threshold([(edit, chances[id(edit)]) for edit in edits]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ape.errors import InputError
 from finetune.data.example import Example
-from prompts import completion_sep, render_sep
+from prompts import TUNED_FORMAT
 
 IGNORED = -100
 
@@ -30,7 +30,7 @@ FILLER_EXAMPLE = EncodedExample((0,), 1)
 
 def prompt_tokens(tokenizer: Any, example: Example) -> list[int]:
     """The question as a server will tokenise it."""
-    tokens: list[int] = tokenizer(render_sep(example.question).text).input_ids
+    tokens: list[int] = tokenizer(TUNED_FORMAT.render(example.question).text).input_ids
     # Some tokenizers end whatever they read; a prompt that has ended is not gone on with.
     return tokens[:-1] if tokens and tokens[-1] == tokenizer.eos_token_id else tokens
 
@@ -38,7 +38,7 @@ def prompt_tokens(tokenizer: Any, example: Example) -> list[int]:
 def encode_example(tokenizer: Any, example: Example) -> EncodedExample:
     """Question and answer tokenised apart and joined, since a server sees the question alone; then the end token."""
     asked = prompt_tokens(tokenizer, example)
-    answer = completion_sep(example.question, example.human)
+    answer = TUNED_FORMAT.completion(example.question, example.human)
     answered = tokenizer(answer, add_special_tokens=False).input_ids
     return EncodedExample((*asked, *answered, tokenizer.eos_token_id), len(asked))
 

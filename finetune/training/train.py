@@ -35,8 +35,7 @@ from finetune.training.run_directory import (
     open_training_run,
 )
 from finetune.training.trainer import ApeTrainer, SkippedCheckpoint, TrainingEvent
-from prompts import fingerprint
-from prompts.sep import SEPARATOR, STOP
+from prompts import TUNED_FORMAT
 
 TENSORBOARD = "tensorboard"
 LIBRARIES = ("torch", "transformers", "peft", "accelerate")
@@ -237,9 +236,9 @@ def _save(
     best = trainer.state.best_metric
     card = AdapterCard(
         base=loaded.card,
-        prompt=fingerprint("sep"),
-        separators=(SEPARATOR,),
-        stop=(STOP,),
+        prompt=TUNED_FORMAT.fingerprint,
+        separators=TUNED_FORMAT.separators,
+        stop=TUNED_FORMAT.stop,
         languages=examples.languages,
         data=examples.manifest_hash,
         training={

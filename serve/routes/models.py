@@ -15,7 +15,7 @@ from ape.engines.registry import ModelRegistry
 from ape.engines.registry_entries import AdapterEntry
 from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import prompt_format
 from serve.middleware.auth import auth_dependency, authenticate, authenticate_admin
 from serve.middleware.request_log import log_fields
 from serve.routes.openapi import problem_responses
@@ -200,7 +200,7 @@ def _model_out(model: Model, roster: ModelRegistry, *, first: bool = False) -> M
         kind="adapter" if entry else "base",
         default=first,
         window=model.window,
-        prompt=fingerprint(model.format),
+        prompt=prompt_format(model.format).fingerprint,
         adapter=AdapterOut.of(entry) if entry else None,
     )
 

@@ -272,7 +272,7 @@ async def test_what_a_tuned_model_was_not_shown_is_said(tuned: Tuned, scripted: 
     )
     result = await post_edit(segment, tuned)
     assert [(finding.guard, finding.severity) for finding in result.findings] == [("format", Severity.WARN)]
-    assert "glossary and instructions of the request were not shown to it" in result.findings[0].message
+    assert "the request's glossary and instructions had no effect" in result.findings[0].message
 
 
 @pytest.mark.parametrize(

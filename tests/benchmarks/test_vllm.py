@@ -12,7 +12,6 @@ import pytest
 from benchmarks.service import BenchmarkPassage
 from benchmarks.vllm import compare_sides
 from benchmarks.vllm_clients import AskForTokens, DraftTokens, NumberedSentences, ProcessorTime, VllmSide
-from prompts import FormatName
 
 
 @asynccontextmanager
@@ -38,7 +37,7 @@ def sides() -> tuple[list[str], tuple[VllmSide, VllmSide]]:
 
 
 @pytest.mark.parametrize("form", ["sep", "chat"])
-async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: FormatName) -> None:
+async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: str) -> None:
     texts, seen = NumberedSentences(), set[str]()
     for _ in range(3):
         first, second = await texts.draw_twice(20, form, shared=False)

@@ -19,7 +19,7 @@ import pytest
 from ape.edits.filter import EditFilter
 from ape.engines.vllm.factory import open_registry
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import CHAT, SEP
 from serve.app import create_app
 from tests.ape.adapters.making import lora, make_adapter, make_base, write_tensors
 from tests.scripted import running
@@ -70,7 +70,7 @@ def make_house(tmp_path: Path) -> Iterator[Open]:
     base = make_base(tmp_path / "tiny")
     root = tmp_path / "adapters"
     for number, (name, form) in enumerate({"first": "sep", "second": "sep", "third": "chat"}.items()):
-        make_adapter(root / name, base, form=form, seed=number)  # type: ignore[arg-type]
+        make_adapter(root / name, base, form=form, seed=number)
     fake = Fake(tmp_path)
     with ExitStack() as stack:
 
@@ -103,20 +103,20 @@ def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(house: Hou
     loaded = house.load("first")
     assert loaded.status_code == 201
     told = loaded.json()
-    assert (told["name"], told["kind"], told["prompt"]) == ("first", "adapter", fingerprint("sep"))
+    assert (told["name"], told["kind"], told["prompt"]) == ("first", "adapter", SEP.fingerprint)
     assert told["window"] == 2048  # the base's
     assert told["adapter"]["languages"] == ["fr-en"]
     assert told["adapter"]["parity"] == {"identical": 50, "prompts": 50}
     assert (told["adapter"]["base"], told["adapter"]["rank"]) == ("someone/tiny", 2)
-    assert house.load("third").json()["prompt"] == fingerprint("chat")
+    assert house.load("third").json()["prompt"] == CHAT.fingerprint
     assert list(house.models()) == ["tiny", "first", "third"]
     answers = {name: house.ask(name).json() for name in ("tiny", "first", "third", "default")}
     assert {name: answer["model"] for name, answer in answers.items()} == {
         "tiny": "tiny", "first": "first", "third": "third", "default": "tiny",
     }  # fmt: skip
     assert [answers[name]["prompt"] for name in ("tiny", "first")] == [
-        fingerprint("chat"),
-        fingerprint("sep"),
+        CHAT.fingerprint,
+        SEP.fingerprint,
     ]
     assert house.client.delete("/v1/models/first").status_code == 204
     assert list(house.models()) == ["tiny", "third"]
@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
     ),
     "format": (
         lambda house: (house.root / "second" / "ape.json").write_text(
-            (house.root / "second" / "ape.json").read_text().replace(fingerprint("sep"), "sep@0123456789ab")
+            (house.root / "second" / "ape.json").read_text().replace(SEP.fingerprint, "sep@0123456789ab")
         ),
         {"name": "second"},
         422,
@@ -574,8 +574,8 @@ def test_a_base_that_an_adapter_was_merged_into_is_asked_as_that_was_taught(
 ) -> None:
     shutil.copyfile(tmp_path / "adapters" / "first" / "ape.json", tmp_path / "tiny" / "ape.json")
     house = make_house()
-    assert house.models()["tiny"]["prompt"] == fingerprint("sep")
-    assert house.ask("tiny").json()["prompt"] == fingerprint("sep")
+    assert house.models()["tiny"]["prompt"] == SEP.fingerprint
+    assert house.ask("tiny").json()["prompt"] == SEP.fingerprint
 
 
 def test_an_engine_without_adapters_says_so(service: httpx2.Client) -> None:
@@ -604,5 +604,5 @@ def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(house: House,
         assert listed == {"tiny", "first"}
         assert client.post("/v1/models", json={"name": "later"}).status_code == 201
         answer = client.post("/v1/post-edit", json=PASSAGE | {"model": "later"}).json()
-        assert (answer["model"], answer["prompt"]) == ("later", fingerprint("sep"))
+        assert (answer["model"], answer["prompt"]) == ("later", SEP.fingerprint)
     assert house.ask("tiny").status_code == 200  # it is not ours, and goes on

@@ -14,7 +14,7 @@ import pytest
 from ape.edits.filter import EditFilter
 from ape.engines.vllm.factory import open_registry
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import SEP
 from serve.app import create_app
 from tests.ape.adapters.making import make_gguf_adapter
 from tests.scripted import running
@@ -50,13 +50,13 @@ def test_adapters_are_listed_with_their_cards_and_the_base_as_base(
         assert [name for name, model in told.items() if model["default"]] == ["two"]
         assert listed["aliases"] == {"default": "two"}
         assert told[smollm2.stem]["adapter"] is None
-        assert {model["prompt"] for name, model in told.items() if name in adapters} == {fingerprint("sep")}
+        assert {model["prompt"] for name, model in told.items() if name in adapters} == {SEP.fingerprint}
         card = told["one"]["adapter"]
         assert (card["base"], card["rank"], card["in_use"]) == ("smollm2-135m", 2, 0)
         assert card["languages"] == ["et-en", "ro-en"]
         assert len({told[name]["adapter"]["revision"] for name in adapters}) == 3
         answer = client.post("/v1/post-edit", json=PASSAGE | {"source_language": "pt"}).json()
-        assert (answer["model"], answer["prompt"]) == ("two", fingerprint("sep"))
+        assert (answer["model"], answer["prompt"]) == ("two", SEP.fingerprint)
         assert answer["findings"][0]["guard"] == "languages"
         assert "ape_adapters_loaded 3" in client.get("/metrics").text
         refused = client.delete("/v1/models/one")

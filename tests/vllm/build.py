@@ -29,7 +29,7 @@ from tqdm import tqdm
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 from transformers.utils.logging import disable_progress_bar
 
-from prompts import Question, completion_sep, render_sep
+from prompts import SEP, Question
 
 SEED = 7
 # Two threads everywhere: sums are split by thread, so another number of them would give other last digits.
@@ -222,7 +222,7 @@ def encode(tokenizer: Any, source: str, mt: str) -> tuple[list[int], list[int]]:
     """Tokens of the prompt, and of the MT as its own completion with the end token."""
     question = Question(source, mt, "French", "English")
     prompt, completion = (
-        tokenizer(text).input_ids for text in (render_sep(question).text, completion_sep(question, mt))
+        tokenizer(text).input_ids for text in (SEP.render(question).text, SEP.completion(question, mt))
     )
     return prompt, [*completion, tokenizer.eos_token_id]
 

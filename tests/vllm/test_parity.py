@@ -15,7 +15,7 @@ import pytest
 
 from ape.sample import SAMPLES, load_sample
 from ape.text.sentences import split_sentences
-from prompts import Question, render_sep
+from prompts import SEP, Question
 from tests.vllm.served_drafts import Served
 
 PROMPTS = 50
@@ -111,7 +111,7 @@ def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
 
 def as_sep(question: Question) -> Asked:
     """As tuned adapters are asked."""
-    rendered = render_sep(question)
+    rendered = SEP.render(question)
     return Asked(rendered.text, question.mt, rendered.stop)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from prompts import fingerprint
+from prompts import CHAT, SEP
 from tests.vllm.served_drafts import Served, served, wait_for
 from tests.vllm.walkthrough import PASSAGE, walk
 
@@ -24,8 +24,8 @@ def test_models_are_listed_with_what_their_cards_say(service: Served) -> None:
         "copier": "adapter",
         "rambler": "adapter",
     }
-    assert listed["copier"]["prompt"] == fingerprint("sep")
-    assert listed["rambler"]["prompt"] == fingerprint("chat")
+    assert listed["copier"]["prompt"] == SEP.fingerprint
+    assert listed["rambler"]["prompt"] == CHAT.fingerprint
     assert {model["window"] for model in listed.values()} == {2048}
     assert listed["copier"]["adapter"]["rank"] == 8
     assert listed["copier"]["adapter"]["languages"] == ["fr-en"]

@@ -143,7 +143,7 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     from finetune.hosted.job_record import HostedJobOrder
     from finetune.hosted.training_file import refuse_unfit_files, write_training_file
     from finetune.hosted.validation import max_example_tokens
-    from prompts import fingerprint
+    from prompts import CHAT
 
     with require_extra("train"):
         from finetune.data.dataset import read_dataset
@@ -169,7 +169,7 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
         learning_rate_multiplier=wanted.learning_rate_multiplier,
         seed=wanted.seed,
         suffix=wanted.suffix,
-        prompt=fingerprint("chat"),
+        prompt=CHAT.fingerprint,
         data=examples.manifest_hash,
         languages=examples.languages,
     )

@@ -243,9 +243,9 @@ def _drop_end_token(draft: Draft) -> Draft:
     vLLM also tells of the end token, and of a stop that it cut off. llama.cpp does not, and a gate that was fitted on
     its drafts would weigh an edit at the very end otherwise here.
     """
-    ends = accumulate((len(one.text) for one in draft.chances), initial=0)
+    ends = accumulate((len(one.text) for one in draft.logprobs), initial=0)
     own = sum(end < len(draft.text) for end in ends)
-    return replace(draft, chances=draft.chances[:own])
+    return replace(draft, logprobs=draft.logprobs[:own])
 
 
 def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:

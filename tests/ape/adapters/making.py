@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ape.adapters import AdapterCard, AdapterCardBase, read_base, write_card
 from ape.adapters.gguf import GGUF_FILE
 from ape.models.gguf_header import read_gguf_header
-from prompts import FormatName, fingerprint
+from prompts import SEP, prompt_format
 
 LAYERS, WIDTH, INNER, WORDS = 2, 8, 12, 16
 CONFIG = {
@@ -82,7 +82,7 @@ def make_adapter(
     directory: Path,
     base: Path,
     *,
-    form: FormatName = "sep",
+    form: str = "sep",
     rank: int = 2,
     seed: int = 1,
     config: Mapping[str, object] | None = None,
@@ -98,7 +98,7 @@ def make_adapter(
     )
     card = AdapterCard(
         base=AdapterCardBase(model="someone/tiny", fingerprint=read_base(str(base)).fingerprint),
-        prompt=fingerprint(form),
+        prompt=prompt_format(form).fingerprint,
         languages=("fr-en",),
         parity={"identical": 50, "prompts": 50},
     )
@@ -125,7 +125,7 @@ def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any
     writer.write_tensors_to_file()
     writer.close()
     card = AdapterCard(
-        base=AdapterCardBase(model="smollm2-135m"), prompt=fingerprint("sep"), languages=("et-en", "ro-en")
+        base=AdapterCardBase(model="smollm2-135m"), prompt=SEP.fingerprint, languages=("et-en", "ro-en")
     )
     write_card(directory, card.model_copy(update=told))
     return directory

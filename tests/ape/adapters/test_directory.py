@@ -24,7 +24,7 @@ from ape.adapters import (
 from ape.adapters.card import read_card
 from ape.adapters.directory import read_rank
 from ape.errors import AdapterRefused
-from prompts import fingerprint
+from prompts import prompt_format
 from tests.ape.adapters.making import lora, make_adapter, make_base, write_tensors
 
 Spoil = Callable[[Path], object]
@@ -41,9 +41,13 @@ def read(directory: Path, base: Path, *, max_rank: int | None = None) -> object:
 
 @pytest.mark.parametrize("form", ["sep", "chat"])
 def test_a_good_adapter_tells_how_it_is_to_be_asked(form: str, base: Path, tmp_path: Path) -> None:
-    place = make_adapter(tmp_path / "a", base, form=form, rank=3)  # type: ignore[arg-type]
+    place = make_adapter(tmp_path / "a", base, form=form, rank=3)
     adapter = read_adapter("mine", place, base=read_base(str(base)), max_rank=8)
-    assert (adapter.format, adapter.rank, adapter.card.prompt) == (form, 3, fingerprint(adapter.format))
+    assert (adapter.format, adapter.rank, adapter.card.prompt) == (
+        form,
+        3,
+        prompt_format(adapter.format).fingerprint,
+    )
     assert adapter.card.languages == ("fr-en",)
 
 

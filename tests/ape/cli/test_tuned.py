@@ -16,7 +16,7 @@ from ape.cli.book_edit import describe_engine
 from ape.edits.filter import EditFilter
 from ape.engines.model_selection import ModelSelection
 from ape.settings import Settings
-from prompts import fingerprint
+from prompts import CHAT, SEP
 from tests.ape.adapters.making import make_gguf_adapter
 from tests.ape.cli.conftest import Run
 
@@ -63,14 +63,14 @@ def test_the_tuned_model_is_the_default_and_the_untuned_one_is_had_by_name(shipp
     done = shipped("edit", *PASSAGE, *LANGUAGES)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["model"], told["prompt"]) == ("smollm2-135m-ape", fingerprint("sep"))
+    assert (told["model"], told["prompt"]) == ("smollm2-135m-ape", SEP.fingerprint)
     (warned,) = (finding for finding in told["findings"] if finding["guard"] == "languages")
     assert warned["severity"] == "warn"
     assert warned["message"].startswith(
         "smollm2-135m-ape was tuned for et-en, ro-en, and not for French to English"
     )
     untuned = json.loads(shipped("edit", *PASSAGE, *LANGUAGES, "--model", "smollm2-135m").stdout)
-    assert (untuned["model"], untuned["prompt"]) == ("smollm2-135m", fingerprint("chat"))
+    assert (untuned["model"], untuned["prompt"]) == ("smollm2-135m", CHAT.fingerprint)
     assert "languages" not in [finding["guard"] for finding in untuned["findings"]]
     listed = {row["name"]: row for row in json.loads(shipped("models", "list", "--json").stdout)}
     assert listed["smollm2-135m-ape"]["path"] == listed["smollm2-135m"]["path"]

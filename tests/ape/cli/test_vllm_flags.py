@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts import fingerprint
+from prompts import SEP
 from tests.ape.adapters.making import lora, make_adapter, make_base
 from tests.serve.fake_vllm import Fake
 
@@ -99,7 +99,7 @@ def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: P
     done = run(*words, folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, str(place / "ape.json"))
     card = json.loads((place / "ape.json").read_text())
-    assert (card["prompt"], card["languages"]) == (fingerprint("sep"), ["fr-en"])
+    assert (card["prompt"], card["languages"]) == (SEP.fingerprint, ["fr-en"])
     again = run(*words, folder=tmp_path)
     assert (again.returncode, "--force" in again.stderr) == (2, True)
     assert run(*words, "--force", folder=tmp_path).returncode == 0

@@ -31,15 +31,15 @@ BY_LEAD = EditFilter(features={"lead": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.
 
 
 def test_the_sure_edit_stays_and_the_unsure_one_is_undone() -> None:
-    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT, chances=CHANCES))
-    assert sifted.text == "Anna came from Rome today."
-    assert [(edit.before, edit.after) for edit in sifted.undone] == [("Rome", "Paris")]
-    assert [edit.after for edit in sifted.kept] == ["came"]
+    outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES))
+    assert outcome.text == "Anna came from Rome today."
+    assert [(edit.before, edit.after) for edit in outcome.undone] == [("Rome", "Paris")]
+    assert [edit.after for edit in outcome.kept] == ["came"]
 
 
 def test_a_draft_without_chances_is_not_let_through() -> None:
-    sifted = BY_LEAD.sift(SEGMENT, Draft(TEXT))
-    assert (sifted.text, sifted.kept) == (SEGMENT.mt, ())
+    outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT))
+    assert (outcome.text, outcome.kept) == (SEGMENT.mt, ())
 
 
 @given(
@@ -47,22 +47,22 @@ def test_a_draft_without_chances_is_not_let_through() -> None:
 )
 def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
     made = made.strip()
-    gate = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
+    edit_filter = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
     chances = tuple(TokenLogprobs(character, -0.1 * at) for at, character in enumerate(made))
-    sifted = gate.sift(Segment("x", mt, "fr", "en"), Draft(made, chances=chances))
-    if not sifted.undone:
-        assert sifted.text == made
-    if not sifted.kept:
-        assert sifted.text == mt.strip()
+    outcome = edit_filter.apply(Segment("x", mt, "fr", "en"), Draft(made, logprobs=chances))
+    if not outcome.undone:
+        assert outcome.text == made
+    if not outcome.kept:
+        assert outcome.text == mt.strip()
 
 
 def test_a_threshold_of_one_lets_nothing_through_however_sure() -> None:
-    gate = EditFilter(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
-    assert gate.sift(SEGMENT, Draft(TEXT, chances=CHANCES)).kept == ()
+    edit_filter = EditFilter(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
+    assert edit_filter.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES)).kept == ()
 
 
-def test_a_gate_that_weighs_what_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValidationError, match="moon, which is not known here"):
+def test_a_filter_with_an_unknown_feature_is_refused() -> None:
+    with pytest.raises(ValidationError, match="moon, which this version does not know"):
         EditFilter(features={"moon": (0.0, 1.0, 1.0)}, bias=0.0, threshold=0.5)
 
 
@@ -75,14 +75,14 @@ LOOPED = "He bows to the king, to the king, to the king, to the king, and goes."
 )
 def test_rounds_of_a_loop_are_cut_however_unsure(draft: str) -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
-    assert NOTHING.sift(segment, Draft(draft)).text == draft
+    assert NOTHING.apply(segment, Draft(draft)).text == draft
 
 
 def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
-    sifted = NOTHING.sift(segment, Draft("She bows to the king, and goes."))
-    assert sifted.text == "He bows to the king, and goes."
-    assert [edit.after for edit in sifted.undone] == ["She"]
+    outcome = NOTHING.apply(segment, Draft("She bows to the king, and goes."))
+    assert outcome.text == "He bows to the king, and goes."
+    assert [edit.after for edit in outcome.undone] == ["She"]
 
 
 @pytest.mark.parametrize(
@@ -97,23 +97,23 @@ def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
     ],
 )
 def test_what_is_cut_out_of_a_loop_is_whole_rounds(mt: str, draft: str) -> None:
-    assert NOTHING.sift(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
+    assert NOTHING.apply(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
 
 
 def test_a_loop_that_the_draft_leaves_is_cut_if_the_gate_does_so_and_told() -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
     cutting = NOTHING.model_copy(update={"cuts_loops": True})
-    assert NOTHING.sift(segment, Draft(LOOPED)).text == LOOPED
-    sifted = cutting.sift(segment, Draft(LOOPED))
-    assert sifted.text == "He bows to the king, and goes."
-    assert sifted.loops == ("to the king",)
+    assert NOTHING.apply(segment, Draft(LOOPED)).text == LOOPED
+    outcome = cutting.apply(segment, Draft(LOOPED))
+    assert outcome.text == "He bows to the king, and goes."
+    assert outcome.loops == ("to the king",)
     author = Segment("Il salue le roi, le roi, le roi, et part.", LOOPED, "fr", "en")
-    assert cutting.sift(author, Draft(LOOPED)).text == LOOPED
+    assert cutting.apply(author, Draft(LOOPED)).text == LOOPED
 
 
 def test_a_joining_word_goes_with_its_round() -> None:
     mt, draft = "He was very strong , and very strong , and very strong .", "He was very strong ."
-    assert NOTHING.sift(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft
+    assert NOTHING.apply(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_a_joining_word_goes_with_its_round() -> None:
     ],
 )
 def test_the_authors_own_rounds_and_the_last_one_are_not_cut(source: str, draft: str) -> None:
-    assert NOTHING.sift(Segment(source, LOOPED, "fr", "en"), Draft(draft)).text == LOOPED
+    assert NOTHING.apply(Segment(source, LOOPED, "fr", "en"), Draft(draft)).text == LOOPED
 
 
 class Gated(OpenAIEngine):
     """A server whose model has a gate."""
 
     async def models(self) -> tuple[Model, ...]:
-        self._known = (Model("scripted", format="sep", gate=BY_LEAD),)
+        self._known = (Model("scripted", format="sep", edit_filter=BY_LEAD),)
         return self._known
 
 

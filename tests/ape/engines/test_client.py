@@ -15,10 +15,10 @@ from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong, UnknownModel
 from ape.passage.events import Event, RetryEvent, TokenEvent, ignore_event
-from prompts import Question, render_chat
+from prompts import CHAT, Question
 from tests.scripted import Cut, Fail, Hang, Move, Raw, Say, ScriptedServer
 
-PROMPT = render_chat(Question("Il pleut.", "It rains.", "French", "English"))
+PROMPT = CHAT.render(Question("Il pleut.", "It rains.", "French", "English"))
 SAMPLING = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=50, max_characters=200)
 MODEL = Model("scripted")
 QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=0.02, total_seconds=5)

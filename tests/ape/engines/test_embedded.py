@@ -18,9 +18,9 @@ from ape.passage.events import ignore_event
 from ape.passage.options import Options
 from ape.passage.segment import Segment
 from ape.post_editor import post_edit
-from prompts import Question, render_chat
+from prompts import CHAT, Question
 
-PROMPT = render_chat(Question("Il pleut.", "It rain today.", "French", "English"))
+PROMPT = CHAT.render(Question("Il pleut.", "It rain today.", "French", "English"))
 SAMPLING = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=24, max_characters=200)
 
 
@@ -48,7 +48,7 @@ async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2
         ("Il neige.", "It snows."),
         ("Il pleut fort.", "It rain strong."),
     ]
-    prompts = [render_chat(Question(*question, "French", "English")) for question in questions]
+    prompts = [CHAT.render(Question(*question, "French", "English")) for question in questions]
     async with embedded_engine(smollm2, name="tiny", slots=1, window=1024, repeatable=True) as engine:
         model = (await engine.models())[0]
         kept: dict[str, set[int]] = {}
@@ -83,7 +83,7 @@ async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: P
     async with embedded_engine(smollm2, name="tiny", slots=4, window=1024) as engine:
         model = (await engine.models())[0]
         prompts = [
-            render_chat(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
+            CHAT.render(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
             for n in range(2, 8)
         ]
         replies = await asyncio.gather(
@@ -97,7 +97,7 @@ async def test_cancelling_stops_the_generation_also_before_its_first_token(
 ) -> None:
     async with embedded_engine(smollm2, name="tiny", slots=2) as engine:
         model = (await engine.models())[0]
-        long = render_chat(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
+        long = CHAT.render(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
         endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
         tasks = [
             asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore_event)) for _ in range(2)

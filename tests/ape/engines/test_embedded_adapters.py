@@ -20,7 +20,7 @@ from ape.passage.events import ignore_event
 from ape.settings import Settings
 from finetune.base_model import find_base
 from finetune.export.gguf_lora import write_gguf_lora
-from prompts import Prompt, Question, render_chat
+from prompts import CHAT, Prompt, Question
 from tests.finetune.export.engine_requests import NEAR, PROMPTS, by_llama, regrets
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny, make_tokenizer
 
@@ -108,7 +108,7 @@ async def said(engine: EmbeddedEngine, name: str, prompt: Prompt) -> str:
 
 
 async def test_a_repeatable_engine_says_the_same_in_any_order(house: House) -> None:
-    chats = [render_chat(Question(f"{n} chats.", f"{n} cat.", "French", "English")) for n in range(3)]
+    chats = [CHAT.render(Question(f"{n} chats.", f"{n} cat.", "French", "English")) for n in range(3)]
     # Texts that begin alike, so that a slot could keep some of one for the next.
     asked: list[tuple[str, Prompt]] = [("tiny", chat) for chat in chats]
     asked += [(name, prompt) for prompt in PROMPTS[:4] for name in ("one", "two")]

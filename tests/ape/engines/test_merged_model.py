@@ -11,9 +11,9 @@ from ape.adapters import AdapterCard, AdapterCardBase, write_card
 from ape.engines import Model
 from ape.engines.merged_model import apply_card, read_merged_card
 from ape.errors import AdapterRefused
-from prompts import fingerprint
+from prompts import SEP
 
-TUNED = AdapterCard(base=AdapterCardBase(model="tiny"), prompt=fingerprint("sep"), languages=("fr-en",))
+TUNED = AdapterCard(base=AdapterCardBase(model="tiny"), prompt=SEP.fingerprint, languages=("fr-en",))
 
 
 def put(folder: Path, *names: str, card: AdapterCard | None = TUNED) -> Path:

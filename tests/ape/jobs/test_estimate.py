@@ -23,9 +23,9 @@ from ape.jobs.estimate import (
 from ape.jobs.job import JobRecipe
 from ape.jobs.stretches import split_into_stretches
 from ape.text.token_estimate import estimate_tokens
-from prompts import fingerprint
+from prompts import CHAT, SEP
 
-RECIPE = JobRecipe("model", "", fingerprint("chat"), "fr", "en", context=0, max_attempts=1)
+RECIPE = JobRecipe("model", "", CHAT.fingerprint, "fr", "en", context=0, max_attempts=1)
 SPEED = EngineSpeed(reads=1_000, writes=100, at_once=10, slack=1.0)
 
 
@@ -91,7 +91,7 @@ def test_context_counts_within_a_chapter_only() -> None:
 
 
 def test_a_tuned_model_is_shown_no_context() -> None:
-    tuned = replace(RECIPE, prompt=fingerprint("sep"), context=2)
+    tuned = replace(RECIPE, prompt=SEP.fingerprint, context=2)
     assert (
         plan_of(pair(0), pair(1), recipe=tuned).tokens_in
         == plan_of(pair(0), pair(1, chapter=1), recipe=tuned).tokens_in

@@ -13,10 +13,10 @@ from ape.engines.wrapper import EngineWrapper
 from ape.errors import UnknownModel
 from ape.jobs.job import JobRecipe
 from ape.jobs.model_check import ModelChanged, SameModelEngine
-from prompts import fingerprint
+from prompts import prompt_format
 
 MODEL = Model("par3", revision="one")
-RECIPE = JobRecipe(MODEL.name, MODEL.revision, fingerprint(MODEL.format), "fr", "en")
+RECIPE = JobRecipe(MODEL.name, MODEL.revision, prompt_format(MODEL.format).fingerprint, "fr", "en")
 
 
 class OneModel(EngineWrapper):

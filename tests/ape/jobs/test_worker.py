@@ -20,10 +20,10 @@ from ape.jobs.store import JobStore
 from ape.jobs.worker import EngineOutage, JobStep, work_on_job
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
-from prompts import fingerprint
+from prompts import CHAT
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
-RECIPE = JobRecipe("scripted", "", fingerprint("chat"), "fr", "en", context=2)
+RECIPE = JobRecipe("scripted", "", CHAT.fingerprint, "fr", "en", context=2)
 WRONG, RIGHT = "It makes cold tonight", "It is cold tonight"
 
 

@@ -103,10 +103,10 @@ LOOP = "to the king, to the king, to the king, to the king, to"
 )
 def test_a_loop_is_cut_by_whole_rounds(left: str, may: bool) -> None:
     (loop,) = find_loops(LOOP)
-    assert loop.is_cut_to(left.split(), {"to", "the"}) is may
+    assert loop.is_shortened_to(left.split(), {"to", "the"}) is may
 
 
 def test_the_open_round_may_stay_alone_if_only_joining_words_are_missing() -> None:
     (loop,) = find_loops("very strong, and very strong, and very strong, and very strong.")
-    assert loop.is_cut_to(["very", "strong"], {"and"})
-    assert not loop.is_cut_to(["very", "strong"], set())
+    assert loop.is_shortened_to(["very", "strong"], {"and"})
+    assert not loop.is_shortened_to(["very", "strong"], set())

@@ -11,11 +11,11 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 from ape.engines.embedded import EmbeddedEngine
-from prompts import Question, render_sep
+from prompts import SEP, Question
 
 THINGS = "lamp horse letter coat watch piano suitcase mirror key violin hat boat".split()
 PROMPTS = [
-    render_sep(Question(f"{n} {thing} ici.", f"There is {n} {thing} here.", "French", "English"))
+    SEP.render(Question(f"{n} {thing} ici.", f"There is {n} {thing} here.", "French", "English"))
     for n, thing in enumerate(THINGS)
 ]
 LENGTH = 16

@@ -15,7 +15,7 @@ from ape.models.gguf_header import read_gguf_header
 from finetune.base_model import find_base
 from finetune.export import gguf_lora
 from finetune.export.gguf_lora import GgufFamily, LoraPrecision, write_gguf_lora
-from prompts import fingerprint
+from prompts import SEP
 from tests.finetune.export.engine_requests import NEAR, PROMPTS, by_llama, regrets
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny, make_tokenizer
 
@@ -128,7 +128,7 @@ def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_pat
     config = (base / "config.json").read_text()
     (strange / "config.json").write_text(config.replace('"llama"', '"granite"'))
     found = find_base(str(strange))
-    write_card(adapter, AdapterCard(base=found.card, prompt=fingerprint("sep")))
+    write_card(adapter, AdapterCard(base=found.card, prompt=SEP.fingerprint))
     with pytest.raises(AdapterRefused, match=r"type 'granite' .* --to merged"):
         write_gguf_lora(adapter, found, adapter / GGUF_FILE)
 

@@ -21,7 +21,7 @@ from ape.errors import AdapterRefused, InputError
 from ape.files.atomic import atomic_output
 from ape.passage.events import ignore_event
 from finetune.export.merged_model import write_merged
-from prompts import render_sep
+from prompts import SEP
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 from tests.finetune.toy_model import EXAMPLES
 
@@ -43,7 +43,7 @@ def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, 
     assert AutoTokenizer.from_pretrained(merged)("th").input_ids
     assert read_card(merged) == read_card(adapter)
     assert (
-        "It has to be asked in the format sep, as text and never in chat."
+        "It has to be queried in the format sep, as text and never as a chat"
         in (merged / "README.md").read_text()
     )
     assert [path.name for path in merged.parent.iterdir()] == ["merged"]
@@ -59,7 +59,7 @@ async def test_the_embedded_engine_asks_it_in_the_format_it_was_taught(base: Pat
     ):
         assert (asked.format, asked.languages) == ("sep", ("fr-en",))
         greedy = Sampling(temperature=0.0, top_p=1.0, seed=1, max_tokens=2, max_characters=200)
-        reply = await engine.ask(render_sep(EXAMPLES[0].question), greedy, model=asked, listen=ignore_event)
+        reply = await engine.ask(SEP.render(EXAMPLES[0].question), greedy, model=asked, listen=ignore_event)
         assert reply.usage.completion_tokens > 0
     assert ModelSelection(str(model), {}).asked(str(model)) == (str(model), "sep")
 

@@ -25,7 +25,7 @@ from transformers import (
 
 from ape.adapters import AdapterCard, AdapterCardBase, read_base, write_card
 from finetune.export.gguf_lora import FAMILIES, _Names, permute_rotary_rows
-from prompts import FormatName, fingerprint
+from prompts import prompt_format
 
 SEED = 3
 CONFIGS: dict[str, Any] = {
@@ -140,7 +140,7 @@ def make_adapter(
     *,
     seed: int = SEED,
     strength: float = 0.5,
-    form: FormatName = "sep",
+    form: str = "sep",
     told: AdapterCardBase | None = None,
     **options: Any,
 ) -> Path:
@@ -157,7 +157,7 @@ def make_adapter(
                 _draw(module, strength)
     tuned.save_pretrained(folder, save_embedding_layers=False)
     card = told or AdapterCardBase(model="tiny", fingerprint=read_base(str(base)).fingerprint)
-    write_card(folder, AdapterCard(base=card, prompt=fingerprint(form), languages=("fr-en",)))
+    write_card(folder, AdapterCard(base=card, prompt=prompt_format(form).fingerprint, languages=("fr-en",)))
     return folder
 
 

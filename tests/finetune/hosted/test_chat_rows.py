@@ -13,7 +13,7 @@ from ape.post_editor import post_edit
 from finetune.data.example import Example
 from finetune.hosted.chat_rows import make_chat_example
 from finetune.hosted.validation import find_example_error, find_row_error
-from prompts import render
+from prompts import CHAT
 from tests.finetune.hosted.sample_text import examples
 from tests.scripted import ScriptedServer
 
@@ -44,7 +44,7 @@ def test_every_row_that_is_sent_is_read_back_to_the_letter(mt: list[str], human:
     if find_example_error(example, chat, max_tokens=10**6) is None:
         answer = chat.row["messages"][-1]["content"]
         question = replace(example.question, source=example.source.strip(), mt=example.mt.strip())
-        assert render("chat", question).read(answer) == example.human.strip()
+        assert CHAT.render(question).read(answer) == example.human.strip()
         assert find_row_error(chat.row) is None
 
 

@@ -23,14 +23,14 @@ def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
     served = asyncio.run(find_served_adapter(adapter, load_settings()))
     examples = chosen_examples(adapter, None, "test", [rows])[0]
     drafts = load_drafts(served.tuned.model, examples, adapter / DRAFTS_FILE, key=served.tuned.key)
-    gate = served.tuned.model.gate
+    gate = served.tuned.model.edit_filter
     assert drafts is not None
     assert gate is not None
     texts = asyncio.run(post_edits_as_served(drafts, examples))
     return next(
         (example, text)
         for example, text in zip(examples, texts, strict=True)
-        if gate.sift(example.segment, drafts.draft(example)).undone
+        if gate.apply(example.segment, drafts.draft(example)).undone
     )
 
 

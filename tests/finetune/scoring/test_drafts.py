@@ -78,7 +78,7 @@ async def test_drafts_that_were_kept_are_those_that_were_sent(
         fresh = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
         kept = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
     assert fresh.replies == kept.replies
-    assert kept.draft(EXAMPLES[0]).chances == (TokenLogprobs("A cat", -0.0004, (("The", -7.7),)),)
+    assert kept.draft(EXAMPLES[0]).logprobs == (TokenLogprobs("A cat", -0.0004, (("The", -7.7),)),)
 
 
 async def test_a_row_that_does_not_fit_the_window_has_no_draft_and_stops_nothing(

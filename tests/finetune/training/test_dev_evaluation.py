@@ -16,7 +16,7 @@ from finetune.training.dev_evaluation import (
     measure_ter_gain,
 )
 from finetune.training.encoding import prompt_tokens
-from prompts import completion_sep
+from prompts import SEP
 from tests.finetune.toy_model import EXAMPLES, make_model
 
 
@@ -51,7 +51,7 @@ def saying(tokenizer: Any, texts: dict[Example, str], **how: Any) -> Saying:
 
 
 def test_answers_come_in_the_order_of_the_examples(tokenizer: Any) -> None:
-    texts = {one: completion_sep(one.question, one.human) for one in reversed(EXAMPLES)}
+    texts = {one: SEP.completion(one.question, one.human) for one in reversed(EXAMPLES)}
     model = saying(tokenizer, texts)
     answers = generate_greedy(model, tokenizer, list(texts), batch=3)
     assert [one.text for one in answers] == [example.human for example in texts]
@@ -68,7 +68,7 @@ def test_one_that_never_ends_is_cut_and_told(tokenizer: Any) -> None:
 
 def test_the_separator_ends_an_answer_as_it_does_on_a_server(tokenizer: Any) -> None:
     example = EXAMPLES[0]
-    text = completion_sep(example.question, example.human) + "\n\n###\n\nand more"
+    text = SEP.completion(example.question, example.human) + "\n\n###\n\nand more"
     (one,) = generate_greedy(saying(tokenizer, {example: text}, stops=False), tokenizer, [example])
     assert (one.text, one.stopped) == (example.human, True)
 

@@ -38,7 +38,7 @@ def drafted(number: int, random: Random, *, good: float, books: int = 1) -> Draf
     pair = "et" if number % 2 else "ro"
     return DraftedExample(
         Example(f"{number}", f"b{number // 2 % books}", "Kivi .", mt, human, pair, "en"),
-        Draft(" ".join(made), chances=tuple(chances)),
+        Draft(" ".join(made), logprobs=tuple(chances)),
     )
 
 
@@ -59,7 +59,7 @@ def folds(found: list[DraftedExample], seed: int = 1) -> list[tuple[set[str], se
 def test_sure_edits_that_help_are_let_through_and_doubtful_ones_that_harm_are_not() -> None:
     fitted = fit_edit_filter(drafts(120, good=0.5))
     unseen = drafts(40, good=0.5, seed=8)
-    after = [fitted.gate.sift(one.example.segment, one.draft).text for one in unseen]
+    after = [fitted.gate.apply(one.example.segment, one.draft).text for one in unseen]
     helped = [one for one in unseen if one.draft.text == one.example.human]
     assert all(text in (one.example.human, one.example.mt) for text, one in zip(after, unseen, strict=True))
     assert sum(text == one.example.human for text, one in zip(after, unseen, strict=True)) == len(helped)
@@ -105,8 +105,8 @@ def test_what_is_told_to_be_won_was_not_what_the_threshold_was_chosen_by() -> No
     for one in drafts(300, good=1.0):
         helps = random.random() < 0.5
         human = one.example.human if helps else one.example.mt
-        chances = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.chances)
-        found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, chances=chances)))
+        chances = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.logprobs)
+        found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, logprobs=chances)))
     told = [sum(fit_edit_filter(found, seed=seed).won.values()) for seed in range(4)]
     assert min(told) < 0
 
@@ -116,7 +116,7 @@ def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_thro
     mt = " ".join(word if at % 2 else "Xen" for at, word in enumerate(words))
     chances = tuple(TokenLogprobs((" " if at else "") + word, -0.05) for at, word in enumerate(words))
     human = " ".join(words)
-    alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, chances=chances))
+    alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, logprobs=chances))
     fitted = fit_edit_filter([alone])
     assert (fitted.gate.threshold, fitted.kept, fitted.won) == (1.0, 0, {"et-en": 0.0})
 
@@ -140,8 +140,8 @@ def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
     one = drafts(1, good=1.0)[0]
     shorter = " ".join(one.example.mt.split()[:-1])
     chances = tuple(TokenLogprobs((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
-    sifted = fitted.gate.model_copy(update={"threshold": 0.01}).sift(
-        one.example.segment, Draft(shorter, chances=chances)
+    sifted = fitted.gate.model_copy(update={"threshold": 0.01}).apply(
+        one.example.segment, Draft(shorter, logprobs=chances)
     )
     assert sifted.text == one.example.mt
 

@@ -15,15 +15,15 @@ from finetune.training.encoding import (
     encode_examples,
     prompt_tokens,
 )
-from prompts import completion_sep, render_sep
+from prompts import SEP
 from tests.finetune.toy_model import EXAMPLES
 
 
 def test_an_example_reads_as_it_is_served_and_answered(tokenizer: Any) -> None:
     for example in EXAMPLES:
         one = encode_example(tokenizer, example)
-        assert tokenizer.decode(one.tokens[: one.prompt]) == render_sep(example.question).text
-        assert tokenizer.decode(one.tokens[one.prompt : -1]) == completion_sep(
+        assert tokenizer.decode(one.tokens[: one.prompt]) == SEP.render(example.question).text
+        assert tokenizer.decode(one.tokens[one.prompt : -1]) == SEP.completion(
             example.question, example.human
         )
         assert one.tokens[-1] == tokenizer.eos_token_id

@@ -16,7 +16,7 @@ from ape.errors import UnknownModel
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.passage.events import Listener
 from ape.settings import Settings
-from prompts import Prompt, fingerprint
+from prompts import Prompt, prompt_format
 from serve.scheduler.concurrency import BookEngine, FairConcurrencyLimit, book_concurrency
 
 Until = Callable[..., Awaitable[None]]
@@ -57,7 +57,7 @@ MODEL = Model("par3", revision="one")
 
 def job(owner: str = "anna", *, model: Model = MODEL, candidates: int = 1) -> Job:
     recipe = JobRecipe(
-        model.name, model.revision, fingerprint(model.format), "fr", "en", candidates=candidates
+        model.name, model.revision, prompt_format(model.format).fingerprint, "fr", "en", candidates=candidates
     )
     now = datetime.now(UTC)
     return Job("1", owner, "b", "s", "", "m", "", "o", "txt", recipe, JobState.RUNNING, now, now)

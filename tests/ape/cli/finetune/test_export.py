@@ -72,7 +72,7 @@ def test_a_merged_model_comes_with_how_it_is_asked(here: Run, adapter: Path, tmp
     done = here("finetune", "export", "mine", "--to", "merged", "--base", "tiny", "-o", "merged")
     assert (done.returncode, done.stdout) == (0, "merged\n"), done.stderr
     told = " ".join(done.stderr.split())
-    assert told.startswith("It has to be asked in the format sep, as text and never in chat.")
+    assert told.startswith("It has to be queried in the format sep, as text and never as a chat")
     assert r'the source, "\n\n###\n\n", the MT, "\n\n###\n\n"; with "\n\n###" as stop.' in told
     readme = (tmp_path / "merged" / "README.md").read_text(encoding="utf-8")
     assert readme.startswith('---\nbase_model: "tiny"\nlibrary_name: "transformers"\n')
@@ -101,7 +101,9 @@ def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, 
         "## Limits",
     ):
         assert line in text.splitlines()
-    assert "by `ape finetune export --to merged`, it is a model for any server. It has to be asked in" in text
+    assert (
+        "by `ape finetune export --to merged`, it is a model for any server. It has to be queried in" in text
+    )
 
 
 @pytest.mark.parametrize(

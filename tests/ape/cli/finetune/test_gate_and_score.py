@@ -24,7 +24,7 @@ from finetune.base_model import find_base
 from finetune.data.example import Example, sample_evenly
 from finetune.export.gguf_lora import write_gguf_lora
 from finetune.scoring.served_adapter import ScoredModel, ServedAdapter, find_served_adapter
-from prompts import render
+from prompts import prompt_format
 from tests.ape.cli.conftest import Run
 from tests.finetune.data.sample_text import write_rows
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
@@ -67,7 +67,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ServedAdapter]
 
 def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> dict[str, Any]:
     """A line of the file of drafts."""
-    prompt = render(measured.model.format, example.question)
+    prompt = prompt_format(measured.model.format).render(example.question)
     known = example.mt.split()
     chances = [
         [(" " if at else "") + word, -0.01 if word in known else sure, []]

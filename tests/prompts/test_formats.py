@@ -1,0 +1,29 @@
+"""Every format is one object, found by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompts import FORMATS, PromptFormat, Question, prompt_format
+
+QUESTION = Question("Il pleut.", "It rain.", "French", "English")
+
+
+@pytest.mark.parametrize("known", FORMATS.values(), ids=FORMATS)
+def test_a_format_is_found_by_its_name_and_reads_what_it_teaches(known: PromptFormat) -> None:
+    assert prompt_format(known.name) is known
+    assert known.fingerprint.startswith(f"{known.name}@")
+    prompt = known.render(QUESTION)
+    assert (prompt.fingerprint, prompt.stop) == (known.fingerprint, known.stop)
+    assert isinstance(prompt.body, str) is not known.is_chat
+    assert prompt.read(known.completion(QUESTION, "It is raining.")) == "It is raining."
+
+
+def test_the_hashes_are_those_that_adapters_and_jobs_were_made_with() -> None:
+    # Another hash would disown every adapter and every job that was made before.
+    assert [known.fingerprint for known in FORMATS.values()] == ["chat@404f986d4abe", "sep@318078df5661"]
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="'xml'; there is: chat, sep"):
+        prompt_format("xml")
