@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
-from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry, fit_strengths
+from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.vote import Vote
 from eval.statistics.agreement_coefficients import (
     answer_counts,
@@ -25,6 +25,7 @@ from eval.statistics.agreement_coefficients import (
     contingency_rows,
     krippendorff_alpha,
 )
+from eval.statistics.bradley_terry import BradleyTerry, fit_strengths
 
 ROUNDS = 5
 VOTES = 5_000
@@ -111,7 +112,7 @@ def _wins(pairs: Any) -> Any:
 
 def _check_strengths(choix: Any, drawn: list[Any], wins: Any) -> None:
     """On the same resamples."""
-    ours = fit_strengths(wins, ghosts=np.zeros(len(wins)))
+    ours = fit_strengths(wins, prior=np.zeros(len(wins)))
     theirs = np.stack([choix.ilsr_pairwise(SYSTEMS, sample.tolist()) for sample in drawn])
     apart = float(np.abs(ours - (theirs - theirs.mean(axis=1, keepdims=True))).max())
     if apart > _CLOSE:

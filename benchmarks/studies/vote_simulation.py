@@ -18,10 +18,11 @@ from itertools import combinations
 import numpy as np
 
 from benchmarks.studies.rater_simulation import coverage_without_flagged, measure_flag_rates
-from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry, fit_strengths
+from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.analysis.preference_rates import Preference, TieHandling, measure_preference
-from eval.human.analysis.sequential_looks import log_evidence, sequential_look_at_wins
 from eval.human.vote import Choice, Vote
+from eval.statistics.bradley_terry import BradleyTerry, fit_strengths
+from eval.statistics.confidence_sequence import log_evidence, sequential_look_at_wins
 from eval.statistics.proportion import ProportionBounds
 
 TRUE_RATES = (0.5, 0.6, 0.7, 0.8)
@@ -191,7 +192,7 @@ def _expected_strengths(truth: Sequence[float], ties: float) -> list[float]:
     won = 1 / (1 + np.exp(values[None, :] - values[:, None]))
     shares = (1 - ties) * won + ties / 2
     np.fill_diagonal(shares, 0)
-    return [float(value) for value in fit_strengths(shares[None], ghosts=np.zeros(1))[0]]
+    return [float(value) for value in fit_strengths(shares[None], prior=np.zeros(1))[0]]
 
 
 def _simulate_meeting(

@@ -1,8 +1,7 @@
-"""Agreement beyond chance, folded from sums over items: Krippendorff's α, Cohen's and Fleiss' κ, Gwet's AC1.
+"""Chance-corrected inter-rater agreement: Krippendorff's α, Cohen's κ, Fleiss' κ and Gwet's AC1.
 
-A row is an item; any sum of rows is folded, so a bootstrap over items is a product of matrices. Answers are coded
-from 0 on, in their order where they have one; items with fewer than two answers say nothing about agreement and are
-left out.
+Each coefficient is folded from sums of per-item rows, so a bootstrap over items is a matrix product. Answers are coded
+from 0, in their order on an ordinal scale. Items with fewer than two answers carry no information and are left out.
 """
 
 from __future__ import annotations
@@ -19,76 +18,75 @@ AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
 
 
 def answer_counts(codes: AnswerCodes, categories: int) -> FloatArray:
-    """Of (items, raters), with −1 for no answer: how often each answer was given, by item, where there are two."""
+    """Count each answer of each item with at least two, from (items, raters) codes where −1 is no answer."""
     items = len(codes)
-    given = codes >= 0
-    cells = (np.arange(items)[:, None] * categories + codes)[given]
+    cells = (np.arange(items)[:, None] * categories + codes)[codes >= 0]
     counts = np.bincount(cells, minlength=items * categories).reshape(items, categories).astype(np.float64)
-    kept: FloatArray = counts[counts.sum(axis=1) > 1]
-    return kept
+    comparable: FloatArray = counts[counts.sum(axis=1) > 1]
+    return comparable
 
 
 def coincidence_rows(counts: FloatArray) -> FloatArray:
-    """Rows for α: of each item, how often each two answers meet."""
+    """Rows for α: the coincidence matrix of each item."""
     number = counts.sum(axis=1)[:, None, None]
-    met = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
-    rows: FloatArray = (met / (number - 1)).reshape(len(counts), -1)
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    rows: FloatArray = (pairs / (number - 1)).reshape(len(counts), -1)
     return rows
 
 
 def krippendorff_alpha(categories: int, scale: AnswerScale = "nominal") -> Fold:
-    """Krippendorff's (2011), from sums of `coincidences`."""
-    apart = 1.0 - np.eye(categories)
+    """Krippendorff's α (2011), folded from sums of `coincidence_rows`."""
+    nominal = 1.0 - np.eye(categories)
 
     def fold(sums: FloatArray) -> FloatArray:
-        met = sums.reshape(*sums.shape[:-1], categories, categories)
-        given = met.sum(axis=-1)
-        far = apart if scale == "nominal" else _ordinal(given)
-        found = (met * far).sum(axis=(-2, -1))
-        expected = (given[..., :, None] * given[..., None, :] * far).sum(axis=(-2, -1))
-        return 1 - ratio((given.sum(axis=-1) - 1) * found, expected)
+        coincidences = sums.reshape(*sums.shape[:-1], categories, categories)
+        totals = coincidences.sum(axis=-1)
+        distance = nominal if scale == "nominal" else _ordinal_distance(totals)
+        observed = (coincidences * distance).sum(axis=(-2, -1))
+        expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
+        return 1 - ratio((totals.sum(axis=-1) - 1) * observed, expected)
 
     return fold
 
 
-def _ordinal(given: FloatArray) -> FloatArray:
-    """As far apart as there are answers between two, those of the two themselves by half."""
-    middle = np.cumsum(given, axis=-1) - given / 2
+def _ordinal_distance(totals: FloatArray) -> FloatArray:
+    """Squared number of answers between two categories, half of each category's own answers included."""
+    middle = np.cumsum(totals, axis=-1) - totals / 2
     squared: FloatArray = (middle[..., :, None] - middle[..., None, :]) ** 2
     return squared
 
 
 def agreement_rows(counts: FloatArray) -> FloatArray:
-    """Rows for Fleiss' κ and AC1: share of agreeing pairs, 1, and then the answers as counts and as shares."""
+    """Rows for Fleiss' κ and AC1: share of agreeing pairs, 1, the answers as counts and the answers as shares."""
     number = counts.sum(axis=1)
-    alike = (counts * (counts - 1)).sum(axis=1) / (number * (number - 1))
-    return np.column_stack([alike, np.ones(len(counts)), counts, counts / number[:, None]])
+    agreeing = (counts * (counts - 1)).sum(axis=1) / (number * (number - 1))
+    return np.column_stack([agreeing, np.ones(len(counts)), counts, counts / number[:, None]])
 
 
 def fleiss_kappa(categories: int) -> Fold:
-    """Fleiss' κ (1971), from sums of `agreements`; items may have different numbers of answers."""
+    """Fleiss' κ (1971), folded from sums of `agreement_rows`; the number of answers may differ between items."""
 
     def fold(sums: FloatArray) -> FloatArray:
         counts = sums[..., 2 : 2 + categories]
         shares = ratio(counts, counts.sum(axis=-1, keepdims=True))
-        return _beyond(ratio(sums[..., 0], sums[..., 1]), (shares**2).sum(axis=-1))
+        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), (shares**2).sum(axis=-1))
 
     return fold
 
 
 def gwet_ac1(categories: int) -> Fold:
-    """Gwet's AC1 (2008), from sums of `agreements`: chance is what guessing on hard items would do."""
+    """Gwet's AC1 (2008), folded from sums of `agreement_rows`; chance agreement is that of guesses on hard items."""
 
     def fold(sums: FloatArray) -> FloatArray:
         shares = ratio(sums[..., 2 + categories :], sums[..., 1:2])
         chance = (shares * (1 - shares)).sum(axis=-1) / (categories - 1)
-        return _beyond(ratio(sums[..., 0], sums[..., 1]), chance)
+        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), chance)
 
     return fold
 
 
 def contingency_rows(first: AnswerCodes, second: AnswerCodes, categories: int) -> FloatArray:
-    """Rows for Cohen's κ: of each item that both answered, the cell of their table."""
+    """Rows for Cohen's κ: the contingency-table cell of each item that both raters answered."""
     both = (first >= 0) & (second >= 0)
     cells = (first * categories + second)[both]
     rows: FloatArray = np.eye(categories * categories)[cells]
@@ -96,17 +94,17 @@ def contingency_rows(first: AnswerCodes, second: AnswerCodes, categories: int) -
 
 
 def cohen_kappa(categories: int) -> Fold:
-    """Cohen's κ (1960), from sums of `crossed`."""
+    """Cohen's κ (1960), folded from sums of `contingency_rows`."""
 
     def fold(sums: FloatArray) -> FloatArray:
         table = sums.reshape(*sums.shape[:-1], categories, categories)
         number = table.sum(axis=(-2, -1))
-        alike = ratio(np.trace(table, axis1=-2, axis2=-1), number)
-        by_chance = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1)
-        return _beyond(alike, ratio(by_chance, number**2))
+        observed = ratio(np.trace(table, axis1=-2, axis2=-1), number)
+        expected = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1)
+        return _beyond_chance(observed, ratio(expected, number**2))
 
     return fold
 
 
-def _beyond(alike: FloatArray, chance: FloatArray) -> FloatArray:
-    return ratio(alike - chance, 1 - chance)
+def _beyond_chance(observed: FloatArray, chance: FloatArray) -> FloatArray:
+    return ratio(observed - chance, 1 - chance)

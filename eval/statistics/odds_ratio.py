@@ -1,10 +1,10 @@
-"""Two-by-two tables, stratum by stratum: a common odds ratio with its exact conditional test and interval.
+"""Common odds ratio of stratified two-by-two tables, with an exact conditional test and interval.
 
-Within a stratum the margins are held fixed, so what makes strata differ (the pair of systems, the passage) drops out,
-as in Mantel and Haenszel's (1959) test; but the distribution is the exact one (Gart 1970), which small strata need.
+The margins of each stratum are fixed, so what differs between strata (the pair of systems, the passage) drops out, as
+in Mantel and Haenszel's (1959) test; the distribution is the exact one (Gart 1970), which small strata need.
 
-Votes that go together, as those on one item, are not what that distribution is of. There the ratio is Mantel and
-Haenszel's own, and its interval and test are from leaving out one unit after the other (jackknife, Student's t).
+Clustered votes do not follow that distribution. For them the estimate is Mantel and Haenszel's, with a jackknife over
+clusters and Student's t for the interval and the test.
 """
 
 from __future__ import annotations
@@ -19,128 +19,139 @@ from eval.statistics.counts import FloatArray, Unmeasured
 from eval.statistics.proportion import CONFIDENCE_LEVEL
 
 TwoByTwoTable: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
-# Counts as likely as ours, but for rounding (as R's fisher.test has it).
-_ALIKE = 1 + 1e-7
-_WIDEST = 50.0  # of a logarithm of odds, far beyond any that votes can show
+# Tolerance for "as likely as the observed table", as in R's fisher.test.
+_TOLERANCE = 1 + 1e-7
+_MAX_LOG_ODDS = 50.0  # far beyond any value that votes can support
+_NO_STRATUM = Unmeasured("in no stratum do both rows and both columns have a vote")
 
 
 @dataclass(frozen=True, slots=True)
 class OddsRatio:
-    """By how much the odds of the first column are higher in the first row."""
+    """Odds of the first column in the first row, relative to the second row."""
 
     value: float | None
-    """None: all that could fall on one side did, so it is zero or has no bound."""
+    """None: all votes that could differ fell on one side, so the estimate is zero or infinite."""
     low: float
     high: float | None
-    """None: there is no upper bound."""
+    """None: no upper bound."""
     p_value: float
-    """Two-sided. Exact: tables that are no likelier than this one; or by Student's t over units."""
+    """Two-sided: exact, or by Student's t over clusters."""
     strata: int
-    """Those that say something: no margin of theirs is empty."""
+    """Informative strata, those without an empty margin."""
     left_out: int
     votes: int
     level: float = CONFIDENCE_LEVEL
     units: int | None = None
-    """What was left out in turn, where votes go together."""
+    """Number of clusters of the jackknife; None for the exact test."""
 
 
 def odds_ratio(tables: Sequence[TwoByTwoTable], *, level: float = CONFIDENCE_LEVEL) -> OddsRatio | Unmeasured:
-    """The conditional estimate over all strata, or why there is none."""
-    telling = [
+    """Compute the conditional estimate over all strata, with its exact test and interval."""
+    informative = [
         table for table in map(np.asarray, tables) if table.sum(axis=0).all() and table.sum(axis=1).all()
     ]
-    if not telling:
-        return Unmeasured("in no stratum do both rows and both columns have a vote")
-    lowest, chance = _distribution(telling)
-    real = sum(int(table[0, 0]) for table in telling) - lowest
-    p_value = min(1.0, float(chance[chance <= chance[real] * _ALIKE].sum()))
+    if not informative:
+        return _NO_STRATUM
+    lowest, probability = _null_distribution(informative)
+    observed = sum(int(table[0, 0]) for table in informative) - lowest
+    p_value = min(1.0, float(probability[probability <= probability[observed] * _TOLERANCE].sum()))
     tail = (1 - level) / 2
-    last = len(chance) - 1
-    low = 0.0 if real == 0 else _solve(lambda tilted: float(tilted[real:].sum()), tail, chance)
-    high = None if real == last else _solve(lambda tilted: -float(tilted[: real + 1].sum()), -tail, chance)
+    last = len(probability) - 1
+    low = 0.0 if observed == 0 else _solve(lambda tilted: float(tilted[observed:].sum()), tail, probability)
+    high = (
+        None
+        if observed == last
+        else _solve(lambda tilted: -float(tilted[: observed + 1].sum()), -tail, probability)
+    )
     counts = np.arange(last + 1)
-    inside = 0 < real < last
-    value = _solve(lambda tilted: float(tilted @ counts), float(real), chance) if inside else None
-    votes = sum(int(table.sum()) for table in telling)
-    return OddsRatio(value, low, high, p_value, len(telling), len(tables) - len(telling), votes, level)
+    value = (
+        _solve(lambda tilted: float(tilted @ counts), float(observed), probability)
+        if 0 < observed < last
+        else None
+    )
+    votes = sum(int(table.sum()) for table in informative)
+    return OddsRatio(
+        value, low, high, p_value, len(informative), len(tables) - len(informative), votes, level
+    )
 
 
 def clustered_odds_ratio(
     cells: Sequence[tuple[Hashable, Hashable, bool, bool]], *, level: float = CONFIDENCE_LEVEL
 ) -> OddsRatio | Unmeasured:
-    """The common odds ratio of single votes, each with its unit, its stratum, its row and its column (True: the first).
+    """Compute the common odds ratio of single votes: (cluster, stratum, in the first row, in the first column).
 
-    Exact where no two votes belong together.
+    The exact method is used where every cluster has one vote.
     """
-    units = list(dict.fromkeys(unit for unit, *_ in cells))
-    strata = list(dict.fromkeys(stratum for _, stratum, *_ in cells))
-    place, column = {one: at for at, one in enumerate(units)}, {one: at for at, one in enumerate(strata)}
+    units = {unit: index for index, unit in enumerate(dict.fromkeys(unit for unit, *_ in cells))}
+    strata = {name: index for index, name in enumerate(dict.fromkeys(stratum for _, stratum, *_ in cells))}
     tables = np.zeros((len(units), len(strata), 2, 2))
     for unit, stratum, first_row, first_column in cells:
-        tables[place[unit], column[stratum], int(not first_row), int(not first_column)] += 1
-    whole = tables.sum(axis=0)
+        tables[units[unit], strata[stratum], int(not first_row), int(not first_column)] += 1
+    totals = tables.sum(axis=0)
     if len(units) == len(cells):
         return odds_ratio(
-            [((int(one[0, 0]), int(one[0, 1])), (int(one[1, 0]), int(one[1, 1]))) for one in whole],
+            [((int(a), int(b)), (int(c), int(d))) for (a, b), (c, d) in totals],
             level=level,
         )
-    telling = (whole.sum(axis=1) > 0).all(axis=1) & (whole.sum(axis=2) > 0).all(axis=1)
-    if not telling.any():
-        return Unmeasured("in no stratum do both rows and both columns have a vote")
-    return _jackknifed(tables[:, telling], int((~telling).sum()), level=level)
+    informative = (totals.sum(axis=1) > 0).all(axis=1) & (totals.sum(axis=2) > 0).all(axis=1)
+    if not informative.any():
+        return _NO_STRATUM
+    return _jackknife(tables[:, informative], int((~informative).sum()), level=level)
 
 
-def _jackknifed(tables: FloatArray, left_out: int, *, level: float) -> OddsRatio | Unmeasured:
+def _jackknife(tables: FloatArray, left_out: int, *, level: float) -> OddsRatio | Unmeasured:
     from scipy.stats import t as student  # type: ignore[import-untyped]
 
     tables = tables[tables.sum(axis=(1, 2, 3)) > 0]
-    whole, number = tables.sum(axis=0), len(tables)
-    value, *others = _mantel_haenszel(np.concatenate([whole[None], whole[None] - tables]))
-    if number < 3 or not np.isfinite([value, *others]).all():
+    totals, number = tables.sum(axis=0), len(tables)
+    value, *replicates = _log_mantel_haenszel(np.concatenate([totals[None], totals[None] - tables]))
+    if number < 3 or not np.isfinite([value, *replicates]).all():
         return Unmeasured(
-            "votes on one item or document go together, and there are too few of these to tell how sure this is"
+            "votes are clustered by item or document, and there are too few clusters to estimate the uncertainty"
         )
-    error = float(np.sqrt((number - 1) / number * ((others - np.mean(others)) ** 2).sum()))
-    far = float(student.isf((1 - level) / 2, number - 1)) * error
+    error = float(np.sqrt((number - 1) / number * ((replicates - np.mean(replicates)) ** 2).sum()))
+    half_width = float(student.isf((1 - level) / 2, number - 1)) * error
     p_value = float(2 * student.sf(abs(value) / error, number - 1)) if error else float(value == 0)
-    low, middle, high = (float(np.exp(end)) for end in (value - far, value, value + far))
-    return OddsRatio(middle, low, high, p_value, len(whole), left_out, int(whole.sum()), level, units=number)
+    low, middle, high = (float(np.exp(end)) for end in (value - half_width, value, value + half_width))
+    return OddsRatio(
+        middle, low, high, p_value, len(totals), left_out, int(totals.sum()), level, units=number
+    )
 
 
-def _mantel_haenszel(tables: FloatArray) -> FloatArray:
-    """The logarithm of their estimate over strata, for many sets of tables at once; infinite where a side is empty."""
+def _log_mantel_haenszel(tables: FloatArray) -> FloatArray:
+    """Log of the estimate over strata, for many sets of tables; infinite where one diagonal is empty."""
     total = np.maximum(tables.sum(axis=(-2, -1)), 1)
     same = (tables[..., 0, 0] * tables[..., 1, 1] / total).sum(axis=-1)
     other = (tables[..., 0, 1] * tables[..., 1, 0] / total).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.log(same) - np.log(other)
-    return found
+        estimate: FloatArray = np.log(same) - np.log(other)
+    return estimate
 
 
-def _distribution(tables: Sequence[FloatArray]) -> tuple[int, FloatArray]:
-    """The smallest sum of first cells, and how likely it and those above it are without any effect."""
+def _null_distribution(tables: Sequence[FloatArray]) -> tuple[int, FloatArray]:
+    """The smallest possible sum of first cells, and the null probability of each sum from there on."""
     from scipy.stats import hypergeom
 
-    lowest, chance = 0, np.ones(1)
+    lowest, probability = 0, np.ones(1)
     for table in tables:
         total, row, column = int(table.sum()), int(table[0].sum()), int(table[:, 0].sum())
         least, most = max(0, row + column - total), min(row, column)
         lowest += least
-        chance = np.convolve(chance, hypergeom.pmf(np.arange(least, most + 1), total, row, column))
-    return lowest, chance
+        probability = np.convolve(probability, hypergeom.pmf(np.arange(least, most + 1), total, row, column))
+    return lowest, probability
 
 
-def _solve(rising: Callable[[FloatArray], float], wanted: float, chance: FloatArray) -> float:
-    """The odds ratio under which something that rises with it has this value."""
+def _solve(statistic: Callable[[FloatArray], float], target: float, probability: FloatArray) -> float:
+    """Find the odds ratio at which a statistic that increases with it reaches the target."""
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    counts = np.arange(len(chance))
+    counts = np.arange(len(probability))
     with np.errstate(divide="ignore"):
-        known = np.log(chance)
+        logarithms = np.log(probability)
 
-    def short(logarithm: float) -> float:
-        weights = known + counts * logarithm
+    def excess(log_odds: float) -> float:
+        weights = logarithms + counts * log_odds
         tilted = np.exp(weights - weights.max())
-        return rising(tilted / tilted.sum()) - wanted
+        return statistic(tilted / tilted.sum()) - target
 
-    return float(np.exp(brentq(short, -_WIDEST, _WIDEST, xtol=1e-12)))
+    return float(np.exp(brentq(excess, -_MAX_LOG_ODDS, _MAX_LOG_ODDS, xtol=1e-12)))

@@ -1,8 +1,8 @@
-"""A share of votes, with the exact test against a coin and the intervals that keep their promise for small numbers.
+"""Proportion of votes: confidence intervals and the exact two-sided binomial test against one half.
 
-Wilson's (1927) interval covers 95% on average over rates, Clopper and Pearson's (1934) at least 95% for every rate,
-so it is wider. Where ties are half a win each a share is no binomial any more; Bonett and Price's (2012) interval for
-paired answers is made for that.
+Wilson's (1927) interval covers 95% on average over rates; Clopper and Pearson's (1934) covers at least 95% at every
+rate and is wider. When ties count as half a win each, the proportion is not binomial; Bonett and Price's (2012)
+interval for paired answers handles that case.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ProportionBounds:
-    """An interval, and whose."""
+    """A confidence interval of a proportion, with the method that computed it."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class ProportionBounds:
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """So many of so many: the share, its intervals, and how likely a coin does as much."""
+    """A binomial proportion with its intervals and test."""
 
     successes: int
     trials: int
@@ -36,11 +36,11 @@ class Proportion:
     wilson: ProportionBounds
     exact: ProportionBounds
     p_value: float
-    """Exact and two-sided, against one half."""
+    """Exact, two-sided, against one half."""
 
 
 def proportion(successes: int, trials: int, *, level: float = CONFIDENCE_LEVEL) -> Proportion | Unmeasured:
-    """All that can be said of a share; of no trial, nothing."""
+    """Compute the rate, both intervals and the binomial test; Unmeasured without trials."""
     if not trials:
         return Unmeasured("there is no vote to count")
     return Proportion(
@@ -54,25 +54,25 @@ def proportion(successes: int, trials: int, *, level: float = CONFIDENCE_LEVEL) 
 
 
 def wilson_bounds(successes: float, trials: float, *, level: float = CONFIDENCE_LEVEL) -> ProportionBounds:
-    """The score interval: the rates that a normal test would not reject. Effective votes may be fractions."""
-    _refuse_impossible(successes, trials, level)
-    z = _normal(level)
+    """Wilson score interval. Fractional counts (effective votes) are allowed."""
+    _check_counts(successes, trials, level)
+    z = _normal_quantile(level)
     rate = successes / trials
-    spread = z * (rate * (1 - rate) / trials + z * z / (4 * trials * trials)) ** 0.5
-    below = 1 + z * z / trials
-    middle = rate + z * z / (2 * trials)
-    low = max(0.0, (middle - spread) / below) if successes else 0.0
-    high = min(1.0, (middle + spread) / below) if successes < trials else 1.0
+    half_width = z * (rate * (1 - rate) / trials + z * z / (4 * trials * trials)) ** 0.5
+    scale = 1 + z * z / trials
+    center = rate + z * z / (2 * trials)
+    low = max(0.0, (center - half_width) / scale) if successes else 0.0
+    high = min(1.0, (center + half_width) / scale) if successes < trials else 1.0
     return ProportionBounds(low, high, "Wilson", level)
 
 
 def clopper_pearson_bounds(
     successes: int, trials: int, *, level: float = CONFIDENCE_LEVEL
 ) -> ProportionBounds:
-    """The rates that an exact test of either tail would not reject."""
+    """Exact (Clopper-Pearson) interval."""
     from scipy.special import betainccinv, betaincinv  # type: ignore[import-untyped]
 
-    _refuse_impossible(successes, trials, level)
+    _check_counts(successes, trials, level)
     tail = (1 - level) / 2
     low = float(betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
     high = float(betainccinv(successes + 1, trials - successes, tail)) if successes < trials else 1.0
@@ -82,33 +82,31 @@ def clopper_pearson_bounds(
 def bonett_price_bounds(
     wins: int, losses: int, ties: int, *, level: float = CONFIDENCE_LEVEL
 ) -> ProportionBounds:
-    """Of (wins + ties/2) / votes: an adjusted Wald interval of the difference of two paired shares, halved."""
-    _refuse_impossible(wins, wins + losses + ties, level)
+    """Interval of (wins + ties/2) / votes: half the adjusted Wald interval of a difference of paired proportions."""
+    _check_counts(wins, wins + losses + ties, level)
     number = wins + losses + ties + 2
     won, lost = (wins + 1) / number, (losses + 1) / number
-    apart = won - lost
-    spread = _normal(level) * ((won + lost - apart * apart) / number) ** 0.5
-    low, high = max(-1.0, apart - spread), min(1.0, apart + spread)
+    difference = won - lost
+    half_width = _normal_quantile(level) * ((won + lost - difference * difference) / number) ** 0.5
+    low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
     return ProportionBounds((1 + low) / 2, (1 + high) / 2, "Bonett-Price", level)
 
 
 def binomial_p_value(successes: int, trials: int) -> float:
-    """The exact two-sided binomial test against one half, where either tail is as long."""
+    """Exact two-sided binomial test against one half."""
     from scipy.special import bdtr
 
     return min(1.0, 2 * float(bdtr(min(successes, trials - successes), trials, 0.5)))
 
 
-def _normal(level: float) -> float:
+def _normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _refuse_impossible(successes: float, trials: float, level: float) -> None:
+def _check_counts(successes: float, trials: float, level: float) -> None:
     if not trials > 0 or not 0 <= successes <= trials:
         raise InputError(
-            f"{successes:g} of {trials:g} is no share: count at least one vote, and no more wins."
+            f"{successes:g} of {trials:g} is not a proportion: count at least one vote and at most as many wins."
         )
     if not 0 < level < 1:
-        raise InputError(
-            f"An interval holds a share between 0 and 1 of the time, not {level:g}.", field="level"
-        )
+        raise InputError(f"A confidence level lies between 0 and 1, not {level:g}.", field="level")

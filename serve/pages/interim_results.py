@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eval.human.analysis.preference_rates import Preference
-    from eval.human.analysis.sequential_looks import SequentialLook
     from eval.human.trial import Trial
     from eval.human.trial_store import TrialStore
     from eval.human.vote import Vote
+    from eval.statistics.confidence_sequence import SequentialLook
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _raters(names: Sequence[str], votes: Sequence[Vote]) -> tuple[InterimRater, 
     for name in names:
         seat = InterimRater(name, count.get(name, 0), (), last.get(name, ""))
         if check := checks.get(name):
-            seat = replace(seat, flags=check.flagged, noted=check.noted, untested=tuple(check.untested))
+            seat = replace(seat, flags=check.flagged, noted=check.notes, untested=tuple(check.untested))
         found.append(seat)
     return tuple(found)
 
@@ -176,7 +176,7 @@ def _pairs(
         return (), ("There are no votes on pairs yet.",)
     seen = [one for one in found if not isinstance(one, Unmeasured)]
     # Of a pair that has no vote yet nothing is known, which is a p of 1.
-    corrected = holm_correction([one.p_to_show for one in seen] + [1.0] * (len(planned) - len(seen)))
+    corrected = holm_correction([one.shown_p_value for one in seen] + [1.0] * (len(planned) - len(seen)))
     lines = tuple(_pair(votes, one, corrected[at], planned, unit=unit) for at, one in enumerate(seen))
     return lines, tuple(
         f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
@@ -208,7 +208,7 @@ def _pair(
         any_time.votes,
         format_p_value(corrected),
         format_p_value(any_time.p_value),
-        any_time.decided_at is not None and not any_time.turned,
+        any_time.decided_at is not None and not any_time.lead_lost,
         _conclusion(seen, any_time, unit, planned[_couple(seen.system, seen.other)]),
     )
 
@@ -220,7 +220,7 @@ def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: 
 
     if any_time.decided_at is not None:
         since = f"after {any_time.decided_at:,} {unit}s, however often you looked: {any_time.preferred}"
-        if any_time.turned:
+        if any_time.lead_lost:
             return f"Decided {since} was preferred. Votes since have gone the other way: see why, before you tell."
         return f"Decided {since} is preferred."
     needed = required_votes(seen)
@@ -248,5 +248,5 @@ def _position_note(votes: Sequence[Vote]) -> str:
     share, low, high = found.first, 100 * found.interval.low, 100 * found.interval.high
     return (
         f"What stood first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
-        f"({low:.0f} to {high:.0f}, {format_p_value(found.p_to_show)} against one half)."
+        f"({low:.0f} to {high:.0f}, {format_p_value(found.shown_p_value)} against one half)."
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from eval.human.analysis.belief_effect import BeliefEffect, belief_effect
-from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry
+from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.analysis.preference_rates import (
     PositionEffect,
     Preference,
@@ -21,10 +21,12 @@ from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
 from eval.human.analysis.rater_checks import RaterReliability, check_raters
 from eval.human.analysis.rater_rankings import RaterRankings, rater_rankings
 from eval.human.analysis.required_votes import RequiredVotes, required_votes
-from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
+from eval.human.analysis.sequential_looks import sequential_look
 from eval.human.analysis.text_report import format_analysis
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes, systems_in_votes
 from eval.human.vote import Vote
+from eval.statistics.bradley_terry import BradleyTerry
+from eval.statistics.confidence_sequence import SequentialLook
 from eval.statistics.counts import Unmeasured
 from eval.statistics.multiple_comparisons import holm_correction
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
@@ -132,7 +134,7 @@ def analyse_votes(
 
 def _corrected(rates: Iterable[Preference | Unmeasured]) -> tuple[float | None, ...]:
     own = list(rates)
-    corrected = iter(holm_correction([rate.p_to_show for rate in own if isinstance(rate, Preference)]))
+    corrected = iter(holm_correction([rate.shown_p_value for rate in own if isinstance(rate, Preference)]))
     return tuple(next(corrected) if isinstance(rate, Preference) else None for rate in own)
 
 

@@ -43,7 +43,7 @@ class BeliefEffect:
         return self.whole.bounds if self.whole else self.preferred.wilson
 
     @property
-    def p_to_show(self) -> float:
+    def shown_p_value(self) -> float:
         """Of the same test as the interval."""
         return self.whole.p_value if self.whole else self.preferred.p_value
 

@@ -58,7 +58,7 @@ class Preference:
         return self.itemwise.bounds if self.itemwise else self.bounds[0]
 
     @property
-    def p_to_show(self) -> float:
+    def shown_p_value(self) -> float:
         """Of the same test as the interval."""
         return self.itemwise.p_value if self.itemwise else self.p_value
 
@@ -94,7 +94,7 @@ class PositionEffect:
         return self.runs.bounds if self.runs else self.first.wilson
 
     @property
-    def p_to_show(self) -> float:
+    def shown_p_value(self) -> float:
         """Of the same test as the interval."""
         return self.runs.p_value if self.runs else self.first.p_value
 
@@ -171,7 +171,7 @@ def preferences_by_group(
             )
             for name in names
         ]
-        tested = [one.p_to_show for one in each if isinstance(one, Preference)]
+        tested = [one.shown_p_value for one in each if isinstance(one, Preference)]
         corrected = iter(holm_correction(tested))
         found += [
             PreferenceGroup(

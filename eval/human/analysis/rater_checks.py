@@ -57,7 +57,7 @@ class RaterReliability:
     """Why a test says nothing."""
 
     @property
-    def noted(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """What is known of spam that was failed, where it is no reason for a flag."""
         return tuple(
             f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal, which may be a slip "

@@ -10,10 +10,10 @@ from eval.statistics.counts import Unmeasured
 if TYPE_CHECKING:
     from eval.human.analysis.analysis import VoteAnalysis
     from eval.human.analysis.belief_effect import BeliefEffect
-    from eval.human.analysis.bradley_terry import SystemStrength
     from eval.human.analysis.preference_rates import Preference, PreferenceGroup
     from eval.human.analysis.required_votes import RequiredVotes
-    from eval.human.analysis.sequential_looks import SequentialLook
+    from eval.statistics.bradley_terry import SystemStrength
+    from eval.statistics.confidence_sequence import SequentialLook
     from eval.statistics.odds_ratio import OddsRatio
     from eval.statistics.proportion import ProportionBounds
 
@@ -94,7 +94,7 @@ def _rate(rate: Preference) -> list[str]:
         _share(rate.rate),
         format_bounds(bounds),
         bounds.method,
-        format_p_number(rate.p_to_show),
+        format_p_number(rate.shown_p_value),
     ]
 
 
@@ -128,7 +128,7 @@ def _position(analysis: VoteAnalysis) -> str:
     first = found.first
     return (
         f"Position: the text shown first was preferred in {first.successes:,} of {first.trials:,} votes, "
-        f"{_share(first.rate)} {format_bounds(found.interval)}, p {format_p_number(found.p_to_show)}; odds of winning there, within "
+        f"{_share(first.rate)} {format_bounds(found.interval)}, p {format_p_number(found.shown_p_value)}; odds of winning there, within "
         f"pairs: {_odds(found.odds)}"
     )
 
@@ -200,7 +200,7 @@ def _agreement(analysis: VoteAnalysis) -> str:
 def _raters(analysis: VoteAnalysis) -> str:
     checks = analysis.rater_checks
     flagged = [f"  {rater.name}: {why}." for rater in checks for why in rater.flagged]
-    noted = [f"  {rater.name}: {why}." for rater in checks for why in rater.noted]
+    noted = [f"  {rater.name}: {why}." for rater in checks for why in rater.notes]
     untested: dict[tuple[str, str], list[str]] = {}
     for rater in checks:
         for check, why in rater.untested.items():
@@ -221,7 +221,7 @@ def _belief(found: BeliefEffect | Unmeasured) -> str:
     share = found.preferred
     lines = [
         f"Belief: the text believed human was preferred in {share.successes:,} of {share.trials:,} votes, "
-        f"{_share(share.rate)} {format_bounds(found.interval)}, p {format_p_number(found.p_to_show)}",
+        f"{_share(share.rate)} {format_bounds(found.interval)}, p {format_p_number(found.shown_p_value)}",
         f"  odds within pairs of systems: {_odds(found.within_pairs)}",
         f"  odds within items: {_odds(found.within_items)}",
     ]
@@ -260,7 +260,7 @@ def _looks(analysis: VoteAnalysis) -> str:
     turned = [
         f"  {one.system} and {one.other}: since vote {one.decided_at:,} the votes have gone the other way."
         for one in analysis.looks
-        if not isinstance(one, Unmeasured) and one.turned
+        if not isinstance(one, Unmeasured) and one.lead_lost
     ]
     return "\n".join([title, *_table(head, rows), *turned])
 

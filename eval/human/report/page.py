@@ -11,10 +11,10 @@ from jinja2 import Environment
 
 from ape.reports.base_page import page_asset, page_templates, write_text_atomic
 from eval.human.analysis.analysis import VoteAnalysis, format_analysis
-from eval.human.analysis.bradley_terry import BradleyTerry
 from eval.human.analysis.preference_rates import Preference, PreferenceGroup
 from eval.human.analysis.text_report import format_strength_interval
 from eval.report.page import SIGNIFICANCE_LEVEL, format_p_value
+from eval.statistics.bradley_terry import BradleyTerry
 from eval.statistics.counts import Unmeasured
 
 # Of the thousand units that a plot is wide, so many are left free on either side.
@@ -79,7 +79,7 @@ def _rates(
     for rate, holm in zip(rates, corrected, strict=True):
         if isinstance(rate, Unmeasured):
             continue
-        p = rate.p_to_show if holm is None else holm
+        p = rate.shown_p_value if holm is None else holm
         yield _share(
             f"{rate.system} over {rate.other}",
             rate,
@@ -117,7 +117,7 @@ def _group(group: PreferenceGroup) -> VoteIntervalLine:
     rate = group.preference
     assert isinstance(rate, Preference)
     words = f"{rate.system} over {rate.other}: {_score(rate)}"
-    p = rate.p_to_show if group.corrected is None else group.corrected
+    p = rate.shown_p_value if group.corrected is None else group.corrected
     return _share(group.name, rate, f"{words}, {format_p_value(p)}", clear=p < SIGNIFICANCE_LEVEL)
 
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from eval.human.analysis.preference_rates import Preference, measure_preference
-from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
+from eval.human.analysis.sequential_looks import sequential_look
 from eval.human.answer import RaterAnswer, VoteBuilder
 from eval.human.sheet import rater_sheet
 from eval.human.trial import Trial
@@ -17,6 +17,7 @@ from eval.human.trial_file import assign_ids
 from eval.human.trial_store import TrialStore
 from eval.human.vote import SHUFFLED_SYSTEM
 from eval.human.vote_reader import read_votes
+from eval.statistics.confidence_sequence import SequentialLook
 from serve.pages import create_pages_app
 from tests.ape.reports.browser import Browser, Tab
 from tests.scripted import running

@@ -9,8 +9,8 @@ import pytest
 
 from eval.human.analysis import analyse_votes, format_analysis
 from eval.human.analysis.preference_rates import Preference
-from eval.human.analysis.sequential_looks import SequentialLook
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
+from eval.statistics.confidence_sequence import SequentialLook
 from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 

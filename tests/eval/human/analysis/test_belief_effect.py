@@ -68,8 +68,8 @@ def test_raters_of_the_same_items_are_no_independent_witnesses() -> None:
     assert found.whole is not None
     assert found.whole.items == 8
     # Four raters who say the same on each of eight items: a coin for each item, 6 against 2 or worse, by hand.
-    assert found.p_to_show == pytest.approx(2 * (1 + 8 + 28) / 2**8)
-    assert found.preferred.p_value < 0.01 < found.p_to_show
+    assert found.shown_p_value == pytest.approx(2 * (1 + 8 + 28) / 2**8)
+    assert found.preferred.p_value < 0.01 < found.shown_p_value
     assert found.interval.low < found.preferred.wilson.low
     alone = belief_effect(_believing(votes(line), "xxxxxxxx"))
     assert isinstance(alone, BeliefEffect)

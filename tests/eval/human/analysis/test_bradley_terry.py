@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from eval.human.analysis.bradley_terry import BradleyTerry, bradley_terry, fit_strengths
+from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.vote import Vote
+from eval.statistics.bradley_terry import BradleyTerry, fit_strengths
 from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
@@ -37,7 +38,7 @@ def test_two_systems_are_apart_by_the_logarithm_of_their_odds() -> None:
 @settings(max_examples=30, deadline=None)
 def test_the_likeliest_strengths_expect_the_wins_there_were(counts: NDArray[np.int64]) -> None:
     wins = counts * (1.0 - np.eye(4))
-    found = fit_strengths(wins, ghosts=np.zeros(3))
+    found = fit_strengths(wins, prior=np.zeros(3))
     chance = 1 / (1 + np.exp(found[:, None, :] - found[:, :, None]))
     expected = ((wins + wins.swapaxes(1, 2)) * chance).sum(axis=2)
     assert expected == pytest.approx(wins.sum(axis=2), rel=1e-6)
@@ -68,7 +69,7 @@ def test_a_system_never_beaten_is_regularised_and_its_interval_has_a_width() -> 
 
 def test_one_vote_makes_nothing_sure() -> None:
     found = _fitted(bradley_terry(votes("x"), samples=500))
-    assert not found.pairs[0].sure
+    assert not found.pairs[0].significant
     assert [(one.best, one.worst) for one in found.strengths] == [(1, 2), (1, 2)]
 
 
@@ -99,7 +100,7 @@ def test_a_system_that_nearly_always_wins_is_covered(rate: float) -> None:
 
 def test_all_ties_have_no_strengths_and_a_reason() -> None:
     found = bradley_terry(votes("=" * 12))
-    assert found == Unmeasured("all 12 votes are ties, and how sure that is can't be told from them")
+    assert found == Unmeasured("all 12 votes are ties, so the uncertainty can't be estimated")
 
 
 def test_groups_that_never_met_are_named() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eval.human.analysis import analyse_votes, format_analysis
-from eval.human.analysis.bradley_terry import BradleyTerry, SystemStrength, bradley_terry
+from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
 from eval.human.analysis.preference_rates import (
     PositionEffect,
@@ -19,8 +19,10 @@ from eval.human.analysis.preference_rates import (
 )
 from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
 from eval.human.analysis.rater_checks import check_raters
-from eval.human.analysis.sequential_looks import SequentialLook, sequential_look
+from eval.human.analysis.sequential_looks import sequential_look
 from eval.human.vote import Choice, Vote
+from eval.statistics.bradley_terry import BradleyTerry, SystemStrength
+from eval.statistics.confidence_sequence import SequentialLook
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.proportion import binomial_p_value
 
@@ -51,7 +53,7 @@ def test_a_rate_counts_documents_and_not_their_passages() -> None:
     assert found.rate == pytest.approx(24 / 36)
     assert found.itemwise
     assert found.itemwise.items == 9
-    assert found.p_to_show == pytest.approx(binomial_p_value(6, 9))  # by hand: 6 of 9 documents
+    assert found.shown_p_value == pytest.approx(binomial_p_value(6, 9))  # by hand: 6 of 9 documents
     assert found.interval.low < found.bounds[0].low
     alone = measure_preference([replace(vote, document="") for vote in own], "x", "y")
     assert isinstance(alone, Preference)
@@ -71,7 +73,7 @@ def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> N
         ]
         found = measure_preference(own, "x", "y")
         assert isinstance(found, Preference)
-        rejected += found.p_to_show < 0.05
+        rejected += found.shown_p_value < 0.05
     assert rejected / rounds <= 0.08
 
 
@@ -89,7 +91,7 @@ def test_the_place_on_the_page_is_tested_by_runs() -> None:
     assert found.runs.items == 12
     one_sided = position_effect([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
     assert isinstance(one_sided, PositionEffect)
-    assert one_sided.p_to_show == pytest.approx(binomial_p_value(4, 4))
+    assert one_sided.shown_p_value == pytest.approx(binomial_p_value(4, 4))
     assert one_sided.first.p_value == pytest.approx(binomial_p_value(16, 16))
 
 

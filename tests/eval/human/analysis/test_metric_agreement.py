@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau  # type: ignore[import-untyped]
 
-from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement, weighted_kendall_tau
+from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
 from eval.statistics.counts import Unmeasured
+from eval.statistics.kendall_tau import weighted_kendall_tau
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
 

@@ -37,7 +37,7 @@ def test_who_prefers_shuffled_text_is_flagged_with_the_exact_test() -> None:
     assert (spam.failures, spam.trials) == (2, 10)
     assert spam.p_value == pytest.approx(0.08614, abs=1e-5)
     assert not found.flagged
-    (noted,) = found.noted
+    (noted,) = found.notes
     assert noted.startswith("preferred 2 of 10 shuffled texts, or called them equal, which may be a slip")
     worse = _rater([*votes("xxyyxxyy"), *_spam("yy=xxxxxxx", "r")], "r")
     (sentence,) = worse.flagged
@@ -71,8 +71,8 @@ def test_who_fails_the_only_spam_item_is_flagged() -> None:
     assert "p = 0.05 if one in 20 is a slip" in sentence
     # A slip in two is likelier than the limit: no flag, and still told.
     one_of_two = _rater([*votes("xxyyxxyy"), *_spam("yx", "r")], "r")
-    assert (one_of_two.flagged, len(one_of_two.noted)) == ((), 1)
-    assert _rater([*votes("xxyyxxyy"), *_spam("x", "r")], "r").noted == ()
+    assert (one_of_two.flagged, len(one_of_two.notes)) == ((), 1)
+    assert _rater([*votes("xxyyxxyy"), *_spam("x", "r")], "r").notes == ()
 
 
 @pytest.mark.parametrize("others", ["xxyyx", "xxyyy", ""])

@@ -8,13 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kruskal  # type: ignore[import-untyped]
 
-from eval.human.analysis.rater_rankings import (
-    KruskalWallis,
-    RaterRankings,
-    kruskal_wallis,
-    rater_rankings,
-)
+from eval.human.analysis.rater_rankings import RaterRankings, rater_rankings
 from eval.statistics.counts import Unmeasured
+from eval.statistics.kruskal_wallis import KruskalWallis, kruskal_wallis
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
 

@@ -9,12 +9,8 @@ from scipy.stats import binom, binomtest  # type: ignore[import-untyped]
 
 from ape.errors import InputError
 from eval.human.analysis.preference_rates import Preference, measure_preference
-from eval.human.analysis.required_votes import (
-    RequiredVotes,
-    binomial_power,
-    required_votes,
-    votes_needed,
-)
+from eval.human.analysis.required_votes import RequiredVotes, required_votes
+from eval.statistics.binomial_power import binomial_power, votes_needed
 from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.human.analysis.sequential_looks import (
+from eval.human.analysis.sequential_looks import sequential_look
+from eval.statistics.confidence_sequence import (
     SequentialLook,
     confidence_sequence_bounds,
     log_evidence,
-    sequential_look,
     sequential_look_at_wins,
 )
 from eval.statistics.counts import Unmeasured
@@ -81,14 +81,14 @@ def test_it_names_the_system_that_was_ahead_when_it_was_decided() -> None:
     found = sequential_look_at_wins([True] * 25 + [False] * 40, "a", "b")
     assert found.decided_at is not None
     assert found.decided_at <= 25
-    assert (found.preferred, found.turned) == ("a", True)  # though b has more votes now
+    assert (found.preferred, found.lead_lost) == ("a", True)  # though b has more votes now
     assert (
         sequential_look_at_wins([True] * 25, "a", "b").preferred,
-        sequential_look_at_wins([True] * 25, "a", "b").turned,
+        sequential_look_at_wins([True] * 25, "a", "b").lead_lost,
     ) == ("a", False)
     assert (
         sequential_look_at_wins([False] * 25, "a", "b").preferred,
-        sequential_look_at_wins([False] * 25, "a", "b").turned,
+        sequential_look_at_wins([False] * 25, "a", "b").lead_lost,
     ) == ("b", False)
     assert sequential_look_at_wins([True, False], "a", "b").preferred is None
 
