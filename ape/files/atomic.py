@@ -1,11 +1,14 @@
-"""Output that is there whole or not at all: written beside its place, and put there by one rename."""
+"""Atomic writes: a file or folder appears complete under its name, or not at all.
+
+Errors of the disk stay `OSError`; `explain_write_errors` turns them into a sentence that names the path.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,39 +16,73 @@ from ape.errors import InputError
 
 
 @contextmanager
-def atomic_output(place: Path, *, folder: bool = False, over: bool = False) -> Iterator[Path]:
-    """A file name, or a folder, to write to; it takes the place at the end of the block.
+def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
+    """Yield an unused path in the same folder; the file or folder created there takes the place of `path`.
 
-    The place has to be free, unless a file may be written `over`.
+    If the block fails, `path` stays as it was and nothing is left behind. A file keeps the permissions of the file that
+    it replaces; a new one gets those of the umask. `sync` flushes the content to the disk before the rename and the
+    name after it.
     """
-    if not over:
-        refuse_existing_path(place)
+    draft = path.with_name(f".ape-{secrets.token_hex(8)}{path.suffix}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".export-", dir=place.parent))
-    except OSError as error:
-        raise _write_error(place, error) from error
-    draft = scratch / place.name
-    try:
-        if folder:
-            draft.mkdir()
         yield draft
-        if not over:
-            refuse_existing_path(place)
-        os.replace(draft, place)  # noqa: PTH105 - atomic
-    except OSError as error:
-        raise _write_error(place, error) from error
+        if draft.is_file() and path.is_file():
+            draft.chmod(path.stat().st_mode & 0o777)
+        if sync:
+            sync_to_disk(draft)
+        _move(draft, path)
+        if sync:
+            sync_to_disk(path.parent)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        _remove(draft)
 
 
-def refuse_existing_path(place: Path) -> None:
-    """Nothing is written over: what is there may be served at this moment."""
-    if place.exists() or place.is_symlink():
-        raise InputError(f"{place} is there already. Choose another place, or remove it first.", field="out")
+def write_text_atomic(
+    path: Path, text: str | Iterable[str], *, errors: str = "strict", sync: bool = False
+) -> None:
+    """Write a text, or its parts one after another, as UTF-8 with line ends as they are."""
+    with atomic_path(path, sync=sync) as draft, draft.open("x", encoding="utf-8", errors=errors, newline="") as file:
+        file.writelines([text] if isinstance(text, str) else text)
 
 
-def _write_error(place: Path, error: OSError) -> InputError:
-    return InputError(
-        f"{place} can't be written: {error.strerror or error}. Make room, or choose another place."
-    )
+def sync_to_disk(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def refuse_existing_path(path: Path) -> None:
+    """Raise InputError if something is there: it may be in use, so it is never overwritten."""
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path} is there already. Choose another place, or remove it first.", field="out")
+
+
+@contextmanager
+def explain_write_errors(path: Path, *, remedy: str = "", field: str | None = None) -> Iterator[None]:
+    """Raise an OSError of the block as an InputError: which path can't be written, why, and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path} can't be written: {reason}. {remedy}".rstrip(), field=field) from error
+
+
+def _move(draft: Path, path: Path) -> None:
+    """Rename; a folder can't be renamed over another, so the other one is moved away first."""
+    if draft.is_dir() and path.is_dir():
+        old = draft.with_name(f"{draft.name}-old")
+        path.rename(old)
+        draft.rename(path)
+        shutil.rmtree(old)
+    else:
+        draft.replace(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
