@@ -7,11 +7,7 @@ directory made of it are one base.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +18,8 @@ from filelock import FileLock
 
 from ape.adapters import AdapterCardBase, read_base
 from ape.errors import InputError, ModelError
+from ape.files.atomic import atomic_path
+from ape.files.hashing import hash_file
 from ape.models import (
     CATALOGUE,
     DEFAULT_MODEL,
@@ -132,20 +130,15 @@ def find_base(
 
 def unpack_gguf(gguf: Path, folder: Path) -> None:
     """Save the model of a GGUF file as an ordinary one, in float32. The folder appears when all of it is there."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=folder.parent))
     try:
-        with _explain_load_errors(str(gguf)):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(folder) as draft, _explain_load_errors(str(gguf)):
             _unpack(gguf, draft)
-        draft.chmod(0o755)
-        os.replace(draft, folder)  # noqa: PTH105 - atomic
     except OSError as error:
         raise ModelError(
             f"{gguf.name} can't be unpacked to {folder.parent}: {error.strerror or error}. "
             "Make room, or choose another folder by setting APE_CACHE."
         ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _unpack(gguf: Path, folder: Path) -> None:
@@ -178,8 +171,7 @@ def _split_digits(tokenizer: Any, gguf: Path) -> None:
 
 
 def _find_unpacked(gguf: Path, within: Path, *, progress: DownloadListener) -> BaseLocation:
-    with gguf.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hash_file(gguf)
     folder = within / digest
     within.mkdir(parents=True, exist_ok=True)
     with FileLock(within / f"{digest}.lock"):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -13,7 +10,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ape.edits.filter import EditFilter
-from ape.errors import AdapterRefused, InputError
+from ape.errors import AdapterRefused
+from ape.files.atomic import explain_write_errors, write_text_atomic
+from ape.files.hashing import hash_bytes
+from ape.files.rows import describe_validation_error
 from prompts import FORMATS
 
 CARD_FILE = "ape.json"
@@ -74,7 +74,7 @@ class AdapterCard(BaseModel):
     @property
     def fingerprint(self) -> str:
         """That in short, by which results are known to be of this very gate and format."""
-        return f"card@{hashlib.sha256(self.decides).hexdigest()[:16]}"
+        return f"card@{hash_bytes(self.decides, length=16)}"
 
 
 class _NotJson(ValueError):
@@ -99,35 +99,23 @@ def read_card(directory: Path) -> AdapterCard:
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, _NotJson) as error:
         raise AdapterRefused(f"Its {CARD_FILE} can't be read: it is not JSON ({error}).") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise AdapterRefused(f"Its {CARD_FILE} can't be read: {place or 'file'}: {first['msg']}.") from error
+        message = describe_validation_error(error, root="file")
+        raise AdapterRefused(f"Its {CARD_FILE} can't be read: {message}.") from error
 
 
 def write_card(directory: Path, card: AdapterCard) -> Path:
     """Put the card into the directory."""
-    return _write_atomic(directory / CARD_FILE, card.model_dump_json(indent=2))
+    return _write(directory / CARD_FILE, card.model_dump_json(indent=2))
 
 
 def amend_card(directory: Path, changes: Mapping[str, object]) -> Path:
     """Change some of what is written in the card; all else stays, also what this version does not know."""
     path = directory / CARD_FILE
-    try:
-        told = {**json.loads(path.read_bytes()), **changes}
-        return _write_atomic(path, json.dumps(told, indent=2, ensure_ascii=False))
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from error
+    with explain_write_errors(path):
+        amended = {**json.loads(path.read_bytes()), **changes}
+        return _write(path, json.dumps(amended, indent=2, ensure_ascii=False))
 
 
-def _write_atomic(path: Path, text: str) -> Path:
-    """At one stroke: a server may read it at any time, and a full disk leaves what was there."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
-        try:
-            draft.write(text + "\n")
-            draft.close()
-            Path(draft.name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-            os.replace(draft.name, path)  # noqa: PTH105 - atomic
-        except BaseException:
-            Path(draft.name).unlink(missing_ok=True)
-            raise
+def _write(path: Path, text: str) -> Path:
+    write_text_atomic(path, text + "\n")
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import sys
 import time
@@ -21,6 +20,7 @@ from ape.adapters.gguf import GGUF_FILE
 from ape.cli.book_output import check_report_path, print_summary, summarise_job, write_job_report
 from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
 from ape.errors import ApeError, Conflict, InputError, UnknownJob
+from ape.files.hashing import hash_text
 from ape.jobs.job import FileOptions, Job, JobRecipe, JobState
 from ape.jobs.job_files import JobFiles, hash_file, job_id
 from ape.jobs.output import JobOutput
@@ -122,7 +122,7 @@ def describe_engine(settings: Settings, use: str) -> str:
 def _hash_of_adapter(directory: Path) -> str:
     files = (directory / name for name in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
     found = "".join(hash_file(path) for path in files if path.is_file())
-    return hashlib.sha256(found.encode()).hexdigest()[:12]
+    return hash_text(found, length=12)
 
 
 def _finished(store: JobStore, id: str, wanted: EditBookRequest, settings: Settings) -> Job | None:

@@ -22,7 +22,7 @@ from ape.jobs.output import (
     JobOutput,
     check_output_folder,
     check_output_path,
-    write_file_atomic,
+    open_output,
     write_output,
 )
 from ape.jobs.store import JobStore
@@ -277,5 +277,5 @@ def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, o
     if is_stdout:
         export_rows(store.rows(job.id), sys.stdout.buffer, format=kind, job=job)
     else:
-        with write_file_atomic(output) as (_, file):
+        with open_output(output) as (_, file):
             export_rows(store.rows(job.id), file, format=kind, job=job)

@@ -5,6 +5,7 @@ Errors of the disk stay `OSError`; `explain_write_errors` turns them into a sent
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -21,8 +22,10 @@ def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
 
     If the block fails, `path` stays as it was and nothing is left behind. A file keeps the permissions of the file that
     it replaces; a new one gets those of the umask. `sync` flushes the content to the disk before the rename and the
-    name after it.
+    name after it. A device or a pipe is never replaced.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
     draft = path.with_name(f".ape-{secrets.token_hex(8)}{path.suffix}")
     try:
         yield draft
@@ -38,10 +41,16 @@ def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
 
 
 def write_text_atomic(
-    path: Path, text: str | Iterable[str], *, errors: str = "strict", sync: bool = False
+    path: Path, text: str | Iterable[str], *, errors: str = "replace", sync: bool = False
 ) -> None:
-    """Write a text, or its parts one after another, as UTF-8 with line ends as they are."""
-    with atomic_path(path, sync=sync) as draft, draft.open("x", encoding="utf-8", errors=errors, newline="") as file:
+    """Write a text, or its parts one after another, as UTF-8 with line ends as they are.
+
+    A reply of a model may hold a lone surrogate, which UTF-8 can't encode: by default it becomes a question mark.
+    """
+    with (
+        atomic_path(path, sync=sync) as draft,
+        draft.open("x", encoding="utf-8", errors=errors, newline="") as file,
+    ):
         file.writelines([text] if isinstance(text, str) else text)
 
 
@@ -68,6 +77,17 @@ def explain_write_errors(path: Path, *, remedy: str = "", field: str | None = No
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"{path} can't be written: {reason}. {remedy}".rstrip(), field=field) from error
+
+
+@contextmanager
+def new_output(path: Path) -> Iterator[Path]:
+    """Like `atomic_path`, for an output that must not exist yet; whatever prevents it is an InputError."""
+    refuse_existing_path(path)
+    with explain_write_errors(path, remedy="Make room, or choose another place."):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as draft:
+            yield draft
+            refuse_existing_path(path)
 
 
 def _move(draft: Path, path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from ape.files.hashing import hash_json
 
 
 class JobState(StrEnum):
@@ -47,8 +48,7 @@ class JobRecipe:
 
     def fingerprint(self, source: str, mt: str) -> str:
         """The name of the result that this recipe gives for a paragraph."""
-        parts = json.dumps([self.to_json(), source, mt], ensure_ascii=False)
-        return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:32]
+        return hash_json([self.to_json(), source, mt], length=32, errors="replace")
 
 
 @dataclass(frozen=True, slots=True)

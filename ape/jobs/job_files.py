@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from ape.errors import InputError
+from ape.files import hashing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,7 @@ def hash_file(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashing.hash_file(path)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from error
 
@@ -38,4 +37,4 @@ def hash_file(path: Path | None) -> str:
 def job_id(files: JobFiles, output: Path) -> str:
     """The same command is the same job."""
     paths = [str(path.resolve()) if path else "" for path in (files.source, files.mt, output)]
-    return hashlib.sha256("\0".join(paths).encode("utf-8", "replace")).hexdigest()[:10]
+    return hashing.hash_text("\0".join(paths), length=10, errors="replace")

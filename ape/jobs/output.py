@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from ape.books.book import BilingualBook, Book
 from ape.books.encoding import Encoding
 from ape.books.formats import open_book
 from ape.errors import ApeError, Conflict, InputError
+from ape.files.atomic import atomic_path
 from ape.jobs.job import Job
 from ape.jobs.job_files import hash_file
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
@@ -187,13 +187,12 @@ class _Texts:
 
 
 def _written(texts: _Texts, output: Path) -> JobOutput:
-    with write_file_atomic(output) as (part, file):
+    with open_output(output) as (part, file):
         try:
             written = texts.book.write(file, texts)
         except InputError as error:
             raise _UnencodableTexts({texts.last: str(error)}) from error
         file.flush()
-        os.fsync(file.fileno())
         found, count = _read_back(texts, part)
         sha256 = hash_file(part)
     unfit = tuple(ParagraphNote(paragraph, reason) for paragraph, reason in texts.left_out.items())
@@ -201,18 +200,12 @@ def _written(texts: _Texts, output: Path) -> JobOutput:
 
 
 @contextmanager
-def write_file_atomic(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """A file beside `output` that takes its place at the end of the block, and goes if the block fails."""
+def open_output(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Yield a new file and its path; it becomes `output` when the block ends, and is removed if the block fails."""
     _refuse_no_file(output)
-    part: Path | None = None
     try:
-        with NamedTemporaryFile(
-            dir=output.parent, prefix=".ape-", suffix=output.suffix, delete=False
-        ) as file:
-            part = Path(file.name)
-            yield part, cast(BinaryIO, file)
-        part.chmod(0o666 & ~_umask())
-        part.replace(output)
+        with atomic_path(output, sync=True) as part, part.open("x+b") as file:
+            yield part, file
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ApeError(
@@ -220,16 +213,6 @@ def write_file_atomic(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
                 "same command again."
             ) from error
         raise ApeError(f"{output} can't be written: {error.strerror}. All results are kept.") from error
-    finally:
-        if part:
-            with suppress(OSError):
-                part.unlink()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -39,18 +38,6 @@ def page_templates(
 def page_asset(package: str, name: str) -> Markup:
     """Our own style or script, as it stands in the page."""
     return Markup(resources.files(package).joinpath(name).read_text(encoding="utf-8"))  # noqa: S704
-
-
-def write_text_atomic(path: Path, pieces: Iterable[str]) -> None:
-    """Write what comes, piece by piece, replacing what was there only once all of it is written."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(pieces)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def text_direction(language: str) -> str:

@@ -23,9 +23,10 @@ from urllib.parse import quote
 from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
+from ape.files.atomic import write_text_atomic
 from ape.jobs.job_paragraph import JobParagraph
 from ape.reports import book_plots
-from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.reports.base_page import page_asset, page_templates
 from ape.reports.book_counts import BookCounts, paragraph_anchor, paragraph_status
 from ape.reports.text_pieces import split_at_edits, split_at_marks
 from ape.text.inline_marks import strip_marks

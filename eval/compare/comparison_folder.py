@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ape.errors import Conflict, InputError
-from ape.reports.base_page import write_text_atomic
+from ape.files.atomic import write_text_atomic
 from eval.compare.comparison import SystemComparison
 from eval.compare.comparison_set import DO_NOTHING, ComparisonSet
 

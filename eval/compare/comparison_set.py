@@ -5,13 +5,13 @@ The MT as it was is a system too, and always there: whoever does not beat it sho
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from ape.errors import InputError
+from ape.files.hashing import hash_text
 from eval.corpus.corpus import Corpus, Document
 
 DO_NOTHING = "do-nothing"
@@ -42,8 +42,8 @@ class ComparisonSet:
     @property
     def digest(self) -> str:
         """A hash of all that a system is given and is held against."""
-        told = json.dumps([_told(one) for one in self.corpus.documents], ensure_ascii=False)
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+        values = [_told(one) for one in self.corpus.documents]
+        return hash_text(json.dumps(values, ensure_ascii=False), errors="replace")
 
     def by_document(self, texts: Sequence[str]) -> list[list[str]]:
         """Texts of all paragraphs, parted into documents."""

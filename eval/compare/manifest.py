@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ape.files.hashing import hash_text
 from ape.jobs.job_files import hash_file
 from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
@@ -51,8 +51,7 @@ def _system(system: System) -> dict[str, Any]:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    told = "\0".join(texts).encode("utf-8", "replace")
-    return f"sha256:{hashlib.sha256(told).hexdigest()}"
+    return "sha256:" + hash_text("\0".join(texts), errors="replace")
 
 
 def _signature(compared: SystemComparison, metric: str) -> str | None:

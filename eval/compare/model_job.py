@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any
 from ape.books.pairing.book_pairing import ParagraphPair
 from ape.engines.protocol import Engine
 from ape.errors import Conflict, InputError, UnknownJob
+from ape.files.hashing import hash_text
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
 from ape.jobs.planning import STRETCH_LENGTH, skip_too_long
@@ -86,7 +86,7 @@ def system_from_job(store: JobStore, job: Job, model: ModelSystemSpec) -> System
 
 def system_job_id(system: str) -> str:
     """One job for each system of a run."""
-    return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:10]
+    return hash_text(system, length=10, errors="replace")
 
 
 def _outcome(row: JobParagraph) -> ParagraphOutcome:

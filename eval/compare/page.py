@@ -14,7 +14,8 @@ from typing import Any
 
 from jinja2 import Environment
 
-from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.files.atomic import write_text_atomic
+from ape.reports.base_page import page_asset, page_templates
 from ape.text.languages import language_name
 from eval.compare import plots
 from eval.compare.comparison import SystemComparison

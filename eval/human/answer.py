@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ape.errors import InputError
+from ape.files.rows import describe_validation_error
 from eval.human.sheet import rater_sheet
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
@@ -73,14 +74,6 @@ def read_answer(given: object, *, place: str = "The vote") -> RaterAnswer:
         raise InputError(
             f"{place} can't be read: {describe_validation_error(error)}.", field="vote"
         ) from error
-
-
-def describe_validation_error(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"]))
-    said = first["msg"].removeprefix("Value error, ")
-    return f"{where}: {said}" if where else said
 
 
 class VoteBuilder:

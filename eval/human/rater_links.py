@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
+
+from ape.files.hashing import hash_text
 
 # 22 letters, digits, - and _: 128 bits.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
@@ -22,4 +23,4 @@ def is_complete_token(token: str) -> bool:
 
 def token_hash(token: str) -> str:
     """What is kept of it. It is random enough to need no salt and no slow hash."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+    return hash_text(token, errors="surrogatepass")

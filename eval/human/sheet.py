@@ -11,13 +11,13 @@ All of it follows from the trial's seed and the rater's name, so that a page, a 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from ape.errors import InputError
+from ape.files.hashing import hash_text
 from eval.human.trial import SheetItem, Trial, TrialItem, TrialPassage
 
 
@@ -83,7 +83,7 @@ def _told(shown: SheetItem, group: str) -> dict[str, Any]:
 
 def _group(trial: Trial, unit: SheetUnit) -> str:
     # A repeat has a group of its own, or the page's source would tell what it repeats.
-    return hashlib.sha256(f"{trial.id}|group|{unit.key}".encode()).hexdigest()[:10]
+    return hash_text(f"{trial.id}|group|{unit.key}", length=10)
 
 
 def _units(trial: Trial) -> list[SheetUnit]:

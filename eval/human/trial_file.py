@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +12,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from ape.errors import InputError
-from eval.human.answer import describe_validation_error
+from ape.files.hashing import hash_json, hash_text
+from ape.files.rows import describe_validation_error
 from eval.human.trial import Trial
 
 TRIAL_FORMAT = "ape-trial/1"
@@ -98,13 +98,12 @@ def _numbered(trial: Trial) -> Trial:
 
 
 def _digest(trial: Trial) -> str:
-    content = json.dumps(asdict(trial), ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return hash_json(asdict(trial), errors="surrogatepass")
 
 
 def _item_id(digest: str, place: int) -> str:
     # Raters see 15 digits of the digest, which is not enough to work out the others.
-    return _name("i", hashlib.sha256(f"{digest}|{place}".encode()).hexdigest(), 12)
+    return _name("i", hash_text(f"{digest}|{place}"), 12)
 
 
 def _name(letter: str, digest: str, length: int) -> str:

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError
 
 from ape.errors import InputError
-from eval.human.answer import RaterAnswer, VoteBuilder, describe_validation_error, read_answer
+from ape.files.rows import describe_validation_error
+from eval.human.answer import RaterAnswer, VoteBuilder, read_answer
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
 from eval.human.vote import TrialItemKind, Vote

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.files.atomic import write_text_atomic
+from ape.reports.base_page import page_asset, page_templates
 from ape.text.languages import language_name
 from eval.metrics.scoring import SIGNIFICANCE_TESTS, EvaluationResults
 from eval.report.sections import MetricSection, metric_section

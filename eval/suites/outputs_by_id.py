@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
+from ape.files.rows import describe_validation_error
 from eval.corpus.raw_document import TextLines, numbered_lines
 
 
@@ -54,6 +55,5 @@ def _parsed(line: str, place: str) -> _Output:
     try:
         return _Output.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        what = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"{place}: {what}: {first['msg']}.", field="system") from error
+        message = describe_validation_error(error, root="the line")
+        raise InputError(f"{place}: {message}.", field="system") from error

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 from jinja2 import Environment
 
-from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.files.atomic import write_text_atomic
+from ape.reports.base_page import page_asset, page_templates
 from eval.suites.suite import SuiteFigure, SuiteResult
 
 
@@ -24,7 +25,7 @@ def write_page(outcome: SuiteResult, path: Path) -> None:
             style=page_asset("eval.report", "style.css") + page_asset("eval.suites", "suite.css"),
         )
     )
-    write_text_atomic(path, [text])
+    write_text_atomic(path, text)
 
 
 def _drawn(picture: SuiteFigure) -> str:

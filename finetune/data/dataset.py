@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ape.errors import InputError
+from ape.files.hashing import hash_bytes
 from finetune.data.example import SPLITS, Example, ExampleKind
 
 MANIFEST_FILE = "manifest.json"
@@ -97,7 +97,7 @@ def read_dataset(directory: Path) -> ExampleDataset:
         raise InputError(
             f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again."
         )
-    digest = hashlib.sha256(content).hexdigest()[:16]
+    digest = hash_bytes(content, length=16)
     return ExampleDataset(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ape.errors import InputError
+from ape.files import hashing
 from finetune.data.par3 import read_par3
 from finetune.data.paragraph import TrainingParagraph
 from finetune.data.raw_books import read_raw_book
@@ -101,7 +101,6 @@ def refuse_duplicate_ids(paragraphs: Sequence[TrainingParagraph]) -> None:
 def hash_file(path: Path) -> str:
     """The sha256 of a file."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashing.hash_file(path)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from error

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ape.errors import InputError
+from ape.files.rows import describe_validation_error
 
 FilterName = Literal[
     "empty",
@@ -109,13 +110,9 @@ def make_data_recipe(flags: Mapping[str, Any], config: Path | None = None) -> Da
     try:
         return DataRecipe.model_validate({**(_read(config) if config else {}), **flags})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
         where = f"{config.name}, or a flag" if config else "the flags"
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"The settings ({where}) are not right: {place or 'together'}: {message}."
-        ) from error
+        message = describe_validation_error(error, root="together")
+        raise InputError(f"The settings ({where}) are not right: {message}.") from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -129,8 +126,7 @@ def _read(path: Path) -> dict[str, Any]:
         try:
             found = [RawBook.model_validate(book).beside(path.parent) for book in settings["books"]]
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"A book of {path.name} is not right: {place}: {first['msg']}.") from error
+            message = describe_validation_error(error)
+            raise InputError(f"A book of {path.name} is not right: {message}.") from error
         settings["books"] = found
     return settings

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from ape.errors import InputError
+from ape.files.hashing import hash_json
 from ape.models import CATALOGUE, DownloadListener, ignore_progress
 from finetune.data.paragraph import TrainingParagraph
 from prompts import TUNED_FORMAT
@@ -76,8 +75,7 @@ class TokenizerTokenCounter:
 
     def describe(self) -> dict[str, str]:
         """For the manifest: its name, and a hash of its vocabulary."""
-        vocabulary = json.dumps(self._tokenizer.get_vocab(), sort_keys=True).encode()
-        digest = hashlib.sha256(vocabulary).hexdigest()[:16]
+        digest = hash_json(self._tokenizer.get_vocab(), length=16, ascii=True)
         return {"tokenizer": self.name, "vocabulary": f"{len(self._tokenizer):,} tokens, sha256 {digest}"}
 
 

@@ -25,7 +25,7 @@ from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
 from ape.adapters.gguf import GGUF_FILE, NORMS_KEY, norms_hash
 from ape.adapters.safetensors_header import read_safetensors_header
 from ape.errors import AdapterRefused
-from ape.files.atomic import atomic_output
+from ape.files.atomic import new_output
 from finetune.base_model import BaseLocation
 
 FloatArray = NDArray[np.float32]
@@ -74,7 +74,7 @@ def write_gguf_lora(
         for module, pair in _scaled_factors(adapter, config)
     }
     _refuse_overflow(pairs, precision)
-    with atomic_output(into) as draft:
+    with new_output(into) as draft:
         _write(draft, pairs, family, alpha=_alpha(config), norms=_norms(base, names), precision=precision)
     return into
 

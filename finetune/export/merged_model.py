@@ -7,7 +7,7 @@ from typing import Any
 
 from ape.adapters import read_card, write_card
 from ape.errors import AdapterRefused
-from ape.files.atomic import atomic_output, refuse_existing_path
+from ape.files.atomic import new_output, refuse_existing_path
 from ape.models import DownloadListener, ignore_progress
 from finetune.base_model import LoadedBase, load_base
 from finetune.export.base_check import require_same_base
@@ -32,7 +32,7 @@ def write_merged(
     loaded = load_base(base, cache=cache, progress=progress)
     require_same_base(card, loaded.card)
     model = _merge(adapter, loaded)
-    with atomic_output(into, folder=True) as draft, hide_progress_bars():
+    with new_output(into) as draft, hide_progress_bars():
         model.save_pretrained(draft)
         loaded.tokenizer.save_pretrained(draft)
         write_card(draft, card)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import ApeError, Conflict, InputError
+from ape.files.atomic import write_text_atomic
 
 RECORD_FILE = "job.json"
 
@@ -62,13 +62,8 @@ class HostedJobRecord:
     def note(self, **changes: object) -> None:
         """Change it, and be sure that it is on the disk."""
         self.state = self.state.model_copy(update=changes)
-        part = self.path.with_name(f".{self.path.name}.part")
         try:
-            with part.open("w", encoding="utf-8") as file:
-                file.write(self.state.model_dump_json(indent=2) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.path)
+            write_text_atomic(self.path, self.state.model_dump_json(indent=2) + "\n", sync=True)
         except OSError as error:
             known = f" The job is {self.state.job}." if self.state.job else ""
             raise ApeError(f"{self.path} can't be written: {error.strerror}.{known}") from error

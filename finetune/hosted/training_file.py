@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ape.errors import InputError, TooLong
+from ape.files.cache import cache_key
 from ape.text.token_estimate import TokenRange
 from finetune.data.example import Example
 from finetune.hosted.chat_rows import ChatExample, make_chat_example
@@ -79,7 +80,7 @@ def write_training_file(
 def question_key(chat: ChatExample) -> bytes:
     """What is asked, in few bytes."""
     asked = json.dumps([(turn.role, turn.content) for turn in chat.turns])
-    return hashlib.blake2b(asked.encode(), digest_size=16).digest()
+    return cache_key(asked)
 
 
 def _duplicate_reason(
@@ -88,7 +89,7 @@ def _duplicate_reason(
     question = question_key(chat)
     if question in elsewhere:
         return "the same passage is among the training examples"
-    whole = hashlib.blake2b(question + chat.answer.encode(), digest_size=16).digest()
+    whole = cache_key(question + chat.answer.encode())
     first = seen.setdefault(whole, example.id)
     return None if first == example.id else f"it is the same as {first}"
 

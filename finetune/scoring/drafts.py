@@ -7,7 +7,6 @@ comes after it (gate, guards, scores) can be done again in seconds.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -17,6 +16,7 @@ from typing import Any, TextIO
 
 from ape.engines.protocol import Engine, EngineHealth, Model, Reply, Sampling, pick_model
 from ape.errors import InputError, TooLong
+from ape.files.hashing import hash_text
 from ape.passage.events import Listener, ignore_event
 from ape.passage.options import Options
 from ape.passage.result import Usage
@@ -103,7 +103,7 @@ def _render_prompts(model: Model, examples: Sequence[Example]) -> Iterator[tuple
 
 def _hash(prompt: Prompt) -> str:
     """What a draft is of: ids are of files, and files change and have namesakes."""
-    return hashlib.sha256(prompt.text.encode()).hexdigest()[:20]
+    return hash_text(prompt.text, length=20)
 
 
 @contextmanager

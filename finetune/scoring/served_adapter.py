@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from ape.adapters.gguf import GGUF_FILE
 from ape.engines.factory import embedded_models
 from ape.engines.protocol import Model, pick_model
 from ape.errors import AdapterRefused, InputError
+from ape.files.hashing import hash_file
 from ape.models import CATALOGUE
 from ape.settings import Settings
 from prompts import prompt_format
@@ -63,8 +63,7 @@ async def find_served_adapter(adapter: Path, settings: Settings) -> ServedAdapte
 
 def _digest(adapter: Path) -> str:
     try:
-        with (adapter / GGUF_FILE).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return hash_file(adapter / GGUF_FILE, length=16)
     except FileNotFoundError as error:
         raise InputError(
             f"{adapter} has no {GGUF_FILE}. `ape finetune export {adapter}` writes it."

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ape.errors import InputError
+from ape.files.rows import describe_validation_error
 
 
 class LoraConfig(BaseModel):
@@ -91,7 +92,4 @@ def read_train_config(path: Path | None) -> TrainConfig:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not TOML: {error}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{path}: {f'{where}: ' if where else ''}{what}.") from error
+        raise InputError(f"{path}: {describe_validation_error(error)}.") from error

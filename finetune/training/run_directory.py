@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -18,6 +17,8 @@ from filelock import FileLock, Timeout
 
 from ape.adapters import CARD_FILE
 from ape.errors import ApeError, InputError
+from ape.files.atomic import sync_to_disk, write_text_atomic
+from ape.files.hashing import hash_file
 
 RUN_FILE = "run.json"
 LOCK_FILE = ".lock"
@@ -118,28 +119,10 @@ def mark_complete(checkpoint: Path, *, end: bool) -> None:
     for place in sorted(
         place for place in checkpoint.rglob("*") if place.is_file() and place.name != COMPLETE_FILE
     ):
-        lines.append(f"{_hash(place)} {place.relative_to(checkpoint)}")
-        _sync(place)
-    draft = checkpoint / f"{COMPLETE_FILE}.draft"
-    draft.write_text("\n".join(lines), encoding="utf-8")
-    _sync(draft)
-    draft.replace(checkpoint / COMPLETE_FILE)
-    _sync(checkpoint)
-    _sync(checkpoint.parent)
-
-
-def _sync(place: Path) -> None:
-    """Have a file, or the names in a directory, written to the disk itself."""
-    opened = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def _hash(place: Path) -> str:
-    with place.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        lines.append(f"{hash_file(place)} {place.relative_to(checkpoint)}")
+        sync_to_disk(place)
+    write_text_atomic(checkpoint / COMPLETE_FILE, "\n".join(lines), sync=True)
+    sync_to_disk(checkpoint.parent)
 
 
 def _find_damaged_file(checkpoint: Path) -> str | None:
@@ -165,7 +148,7 @@ def _changed_file(checkpoint: Path) -> str | None:
     for line in lines:
         digest, _, name = line.partition(" ")
         try:
-            if _hash(checkpoint / name) != digest:
+            if hash_file(checkpoint / name) != digest:
                 return name
         except OSError:
             return name
@@ -226,9 +209,7 @@ def _create_run_directory(directory: Path, said: str) -> None:
     others = [place for place in directory.iterdir() if not place.name.startswith((RUN_FILE, LOCK_FILE))]
     if others and not (directory / RUN_FILE).exists():
         raise InputError(f"{directory} exists and is no training. Choose another --out.")
-    draft = directory / f"{RUN_FILE}.{os.getpid()}"
-    draft.write_text(said, encoding="utf-8")
-    draft.replace(directory / RUN_FILE)
+    write_text_atomic(directory / RUN_FILE, said)
 
 
 def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

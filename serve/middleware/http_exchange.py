@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Callable, Iterable
 
@@ -11,6 +10,8 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ape.files.hashing import hash_text
 
 CLIENT_CLOSED_REQUEST = 499
 
@@ -102,7 +103,7 @@ def api_key_hash(scope: Scope) -> str | None:
     scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         return None
-    return hashlib.sha256(key.strip().encode("utf-8", "surrogateescape")).hexdigest()
+    return hash_text(key.strip(), errors="surrogateescape")
 
 
 def client_address(scope: Scope) -> str | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from ape.files.hashing import hash_text
 
 if TYPE_CHECKING:
     from eval.human.analysis.preference_rates import Preference
@@ -90,7 +91,7 @@ class InterimResults:
 def interim_results(trials: TrialStore, id: str, known: str = "") -> tuple[str, InterimResults | None]:
     """A mark of the votes as they are, and how the test stands; None where the mark is the known one."""
     trial, votes, raters = trials.trial(id), trials.votes(id), trials.raters(id)
-    mark = hashlib.sha256(repr((votes, raters)).encode("utf-8", "replace")).hexdigest()[:32]
+    mark = hash_text(repr((votes, raters)), length=32, errors="replace")
     if mark == known:
         return mark, None
     seats = _raters([rater.name for rater in raters], votes)

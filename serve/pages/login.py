@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import time
 from urllib.parse import parse_qs, quote
@@ -11,6 +10,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from ape.errors import TooLong
+from ape.files.hashing import hash_text
 from ape.settings import Settings
 from serve.middleware.auth import authenticate_admin
 from serve.middleware.problems import NotAllowed
@@ -93,4 +93,4 @@ def _local_path(address: str) -> str:
 
 
 def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+    return hash_text(secret, errors="replace")

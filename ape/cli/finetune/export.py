@@ -101,7 +101,7 @@ def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
 def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) -> Path:
     import json
 
-    from ape.files.atomic import atomic_output, refuse_existing_path
+    from ape.files.atomic import explain_write_errors, refuse_existing_path, write_text_atomic
     from finetune.export.model_card import render_model_card
 
     place = _file(out, "README.md") if out else adapter / "README.md"
@@ -117,9 +117,9 @@ def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) 
     if not _is_form(place):
         refuse_existing_path(place)
     text = render_model_card(adapter, manifest=manifest, name=name)
-    place.unlink(missing_ok=True)
-    with atomic_output(place) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with explain_write_errors(place, remedy="Make room, or choose another place."):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomic(place, text)
     return place
 
 

@@ -52,7 +52,7 @@ def score(
     with require_extra("train"):
         import datasets  # noqa: F401
     from ape.adapters import read_card
-    from ape.files.atomic import atomic_output
+    from ape.files.atomic import explain_write_errors, write_text_atomic
     from ape.settings import load_settings
 
     require_card(adapter)
@@ -67,8 +67,9 @@ def score(
     else:
         _show(results)
     # After they are shown: they took long, and the disk may be full.
-    with atomic_output(adapter / RESULTS_FILE, over=True) as draft:
-        draft.write_text(told + "\n", encoding="utf-8")
+    path = adapter / RESULTS_FILE
+    with explain_write_errors(path, remedy="Make room, or choose another place."):
+        write_text_atomic(path, told + "\n")
 
 
 async def _score(

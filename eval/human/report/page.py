@@ -9,7 +9,8 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from ape.reports.base_page import page_asset, page_templates, write_text_atomic
+from ape.files.atomic import write_text_atomic
+from ape.reports.base_page import page_asset, page_templates
 from eval.human.analysis.analysis import VoteAnalysis, format_analysis
 from eval.human.analysis.preference_rates import Preference, PreferenceGroup
 from eval.human.analysis.text_report import format_strength_interval
@@ -50,7 +51,7 @@ def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Vot
         told=format_analysis(analysis),
         style=page_asset("eval.report", "style.css") + page_asset("eval.human.report", "plots.css"),
     )
-    write_text_atomic(path, [text])
+    write_text_atomic(path, text)
 
 
 def _facts(analysis: VoteAnalysis) -> Mapping[str, str]:

@@ -8,21 +8,17 @@ answer.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeAlias
 
-from platformdirs import user_cache_path
-
+from ape.files.cache import ContentCache, cache_folder, cache_key, open_cache
 from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.linguistics.annotators.serialization import pack_annotation, unpack_annotation
 
@@ -32,7 +28,6 @@ BATCH = 512
 # For fewer texts than this no process is started.
 _WORTH_A_PROCESS = 256
 _SHARE = 32
-_SECONDS_TO_WAIT = 30.0
 
 AnnotateCallable: TypeAlias = Callable[[Sequence[str]], Iterable[Annotation]]
 _folder: ContextVar[Path | None] = ContextVar("folder of annotations", default=None)
@@ -40,7 +35,7 @@ _folder: ContextVar[Path | None] = ContextVar("folder of annotations", default=N
 
 def default_annotation_folder() -> Path:
     """Where annotations are kept if the user chose no other folder."""
-    return user_cache_path("ape", appauthor=False) / "annotations"
+    return cache_folder("annotations")
 
 
 @contextmanager
@@ -84,9 +79,9 @@ class CachedAnnotator:
         name = self.annotator.name
         rest = iter(texts)
         found: list[Annotation] = []
-        with _opened(self.folder) as database, self._work(len(texts)) as work:
+        with _open(self.folder) as cache, self._work(len(texts)) as work:
             while batch := list(islice(rest, BATCH)):
-                found += _looked_up(batch, name, database, work)
+                found += _looked_up(batch, name, cache, work)
         return found
 
     @contextmanager
@@ -122,57 +117,19 @@ def _annotate(texts: Sequence[str]) -> list[Annotation]:
 
 
 def _looked_up(
-    texts: Sequence[str], name: str, database: sqlite3.Connection | None, work: AnnotateCallable
+    texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
 ) -> list[Annotation]:
-    keys = list(map(partial(_key, name), texts))
-    kept = _read(database, keys)
+    keys = [cache_key(f"{name}\0{text}") for text in texts]
+    kept = cache.read(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
     fresh = {
         key: pack_annotation(one)
         for key, one in zip(new, work(list(new.values())) if new else (), strict=True)
     }
-    _write(database, fresh)
+    cache.write(fresh)
     kept |= fresh
     return [unpack_annotation(kept[key], text) for key, text in zip(keys, texts, strict=True)]
 
 
-def _key(name: str, text: str) -> bytes:
-    # A lone surrogate is no UTF-8, and still a text.
-    told = f"{name}\0{text}".encode("utf-8", "surrogatepass")
-    return blake2b(told, digest_size=16).digest()
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    """The database, or None where there can't be one."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(folder / DATABASE_FILE, timeout=_SECONDS_TO_WAIT)
-    except (OSError, sqlite3.Error):
-        yield None
-        return
-    with closing(database):
-        with suppress(sqlite3.Error), database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS annotations (key BLOB PRIMARY KEY, packed BLOB NOT NULL) WITHOUT ROWID"
-            )
-        yield database
-
-
-def _read(database: sqlite3.Connection | None, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-    asked = list(dict.fromkeys(keys))
-    marks = ",".join("?" * len(asked))
-    query = f"SELECT key, packed FROM annotations WHERE key IN ({marks})"  # noqa: S608  # question marks only
-    with suppress(sqlite3.Error):
-        if database is not None:
-            return dict(database.execute(query, asked).fetchall())
-    return {}
-
-
-def _write(database: sqlite3.Connection | None, rows: dict[bytes, bytes]) -> None:
-    with suppress(sqlite3.Error):
-        if database is not None and rows:
-            with database:
-                database.executemany("INSERT OR IGNORE INTO annotations VALUES (?, ?)", rows.items())
+def _open(folder: Path) -> AbstractContextManager[ContentCache[bytes]]:
+    return open_cache(folder / DATABASE_FILE, bytes, table="annotations", column="packed")

@@ -12,18 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-
-from platformdirs import user_cache_path
 
 from ape.errors import InputError
+from ape.files.atomic import write_text_atomic
+from ape.files.cache import cache_folder
 from eval.linguistics.word_alignment.error_rate import read_links
 from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks
 
 
 def default_alignment_folder() -> Path:
     """Where links are kept if the user chose no other folder."""
-    return user_cache_path("ape", appauthor=False) / "word_alignment"
+    return cache_folder("word_alignment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +62,4 @@ def alignment_digest(name: str, bitext: Bitext, extra: Bitext) -> str:
 
 def _write(path: Path, links: Sequence[WordLinks]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=path.parent, encoding="ascii", delete=False) as file:
-        file.writelines(" ".join(f"{i}-{j}" for i, j in sorted(one)) + "\n" for one in links)
-    Path(file.name).replace(path)
+    write_text_atomic(path, (" ".join(f"{i}-{j}" for i, j in sorted(one)) + "\n" for one in links))

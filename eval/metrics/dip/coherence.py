@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from ape.errors import InputError
+from ape.files.hashing import hash_text
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.metrics.dip import ranker
@@ -176,7 +176,7 @@ def _groups(sides: Sequence[AnnotatedSides]) -> dict[str, str]:
 def _key(texts: _Texts) -> str:
     """A text by its content: it must not matter in which order documents come, or that one comes twice."""
     words = "\n".join(" ".join(token.text for token in one.tokens) if one else "" for one in texts)
-    return sha256(words.encode()).hexdigest()
+    return hash_text(words)
 
 
 def _passages(texts: _Texts, kept: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
+from ape.files.atomic import write_text_atomic
+from ape.files.hashing import hash_text
+from ape.files.rows import describe_validation_error
 from eval.statistics.counts import FloatArray
 
 _STEPS = 50
@@ -54,11 +56,11 @@ class Ranker:
     @property
     def fingerprint(self) -> str:
         """Eight digits that tell it from any other, for signatures."""
-        return sha256(self._text().encode()).hexdigest()[:8]
+        return hash_text(self._text(), length=8)
 
     def save(self, path: Path) -> None:
         """As JSON."""
-        path.write_text(self._text(), encoding="utf-8")
+        write_text_atomic(path, self._text(), errors="strict")
 
     def _text(self) -> str:
         kept = _File(
@@ -78,9 +80,8 @@ def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The scorer {path} can't be read: {error}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(f"{path} is no scorer of ours: {place}: {first['msg']}.") from error
+        message = describe_validation_error(error, root="the file")
+        raise InputError(f"{path} is no scorer of ours: {message}.") from error
     if kept.kind != kind or kept.features != tuple(features):
         raise InputError(
             f"{path} is a scorer of {kept.kind} with {len(kept.features)} features, and what is needed is one of "

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
+from ape.files.rows import describe_validation_error
 from eval.corpus.raw_document import TextLines
 from eval.suites.outputs import check_outputs
 from eval.suites.outputs_by_id import read_outputs_by_id
@@ -114,6 +115,5 @@ def _parsed(model: type[Any], text: str, path: Path, number: int) -> Any:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"Line {number} of {path}: {where}: {first['msg']}.") from error
+        message = describe_validation_error(error, root="the line")
+        raise InputError(f"Line {number} of {path}: {message}.") from error

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ape.errors import InputError
+from ape.files.atomic import write_text_atomic
+from ape.files.hashing import hash_text
+from ape.files.rows import describe_validation_error
 
 MinedPhenomenon: TypeAlias = Literal["consistency", "connectives", "pronouns"]
 MINED_PHENOMENA: tuple[MinedPhenomenon, ...] = ("consistency", "connectives", "pronouns")
@@ -81,7 +83,7 @@ def write_mined_set(path: Path, mined: MinedSet) -> None:
     lines = _lines(mined.items)
     manifest = {**mined.manifest, "kind": MANIFEST_KIND, "items": len(lines), "items_sha256": _hash(lines)}
     first = json.dumps(manifest, ensure_ascii=False, sort_keys=True)
-    path.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
+    write_text_atomic(path, (f"{line}\n" for line in (first, *lines)), errors="strict")
 
 
 def read_mined_set(path: Path) -> MinedSet:
@@ -124,11 +126,8 @@ def _item(path: Path, number: int, line: str) -> MinedItem:
     try:
         kept = _Line.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(
-            f"Line {number} of {path} is no item of a mined set: {place}: {first['msg']}."
-        ) from error
+        message = describe_validation_error(error, root="the line")
+        raise InputError(f"Line {number} of {path} is no item of a mined set: {message}.") from error
     if len(kept.sources) != len(kept.references):
         raise InputError(f"Line {number} of {path} has not as many references as sources.")
     return MinedItem(**dict(kept))
@@ -139,4 +138,4 @@ def _lines(items: Sequence[MinedItem]) -> list[str]:
 
 
 def _hash(lines: Sequence[str]) -> str:
-    return sha256("\n".join(lines).encode()).hexdigest()
+    return hash_text("\n".join(lines))

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment
 
 from ape.edits.diff import edit_rate, find_edits
+from ape.files.atomic import write_text_atomic
 from ape.reports.base_page import page_asset, page_templates
 from ape.reports.text_pieces import split_at_edits
 from ape.text.languages import language_name
@@ -66,7 +67,7 @@ def write_data_report(path: Path, built: TrainingSet, manifest: Mapping[str, Any
             kinds=sorted({edit.kind for one in examples for edit in one["edits"]}),
         )
     )
-    path.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+    write_text_atomic(path, page)
 
 
 def _facts(built: TrainingSet, manifest: Mapping[str, Any]) -> dict[str, str]:

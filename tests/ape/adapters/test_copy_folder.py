@@ -10,8 +10,8 @@ from ape.adapters.copy_folder import open_copy_folder
 
 HOLDER = """
 import sys, pathlib
-from ape.adapters.shelf import shelf
-with shelf(pathlib.Path(sys.argv[1])) as own:
+from ape.adapters.copy_folder import open_copy_folder
+with open_copy_folder(pathlib.Path(sys.argv[1])) as own:
     (own / "file").touch()
     print(own, flush=True)
     sys.stdin.read()

@@ -25,17 +25,22 @@ def test_a_file_is_replaced_at_the_end_of_the_block(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out.txt"]
 
 
-@pytest.mark.parametrize("folder", [False, True])
-def test_a_block_that_fails_leaves_what_was_there_and_no_draft(tmp_path: Path, folder: bool) -> None:
-    path = tmp_path / "out"
-    path.write_text("old")
-    with pytest.raises(ZeroDivisionError), atomic_path(path) as draft:
+def fail(path: Path, *, folder: bool) -> None:
+    with atomic_path(path) as draft:
         if folder:
             draft.mkdir()
             (draft / "half").touch()
         else:
             draft.touch()
         raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_block_that_fails_leaves_what_was_there_and_no_draft(tmp_path: Path, folder: bool) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError):
+        fail(path, folder=folder)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["out"]
 
@@ -79,7 +84,9 @@ def test_a_disk_error_stays_an_os_error_until_it_is_explained(tmp_path: Path) ->
     with pytest.raises(FileNotFoundError):
         write_text_atomic(path, "x")
     with (
-        pytest.raises(InputError, match=r"nowhere/out can't be written: No such file or directory\. Make it\.$"),
+        pytest.raises(
+            InputError, match=r"nowhere/out can't be written: No such file or directory\. Make it\.$"
+        ),
         explain_write_errors(path, remedy="Make it."),
     ):
         write_text_atomic(path, "x")

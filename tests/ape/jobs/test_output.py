@@ -13,7 +13,7 @@ import pytest
 
 from ape.errors import ApeError, Conflict, InputError
 from ape.jobs.job_files import JobFiles, hash_file, job_id
-from ape.jobs.output import JobOutput, ParagraphNote, check_output_path, write_file_atomic
+from ape.jobs.output import JobOutput, ParagraphNote, check_output_path, open_output
 from ape.jobs.untranslated_text import find_untranslated_text
 
 
@@ -29,7 +29,7 @@ def full_disk(size: int) -> Iterator[None]:
 
 
 def write(output: Path, *parts: Any) -> None:
-    with write_file_atomic(output) as (_, file):
+    with open_output(output) as (_, file):
         for part in parts:
             file.write(part)
             file.flush()
@@ -53,7 +53,7 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
 def test_an_output_has_the_rights_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
-    with write_file_atomic(tmp_path / "out") as (_, file):
+    with open_output(tmp_path / "out") as (_, file):
         file.write(b"x")
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "other").stat().st_mode
 

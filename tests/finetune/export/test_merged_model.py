@@ -18,7 +18,7 @@ from ape.engines import Sampling
 from ape.engines.embedded import embedded_engine
 from ape.engines.model_selection import ModelSelection
 from ape.errors import AdapterRefused, InputError
-from ape.files.atomic import atomic_output
+from ape.files.atomic import new_output
 from ape.passage.events import ignore_event
 from finetune.export.merged_model import write_merged
 from prompts import SEP
@@ -100,7 +100,8 @@ def test_a_place_that_is_taken_is_left_alone(base: Path, tmp_path: Path) -> None
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     def fill() -> None:
-        with atomic_output(tmp_path / "merged", folder=True) as draft:
+        with new_output(tmp_path / "merged") as draft:
+            draft.mkdir()
             (draft / "half").write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 

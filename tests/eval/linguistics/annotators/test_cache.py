@@ -67,9 +67,9 @@ def test_a_slow_annotator_works_in_several_processes(tmp_path: Path, monkeypatch
 
 def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
     program = (
-        "import sys, pathlib; from eval.linguistics.annotators.cache import Cached;"
+        "import sys, pathlib; from eval.linguistics.annotators.cache import CachedAnnotator;"
         "from tests.eval.linguistics.annotators.letter_annotator import Letters;"
-        "Cached(Letters(), pathlib.Path(sys.argv[1])).annotate([str(n) for n in range(3000)])"
+        "CachedAnnotator(Letters(), pathlib.Path(sys.argv[1])).annotate([str(n) for n in range(3000)])"
     )
     both = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
     assert [one.wait(timeout=120) for one in both] == [0, 0]
