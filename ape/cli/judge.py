@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from eval.human.vote import Vote
     from eval.judge import JudgeOptions, JudgePair
     from eval.judge.requests import JudgeProgress
-    from eval.statistics.resampling import ResamplingUnit
 
 app = typer.Typer(no_args_is_help=True)
 T = TypeVar("T")
@@ -175,7 +174,7 @@ def spans(
         import scipy  # noqa: F401
     from ape.cli.judge_output import agreement_with_votes, print_spans
     from eval.judge import judge_spans, votes_by_passage
-    from eval.metrics.scoring import MIN_UNITS, ResamplingOptions, measure_systems
+    from eval.metrics.scoring import ResamplingOptions, default_resampling_unit, measure_systems
 
     rules = _rules(source_language, target_language)
     corpus, names = _corpus(tables, system, source=source, documents=documents, rules=rules)
@@ -196,7 +195,7 @@ def spans(
             corpus, opened, systems=names, asking=asking, with_source=not no_source, progress=progress
         ),
     )
-    unit: ResamplingUnit = "document" if len(corpus.documents) >= MIN_UNITS else "segment"
+    unit = default_resampling_unit(corpus)
     results = measure_systems(
         corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed)
     )

@@ -14,15 +14,13 @@ from eval.compare.system import System, do_nothing_system, identical_systems
 from eval.compare.wins import PairwiseTest, SystemWins, WinMatrix, pairwise_tests, win_matrix
 from eval.metrics.metric import Metric
 from eval.metrics.scoring import (
-    DEFAULT_SAMPLES,
-    MIN_UNITS,
     EvaluationResults,
     ResamplingOptions,
     measure_systems,
     segment_scores,
 )
 from eval.statistics.counts import MetricCounts
-from eval.statistics.paired_tests import PairedComparison
+from eval.statistics.paired_tests import DEFAULT_SAMPLES, MIN_RESAMPLING_UNITS, PairedComparison
 
 # What the page opens with, the first of them that was measured. Not BLEU, which is 0 for most single paragraphs.
 _FIRST = ("chrf", "chrf++", "sentence-bleu", "ter")
@@ -145,7 +143,7 @@ def compare_systems(
             )
         corpus = corpus.with_system(system.name, data.by_document(system.texts))
     how = _resampling(tests or ComparisonResampling(), len(corpus.documents))
-    results = measure_systems(corpus, metrics, resampling=how, told=told)
+    results = measure_systems(corpus, metrics, resampling=how, on_progress=told)
     found = {metric.name: win_matrix(results, metric) for metric in metrics}
     return SystemComparison(
         data,
@@ -158,7 +156,7 @@ def compare_systems(
 
 
 def _resampling(tests: ComparisonResampling, documents: int) -> ResamplingOptions:
-    by = tests.by or ("document" if documents >= MIN_UNITS else "segment")
+    by = tests.by or ("document" if documents >= MIN_RESAMPLING_UNITS else "segment")
     return ResamplingOptions(
         "document" if by == "document" else "segment", DO_NOTHING, tests.samples, tests.seed
     )

@@ -1,112 +1,45 @@
-"""All metrics by the name that is typed after --metric. A metric is imported when it is asked for."""
+"""The metrics by name. A metric's module is imported when the metric is created."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
 
 from ape.errors import InputError
-from eval.metrics.bertscore import BertScore
-from eval.metrics.meteor import Meteor
 from eval.metrics.metric import Metric
-from eval.metrics.neural import Bleurt, Comet
-from eval.metrics.sacrebleu import Bleu, Chrf, Ter
+
+METRICS: Mapping[str, str | tuple[str, Mapping[str, object]]] = {
+    "bleu": "eval.metrics.sacrebleu:Bleu",
+    # For scores of single segments, which may be shorter than four words.
+    "sentence-bleu": ("eval.metrics.sacrebleu:Bleu", {"effective_order": True, "name": "sentence-bleu"}),
+    "chrf": "eval.metrics.sacrebleu:Chrf",
+    "chrf++": ("eval.metrics.sacrebleu:Chrf", {"word_order": 2, "name": "chrf++"}),
+    "ter": "eval.metrics.sacrebleu:Ter",
+    "meteor": "eval.metrics.meteor:Meteor",
+    "bertscore": "eval.metrics.bertscore:BertScore",
+    "comet": "eval.metrics.comet:Comet",
+    "cometkiwi": (
+        "eval.metrics.comet:Comet",
+        {"checkpoint": "Unbabel/wmt22-cometkiwi-da", "with_references": False, "name": "cometkiwi"},
+    ),
+    "doc-comet": ("eval.metrics.comet:Comet", {"context": 2, "name": "doc-comet"}),
+    "bleurt": "eval.metrics.bleurt:Bleurt",
+    "blonde": "eval.metrics.blonde:Blonde",
+    "dblonde": "eval.metrics.blonde:DiscourseBlonde",
+    "blonde+": "eval.metrics.blonde:BlondePlus",
+    "ltcr": "eval.metrics.ltcr:Ltcr",
+    "dip-consistency": "eval.metrics.dip:DipConsistency",
+    "dip-connectives": "eval.metrics.dip:DipConnectives",
+    "dip-pronouns": "eval.metrics.dip:DipPronouns",
+    "dip-coherence": "eval.metrics.dip:DipCoherence",
+    "entities": "eval.metrics.entities:EntityMatch",
+    "kp": "eval.metrics.centering:KpCoherence",
+    "zero-pronouns": "eval.metrics.zero_pronouns:ZeroPronouns",
+}
+"""The class of each metric as "module:class", with the arguments of a variant."""
 
 DEFAULT_METRICS = ("bleu", "chrf", "ter")
-"""What is measured where nobody says."""
-
-
-def _blonde() -> Metric:
-    from eval.metrics.blonde import Blonde
-
-    return Blonde()
-
-
-def _discourse_blonde() -> Metric:
-    from eval.metrics.blonde import DiscourseBlonde
-
-    return DiscourseBlonde()
-
-
-def _blonde_plus() -> Metric:
-    from eval.metrics.blonde import BlondePlus
-
-    return BlondePlus()
-
-
-def _ltcr() -> Metric:
-    from eval.metrics.ltcr import Ltcr
-
-    return Ltcr()
-
-
-def _consistency() -> Metric:
-    from eval.metrics.dip import DipConsistency
-
-    return DipConsistency()
-
-
-def _connectives() -> Metric:
-    from eval.metrics.dip import DipConnectives
-
-    return DipConnectives()
-
-
-def _pronouns() -> Metric:
-    from eval.metrics.dip import DipPronouns
-
-    return DipPronouns()
-
-
-def _coherence() -> Metric:
-    from eval.metrics.dip import DipCoherence
-
-    return DipCoherence()
-
-
-def _entities() -> Metric:
-    from eval.metrics.entities import EntityMatch
-
-    return EntityMatch()
-
-
-def _kp() -> Metric:
-    from eval.metrics.centering import KpCoherence
-
-    return KpCoherence()
-
-
-def _zero_pronouns() -> Metric:
-    from eval.metrics.zero_pronouns import ZeroPronouns
-
-    return ZeroPronouns()
-
-
-METRICS: Mapping[str, Callable[[], Metric]] = {
-    "bleu": Bleu,
-    # For scores of single segments, which may be shorter than four words.
-    "sentence-bleu": lambda: Bleu(effective_order=True, name="sentence-bleu"),
-    "chrf": Chrf,
-    "chrf++": lambda: Chrf(word_order=2, name="chrf++"),
-    "ter": Ter,
-    "meteor": Meteor,
-    "bertscore": BertScore,
-    "comet": Comet,
-    "cometkiwi": lambda: Comet("Unbabel/wmt22-cometkiwi-da", with_references=False, name="cometkiwi"),
-    "doc-comet": lambda: Comet(context=2, name="doc-comet"),
-    "bleurt": Bleurt,
-    "blonde": _blonde,
-    "dblonde": _discourse_blonde,
-    "blonde+": _blonde_plus,
-    "ltcr": _ltcr,
-    "dip-consistency": _consistency,
-    "dip-connectives": _connectives,
-    "dip-pronouns": _pronouns,
-    "dip-coherence": _coherence,
-    "entities": _entities,
-    "kp": _kp,
-    "zero-pronouns": _zero_pronouns,
-}
-
 DISCOURSE_METRICS = (
     "blonde",
     "dblonde",
@@ -119,17 +52,26 @@ DISCOURSE_METRICS = (
     "kp",
     "zero-pronouns",
 )
-"""What BLEU does not see, all at once as --metric discourse."""
+"""Metrics of discourse, selected together as "discourse"."""
 
 
-def create_metrics(names: list[str]) -> list[Metric]:
-    """The metrics of these names, each once; "discourse" stands for all of DISCOURSE."""
-    wanted = [one for name in names for one in (DISCOURSE_METRICS if name == "discourse" else (name,))]
-    for name in wanted:
-        if name not in METRICS:
-            raise InputError(
-                f"There is no metric called {name!r}. There are: {', '.join(METRICS)}; and discourse for all that are "
-                "about it.",
-                field="metric",
-            )
-    return [METRICS[name]() for name in dict.fromkeys(wanted)]
+def create_metric(name: str) -> Metric:
+    """The metric of this name."""
+    if name not in METRICS:
+        raise InputError(
+            f"There is no metric called {name!r}. There are: {', '.join(METRICS)}; and discourse for all metrics of "
+            "discourse.",
+            field="metric",
+        )
+    entry = METRICS[name]
+    path, settings = (entry, {}) if isinstance(entry, str) else entry
+    module, _, attribute = path.partition(":")
+    metric_class: Any = getattr(import_module(module), attribute)
+    metric: Metric = metric_class(**settings)
+    return metric
+
+
+def create_metrics(names: Iterable[str]) -> list[Metric]:
+    """The metrics of these names, each once; "discourse" selects all of DISCOURSE_METRICS."""
+    expanded = [one for name in names for one in (DISCOURSE_METRICS if name == "discourse" else (name,))]
+    return [create_metric(name) for name in dict.fromkeys(expanded)]

@@ -14,6 +14,7 @@ from eval.metrics.metric import Metric, corpus_for_metric, metric_signature
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.statistics.multiple_comparisons import SystemSignificance, compare_with_baseline
 from eval.statistics.paired_tests import (
+    DEFAULT_SAMPLES,
     MIN_RESAMPLING_UNITS,
     ConfidenceInterval,
     PairedComparison,
@@ -22,10 +23,6 @@ from eval.statistics.paired_tests import (
 )
 from eval.statistics.rank_tests import WilcoxonResult
 from eval.statistics.resampling import ResamplingUnit
-
-DEFAULT_SAMPLES = 1000
-MIN_UNITS = MIN_RESAMPLING_UNITS
-"""With fewer documents than this, segments are drawn, if nobody says what."""
 
 SIGNIFICANCE_TESTS: Mapping[SignificanceMethod, str] = {
     "bootstrap": "paired bootstrap",
@@ -166,20 +163,23 @@ def _direction(metric: Metric) -> str:
     return "higher" if metric.higher_is_better else "lower"
 
 
+def default_resampling_unit(corpus: Corpus) -> ResamplingUnit:
+    """Documents if there are enough of them to resample, else segments."""
+    return "document" if len(corpus.documents) >= MIN_RESAMPLING_UNITS else "segment"
+
+
 def measure_systems(
     corpus: Corpus,
     metrics: Sequence[Metric],
     *,
     resampling: ResamplingOptions | None = None,
-    told: Callable[[str, str], None] = lambda metric, system: None,
+    on_progress: Callable[[str, str], None] = lambda metric, system: None,
 ) -> EvaluationResults:
-    """Count every system by every metric; `told` hears of each before it begins."""
+    """Count every system by every metric; `on_progress` is called with metric and system before each."""
     names = [metric.name for metric in metrics]
     if len(set(names)) < len(names):
         raise InputError("A metric is asked for twice.", field="metric")
-    resampling = resampling or ResamplingOptions(
-        "document" if len(corpus.documents) >= MIN_UNITS else "segment"
-    )
+    resampling = resampling or ResamplingOptions(default_resampling_unit(corpus))
     if resampling.baseline and resampling.baseline not in corpus.systems:
         raise InputError(
             f"There is no system called {resampling.baseline!r} to compare with: {', '.join(corpus.systems)}.",
@@ -190,7 +190,7 @@ def measure_systems(
         seen = corpus_for_metric(metric, corpus)
         counted[metric.name] = {}
         for system in corpus.systems:
-            told(metric.name, system)
+            on_progress(metric.name, system)
             counted[metric.name][system] = metric.count(seen, system)
     standing = {metric.name: _standings(metric, counted[metric.name], resampling) for metric in metrics}
     return EvaluationResults(corpus, tuple(metrics), counted, standing, resampling)

@@ -123,7 +123,7 @@ def score(
     from ape.cli.terminal import print_line
     from eval.corpus.validation import CorpusRules
     from eval.metrics.registry import DEFAULT_METRICS, METRICS
-    from eval.metrics.scoring import MIN_UNITS, ResamplingOptions
+    from eval.metrics.scoring import ResamplingOptions, default_resampling_unit
 
     if metric == ["list"]:
         typer.echo("\n".join(METRICS))
@@ -142,7 +142,7 @@ def score(
     else:
         corpus = _of_files(tables or [], system or [], reference or [], source, documents, rules, encoding)
     chosen = add_annotation(chosen, corpus, annotation=annotation, names=names)
-    unit = resample or ("document" if len(corpus.documents) >= MIN_UNITS else "segment")
+    unit = resample or default_resampling_unit(corpus)
     if leave_one_out:
         _leave_one_out(corpus, chosen, json_output=json_output)
         return
@@ -266,7 +266,7 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> 
             bar.update(task, description=f"{metric} of {system}")
             bar.advance(task)
 
-        return measure_systems(corpus, metrics, resampling=how, told=told)
+        return measure_systems(corpus, metrics, resampling=how, on_progress=told)
 
 
 def _report(results: EvaluationResults, path: Path) -> None:

@@ -11,7 +11,7 @@ from eval.corpus.corpus import Corpus, Document
 from eval.corpus.reader import read_corpus
 from eval.corpus.validation import CorpusRules
 from eval.metrics.multi_reference import LeaveOneOutScores, leave_one_out
-from eval.metrics.registry import METRICS
+from eval.metrics.registry import create_metric
 from eval.metrics.sacrebleu import Bleu, Ter
 from eval.statistics.counts import Unmeasured
 
@@ -43,7 +43,7 @@ def sentence_bleu(output: str, reference: str) -> float:
 def test_par3s_candide_is_reproduced(shared_data: Path) -> None:
     path = shared_data / "par3" / "candide_fr.aligned.jsonl"
     corpus = read_corpus(path, rules=CorpusRules("fr", "en", allow_empty=True))
-    metric = METRICS["sentence-bleu"]()
+    metric = create_metric("sentence-bleu")
     found = leave_one_out(corpus, metric)
     assert isinstance(found, LeaveOneOutScores)
     # From the data's own description: sentence BLEU with effective order, 306 paragraphs.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ape.errors import InputError
-from eval.metrics.registry import DISCOURSE_METRICS, METRICS, create_metrics
+from eval.metrics.registry import DISCOURSE_METRICS, METRICS, create_metric, create_metrics
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_is_called_as_it_is_typed(name: str) -> None:
-    assert METRICS[name]().name == name
+    assert create_metric(name).name == name
 
 
 def test_discourse_stands_for_all_about_it() -> None:

@@ -14,7 +14,7 @@ from eval.corpus.corpus import Corpus
 from eval.metrics.blonde import BlondePlus
 from eval.metrics.ltcr import Ltcr
 from eval.metrics.metric import Metric
-from eval.metrics.registry import METRICS
+from eval.metrics.registry import METRICS, create_metric
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.metamorphic.sample import (
     SWAPS,
@@ -81,7 +81,7 @@ def _one_thread() -> Iterator[None]:
 @cache
 def _metric(name: str) -> Metric:
     """As it is, but for those that need to be told something of the sample."""
-    metric = METRICS[name]()
+    metric = create_metric(name)
     if isinstance(metric, Ltcr):
         return replace(metric, aligner=Glossed())
     if isinstance(metric, BlondePlus):
