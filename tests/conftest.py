@@ -18,6 +18,8 @@ from ape.models import DEFAULT_MODEL, default_cache, find_model, model_location,
 from ape.settings import Settings
 from tests.scripted import ScriptedServer, running, scripted_server
 
+pytest_plugins = ["tests.needs"]
+
 
 def pytest_configure() -> None:
     """Started in the background, the tests and all that they start would ignore Ctrl-C and a closed terminal."""
