@@ -113,7 +113,7 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_p
 
 
 def test_many_may_begin_at_once(new_url: str) -> None:
-    code = "import sys; from ape.jobs.store import Store; Store(sys.argv[1]).close()"
+    code = "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close()"
     started = [
         subprocess.Popen([sys.executable, "-c", code, new_url], cwd=ROOT, stderr=subprocess.PIPE)
         for _ in range(3)
@@ -135,7 +135,7 @@ def test_opening_a_store_says_nothing_and_leaves_logging_alone(
 
 
 def test_alembic_is_imported_only_where_there_is_something_to_upgrade(tmp_path: Path) -> None:
-    code = "import sys; from ape.jobs.store import Store; Store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    code = "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close(); print('alembic' in sys.modules)"
     for expected in ("True", "False"):
         command = [sys.executable, "-c", code, str(tmp_path / "jobs.db")]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)

@@ -62,9 +62,9 @@ def kill() -> None:
 def test_a_job_whose_planning_was_killed_is_planned_by_the_next_run(store_url: str, tmp_path: Path) -> None:
     files = a_book(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from ape.jobs.store import Store; "
+        "import sys; from pathlib import Path; from ape.jobs.store import JobStore; "
         "from tests.ape.jobs.test_planning import a_book, begun, kill; "
-        "begun(Store(sys.argv[1]), a_book(Path(sys.argv[2])), kill)"
+        "begun(JobStore(sys.argv[1]), a_book(Path(sys.argv[2])), kill)"
     )
     killed = subprocess.run([sys.executable, "-c", code, store_url, str(tmp_path)], check=False)
     assert killed.returncode == -signal.SIGKILL

@@ -201,7 +201,7 @@ async def test_a_fault_of_our_own_costs_one_paragraph_and_not_the_book(
             raise RecursionError("too deep")
         return ()
 
-    monkeypatch.setattr("ape.post_editor.check", broken)
+    monkeypatch.setattr("ape.post_editor.check_draft", broken)
     job = begin(store, [planned(number) for number in range(3)])
     assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
     given_up = list(store.rows("j", state=ParagraphState.QUARANTINED))

@@ -126,7 +126,7 @@ def start() -> Iterator[Starter]:
     started: list[subprocess.Popen[str]] = []
 
     def start(**order: object) -> subprocess.Popen[str]:
-        child = [sys.executable, str(Path(__file__).with_name("child.py"))]
+        child = [sys.executable, str(Path(__file__).with_name("pull_process.py"))]
         told = json.dumps(
             {key: value if isinstance(value, dict | int) else str(value) for key, value in order.items()}
         )

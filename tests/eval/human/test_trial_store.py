@@ -195,15 +195,15 @@ def test_a_vote_outlives_a_process_that_is_killed_the_moment_it_is_told(tmp_path
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from eval.human.answer import Answer, Ballots\n"
+        "from eval.human.answer import RaterAnswer, VoteBuilder\n"
         "from eval.human.trial_file import read_trial\n"
-        "from eval.human.trial_store import Trials\n"
+        "from eval.human.trial_store import TrialStore\n"
         "trial = read_trial(Path(sys.argv[2]))\n"
-        "trials = Trials(sys.argv[1])\n"
+        "trials = TrialStore(sys.argv[1])\n"
         "trials.add(trial)\n"
-        "ballots = Ballots(trial, 'anna')\n"
+        "ballots = VoteBuilder(trial, 'anna')\n"
         "for item in trial.items[:3]:\n"
-        "    trials.save(trial.id, ballots.vote(Answer(item=item.id, choice='first')))\n"
+        "    trials.save(trial.id, ballots.vote(RaterAnswer(item=item.id, choice='first')))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "jobs.db"), str(tmp_path / "trial.json")]

@@ -111,7 +111,7 @@ def test_fewer_than_ten_are_refused_with_what_took_the_others(tmp_path: Path) ->
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = _prepared(examples(12), tmp_path / "train.jsonl")
-    monkeypatch.setattr(preparing, "MOST_BYTES", made.size - 1)
+    monkeypatch.setattr(preparing, "MAX_FILE_BYTES", made.size - 1)
     with pytest.raises(TooLong, match=r"bytes, and .* are allowed"):
         refuse_unfit_files(made, None, leave_out=False)
 

@@ -234,7 +234,9 @@ def test_it_stops_on_the_task_and_saves_the_best_that_it_saw(
     from finetune.training.dev_evaluation import TerGain
 
     after = iter((50.0, 40.0, 45.0, 60.0, 10.0))
-    monkeypatch.setattr("finetune.training.trainer.gain", lambda *_: TerGain(30.0, next(after), 1.0))
+    monkeypatch.setattr(
+        "finetune.training.trainer.measure_ter_gain", lambda *_: TerGain(30.0, next(after), 1.0)
+    )
     kept: dict[int, bytes] = {}
 
     def listen(event: TrainingEvent) -> None:

@@ -12,8 +12,8 @@ from serve.middleware.log_writer import background_writer
 
 TALK = """
 import sys
-from serve.aside import aside
-with aside(sys.stdout) as write:
+from serve.middleware.log_writer import background_writer
+with background_writer(sys.stdout) as write:
     for number in range(int(sys.argv[1])):
         write('{"line": %d, "é": "%s"}' % (number, "x" * 1000))
 print("went on", file=sys.stderr)

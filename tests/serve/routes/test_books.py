@@ -274,7 +274,7 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
         assert gone.wait(30)
         return begun
 
-    monkeypatch.setattr("serve.routes.books.begin", slow)
+    monkeypatch.setattr("serve.routes.books.plan_job", slow)
     asked = len(scripted.requests)
     async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
         sending = asyncio.create_task(hasty.post("/v1/books", files=files(), data=LANGUAGES))

@@ -413,7 +413,7 @@ def test_many_jobs_are_done_by_turns(
     client: httpx2.Client, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one place and turns of no length, all get done."""
-    monkeypatch.setattr("serve.scheduler.scheduler.AT_ONCE", 1)
+    monkeypatch.setattr("serve.scheduler.scheduler.MAX_RUNNING_JOBS", 1)
     monkeypatch.setattr("serve.scheduler.scheduler.TURN_SECONDS", 0.0)
     jobs = [begin(client, 4)["id"] for _ in range(3)]
     for job in jobs:

@@ -124,7 +124,7 @@ def raw_book(folder: Path) -> list[str]:
 def test_a_raw_book_is_aligned_and_what_a_translator_left_out_is_counted(
     typed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("finetune.data.alignment.MiniLm", Bag)
+    monkeypatch.setattr("finetune.data.alignment.MiniLmEncoder", Bag)
     done = typed(*raw_book(tmp_path), "--book", "The Mill", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -149,7 +149,7 @@ def test_a_raw_book_is_aligned_and_what_a_translator_left_out_is_counted(
 def test_a_paragraph_that_no_translator_has_is_dropped_by_name(
     typed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("finetune.data.alignment.MiniLm", Bag)
+    monkeypatch.setattr("finetune.data.alignment.MiniLmEncoder", Bag)
     raw_book(tmp_path)
     (tmp_path / "build.toml").write_text(
         'off = ["percentile", "empty"]\n[[books]]\nname = "mill"\nsource = "mill.txt"\nmt = "mt.epub"\n'

@@ -150,7 +150,7 @@ def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
     check: Run, folder: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file that is served is the export of another training; whether it stops is no matter here."""
-    monkeypatch.setattr(stop_rate, "LEAST", 0.0)
+    monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
     words = ("--data", "data", "--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2)
     sound = check(adapter, *words)
     assert (sound.returncode, sound.stderr) == (0, "")
@@ -198,7 +198,7 @@ def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
     )
     broken.chmod(0o755)
     monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
-    monkeypatch.setattr(stop_rate, "LEAST", 0.0)
+    monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
     done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
     assert done.returncode == 1
     assert "vllm is left out: it failed. " in done.stdout

@@ -76,7 +76,7 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
             signal.raise_signal(signal.SIGINT)
         return real(*given)
 
-    monkeypatch.setattr("finetune.training.trainer.gain", interrupted)
+    monkeypatch.setattr("finetune.training.trainer.measure_ter_gain", interrupted)
     stopped = here(*typed)
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert "Stopped. The same command goes on from step 2, its last checkpoint." in stopped.stderr

@@ -52,12 +52,14 @@ def test_the_schedule_covers_every_batch_from_one_on() -> None:
 def gated(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("VLLM_API_KEY", "right")
     monkeypatch.syspath_prepend(str(AUTH_PLUGIN))
-    from ape_vllm_auth import Gate  # type: ignore[import-not-found]
+    from ape_vllm_auth import VllmKeyMiddleware  # type: ignore[import-not-found]
 
     async def page(request: Request) -> PlainTextResponse:
         return PlainTextResponse("in")
 
-    with running(Gate(Starlette(routes=[Route("/{path:path}", page, methods=["GET", "POST"])]))) as address:
+    with running(
+        VllmKeyMiddleware(Starlette(routes=[Route("/{path:path}", page, methods=["GET", "POST"])]))
+    ) as address:
         yield address
     sys.modules.pop("ape_vllm_auth", None)
 

@@ -34,11 +34,11 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 import httpx2
-from serve.launch import Launch
-from serve.vllm import Vllm
+from ape.engines.vllm.launch import VllmLaunch
+from ape.engines.vllm.supervisor import VllmSupervisor
 
 async def main():
-    async with Vllm(Launch(Path(sys.argv[1]), "m", "base"), tell=lambda line: None) as vllm:
+    async with VllmSupervisor(VllmLaunch(Path(sys.argv[1]), "m", "base"), tell=lambda line: None) as vllm:
         print("up", flush=True)
         try:
             await asyncio.sleep(600)
