@@ -135,7 +135,10 @@ def test_opening_a_store_says_nothing_and_leaves_logging_alone(
 
 
 def test_alembic_is_imported_only_where_there_is_something_to_upgrade(tmp_path: Path) -> None:
-    code = "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    code = (
+        "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close(); "
+        "print('alembic' in sys.modules)"
+    )
     for expected in ("True", "False"):
         command = [sys.executable, "-c", code, str(tmp_path / "jobs.db")]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
