@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop, once told to."""
-        self._state.foreman.leave()
+        self._state.scheduler.begin_shutdown()
         await super().shutdown(sockets)
 
 

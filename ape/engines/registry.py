@@ -18,11 +18,16 @@ from ape.adapters import Adapter, locate_adapter, read_adapter, snapshot_adapter
 from ape.adapters.directory import check_adapter_name
 from ape.adapters.gguf import GgufAdapter
 from ape.engines import Engine, Model
-from ape.engines.registry_entries import AdapterEntry, AdapterLoader, AdapterSource, LoadedAdapter
+from ape.engines.registry_entries import (
+    AdapterEntry,
+    AdapterLoader,
+    AdapterOutcome,
+    AdapterSource,
+    LoadedAdapter,
+)
 from ape.engines.wrapper import EngineWrapper
 from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
 from ape.passage.options import DEFAULT_MODEL_NAME
-from serve.middleware.metrics import AdapterOutcome
 
 
 class ModelRegistry(EngineWrapper):

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ape.adapters import Adapter, AdapterBase
 from ape.adapters.gguf import GgufAdapter
 from ape.engines import Model
+
+AdapterOutcome = Literal["loaded", "refused", "failed", "unloaded"]
+ADAPTER_OUTCOMES: tuple[AdapterOutcome, ...] = ("loaded", "refused", "failed", "unloaded")
 
 
 class AdapterLoader(Protocol):

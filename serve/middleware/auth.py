@@ -71,6 +71,11 @@ def authenticate_admin(request: Request, settings: Settings) -> None:
         ) from None
 
 
+def owner_of(request: Request, settings: Settings) -> str:
+    """Return the owner of the caller's jobs: the hash of the key, or "" where the service has no keys."""
+    return (api_key_hash(request.scope) or "") if settings.api_keys else ""
+
+
 def _require_key(request: Request, keys: tuple[str, ...]) -> None:
     shown = api_key_hash(request.scope)
     if shown is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ape.engines import EngineHealth
 from ape.engines.protocol import EngineState
+from ape.engines.registry_entries import ADAPTER_OUTCOMES, AdapterOutcome
 from ape.jobs.job import JobState
 from ape.passage.events import AttemptEvent, Event, Listener, ignore_event
 from ape.passage.result import Decision, PostEdit
@@ -29,9 +30,6 @@ OPENMETRICS = "application/openmetrics-text"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 # The first bucket is for what was kept as it was.
 EDIT_RATES = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1)
-
-AdapterOutcome = Literal["loaded", "refused", "failed", "unloaded"]
-ADAPTER_OUTCOMES: tuple[AdapterOutcome, ...] = ("loaded", "refused", "failed", "unloaded")
 
 
 @dataclass(slots=True)
@@ -152,8 +150,8 @@ class ServiceMetrics:
         """Count what became of a wish to load or unload an adapter."""
         self._adapters.labels(outcome).inc()
 
-    def counted(self, app: ASGIApp) -> ASGIApp:
-        """The application with its requests counted; for `surround`."""
+    def middleware(self, app: ASGIApp) -> ASGIApp:
+        """Wrap an application so that its requests are counted."""
 
         async def count(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, StoreError, TooLong
 from serve.middleware.request_log import log_problem, problem_name
-from serve.schemas.passages import Problem
+from serve.schemas.problem import Problem
 
 log = logging.getLogger("ape.serve")
 MEDIA_TYPE = "application/problem+json"

@@ -11,10 +11,10 @@ from fastapi import FastAPI, HTTPException, Request, Response
 
 from ape.errors import InputError, UnknownTrial
 from ape.settings import Settings
+from serve.middleware.request_body import read_json
 from serve.middleware.request_log import log_fields
 from serve.pages.responses import ascii_json_response, html_response, page_response
 from serve.pages.trial_store import LazyTrialStore
-from serve.routes.passages import read_json
 
 if TYPE_CHECKING:
     from eval.human.trial_store import TrialStore

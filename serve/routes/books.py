@@ -19,8 +19,8 @@ from ape.jobs.job import Job
 from ape.jobs.job_files import JobFiles
 from ape.jobs.planning import OpenedFiles, complete_recipe, open_files, plan_job
 from ape.settings import Settings
-from serve.middleware.auth import auth_dependency, authenticate
-from serve.middleware.http_exchange import api_key_hash
+from serve.middleware.auth import auth_dependency, authenticate, owner_of
+from serve.middleware.disconnect import ClientGone
 from serve.middleware.request_log import log_fields
 from serve.routes.multipart import (
     MEDIA_TYPE,
@@ -32,17 +32,11 @@ from serve.routes.multipart import (
     upload_too_large,
 )
 from serve.routes.openapi import problem_responses
-from serve.routes.passages import ClientGone
 from serve.scheduler.scheduler import JobScheduler
-from serve.scheduler.upload_folder import PARTIAL_PREFIX
+from serve.scheduler.upload_folder import PARTIAL_SUFFIX
 from serve.schemas.jobs import BookRequest, JobOut
 
 FILE_PARTS = ("source", "mt", "bilingual")
-
-
-def owner_of(request: Request, settings: Settings) -> str:
-    """Whose the jobs are: the hash of the caller's key, or nobody's where the service has no keys."""
-    return (api_key_hash(request.scope) or "") if settings.api_keys else ""
 
 
 def add_book_routes(app: FastAPI, settings: Settings) -> None:
@@ -66,18 +60,18 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=[auth_dependency(settings, authenticate)],
     )
     async def send(request: Request) -> Response:
-        foreman: JobScheduler = request.app.state.foreman
+        scheduler: JobScheduler = request.app.state.scheduler
         multipart_boundary(request.headers.get("content-type", ""))
         _refuse_too_large(request, settings.max_book_bytes)
-        newcomer = _BookUpload(foreman, request.app.state.roster, owner_of(request, settings))
+        upload = _BookUpload(scheduler, request.app.state.registry, owner_of(request, settings))
         try:
-            job = await newcomer.take_in(request, settings)
+            job = await upload.accept(request, settings)
         except asyncio.CancelledError:
             # uvicorn has drained for long enough. Uncaught, this would be a 500.
             raise _stopping() from None
         log_fields(job=job.id)
-        foreman.wake()
-        counts = await asyncio.to_thread(foreman.store.counts, job.id)
+        scheduler.wake()
+        counts = await asyncio.to_thread(scheduler.store.counts, job.id)
         shown = JobOut.of(job, counts, None).model_dump(mode="json")
         return JSONResponse(shown, 201, {"Location": f"/v1/jobs/{job.id}"})
 
@@ -85,40 +79,40 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
 class _BookUpload:
     """A book on its way in. Whatever fails, nothing of it stays."""
 
-    def __init__(self, foreman: JobScheduler, engine: Engine, owner: str) -> None:
+    def __init__(self, scheduler: JobScheduler, engine: Engine, owner: str) -> None:
         self.id = secrets.token_hex(16)
         self.owner = owner
-        self.foreman = foreman
+        self.scheduler = scheduler
         self.engine = engine
-        self.folder = foreman.folder / self.id
+        self.folder = scheduler.folder / self.id
 
-    async def take_in(self, request: Request, settings: Settings) -> Job:
-        async with self.foreman.arriving(self.id):
+    async def accept(self, request: Request, settings: Settings) -> Job:
+        async with self.scheduler.receiving_upload(self.id):
             upload = await self._receive(request, settings)
             wishes = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
-            with _use_sender_file_names(upload, self.foreman):
+            with _use_sender_file_names(upload, self.scheduler):
                 files = _files(upload, wishes)
-                await self._see_that_it_is_wanted(request)
-                opened = await self.foreman.aside(
+                await self._refuse_if_unwanted(request)
+                opened = await self.scheduler.run_in_thread(
                     open_files,
                     files,
                     source_language=wishes.source_language,
                     target_language=wishes.target_language,
                 )
-                await self._see_that_it_is_wanted(request)
+                await self._refuse_if_unwanted(request)
                 job = await self._begin(opened, wishes, upload)
-                await self._see_that_it_is_wanted(request)
+                await self._refuse_if_unwanted(request)
                 return job
 
-    async def _see_that_it_is_wanted(self, request: Request) -> None:
+    async def _refuse_if_unwanted(self, request: Request) -> None:
         """Raise where nobody would hear of the job: it would spend, and nobody could stop it."""
         if await request.is_disconnected():
             raise ClientGone
-        if self.foreman.is_leaving:
+        if self.scheduler.is_stopping:
             raise _stopping()
 
     async def _receive(self, request: Request, settings: Settings) -> Upload:
-        part = self.folder.with_name(f"{self.id}{PARTIAL_PREFIX}")
+        part = self.folder.with_name(f"{self.id}{PARTIAL_SUFFIX}")
         try:
             await asyncio.to_thread(part.mkdir, mode=0o700)
             upload = await receive_upload(
@@ -141,9 +135,9 @@ class _BookUpload:
         async with self.engine.using(wishes.model) as model:
             recipe = complete_recipe(opened, model, wishes.to_recipe())
         mt = "bilingual" if "bilingual" in upload.files else "mt"
-        begun = await self.foreman.aside(
+        begun = await self.scheduler.run_in_thread(
             plan_job,
-            self.foreman.store,
+            self.scheduler.store,
             opened,
             recipe,
             id=self.id,
@@ -181,12 +175,12 @@ def _files(upload: Upload, wishes: BookRequest) -> JobFiles:
 
 
 @contextmanager
-def _use_sender_file_names(upload: Upload, foreman: JobScheduler) -> Iterator[None]:
+def _use_sender_file_names(upload: Upload, scheduler: JobScheduler) -> Iterator[None]:
     """Sentences about our files become ones about the sender's."""
     try:
         yield
     except ApeError as error:
-        text = foreman.printable(error)
+        text = scheduler.printable(error)
         said = _replace_names(text, upload)
         if isinstance(error, InputError) and error.field == "path":
             error.field = next(

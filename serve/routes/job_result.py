@@ -70,7 +70,7 @@ class JobResultFile:
 
 
 async def open_job_result(
-    foreman: JobScheduler, job: Job, format: ResultFormat, *, partial: bool
+    scheduler: JobScheduler, job: Job, format: ResultFormat, *, partial: bool
 ) -> JobResultFile:
     """The result; Conflict where the job is not done, unless a part of it will do."""
     if job.state is not JobState.DONE and not partial:
@@ -82,9 +82,9 @@ async def open_job_result(
         with suppress(OSError):
             return await asyncio.to_thread(_open_result, Path(job.output), *_kind_and_name(job, format))
     try:
-        return await foreman.aside(_make, foreman.store, job, format, foreman.folder)
+        return await scheduler.run_in_thread(_make, scheduler.store, job, format, scheduler.folder)
     except ApeError as error:
-        error.args = (foreman.printable(error), *error.args[1:])
+        error.args = (scheduler.printable(error), *error.args[1:])
         raise
 
 

@@ -12,12 +12,11 @@ from ape.errors import InputError
 from ape.jobs.job import Job
 from ape.jobs.job_paragraph import ParagraphState
 from ape.settings import Settings
-from serve.middleware.auth import auth_dependency, authenticate
-from serve.routes.books import owner_of
+from serve.middleware.auth import auth_dependency, authenticate, owner_of
+from serve.middleware.request_body import read_json
+from serve.middleware.server_sent_events import EventStreamResponse
 from serve.routes.job_result import MEDIA_TYPES, JobResultResponse, ResultFormat, open_job_result
 from serve.routes.openapi import job_event_responses, problem_responses
-from serve.routes.passages import read_json
-from serve.scheduler.progress import JobEventStream
 from serve.scheduler.scheduler import JobScheduler
 from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobsResponse, RedoRequest, job_details
 
@@ -46,10 +45,10 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=seeing,
     )
     async def jobs(request: Request, limit: Limit = 20, after: After = None) -> JobsResponse:
-        foreman, owner = _scheduler(request), owner_of(request, settings)
+        scheduler, owner = _scheduler(request), owner_of(request, settings)
         if after is not None:
-            await foreman.job(after, owner)
-        return await asyncio.to_thread(_page, foreman, owner, limit, after)
+            await scheduler.job(after, owner)
+        return await asyncio.to_thread(_page, scheduler, owner, limit, after)
 
     @app.get(
         "/v1/jobs/{id}",
@@ -75,7 +74,7 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
     )
     async def events(request: Request, id: str) -> Response:
         found = await _job(request, settings, id)
-        return JobEventStream(_scheduler(request).board.follow(found.id))
+        return EventStreamResponse(_scheduler(request).progress.subscribe(found.id))
 
     @app.get(
         "/v1/jobs/{id}/result",
@@ -157,29 +156,29 @@ async def _job(request: Request, settings: Settings, id: str) -> Job:
 
 
 async def _job_out(request: Request, job: Job) -> JobOut:
-    foreman = _scheduler(request)
-    counts = await asyncio.to_thread(foreman.store.counts, job.id)
-    return JobOut.of(job, counts, foreman.pace_of(job.id))
+    scheduler = _scheduler(request)
+    counts = await asyncio.to_thread(scheduler.store.counts, job.id)
+    return JobOut.of(job, counts, scheduler.pace_of(job.id))
 
 
-def _page(foreman: JobScheduler, owner: str, limit: int, after: str | None) -> JobsResponse:
-    ours = [job for job in foreman.store.jobs(owner=owner) if foreman.is_ours(job)]
+def _page(scheduler: JobScheduler, owner: str, limit: int, after: str | None) -> JobsResponse:
+    ours = [job for job in scheduler.store.jobs(owner=owner) if scheduler.owns(job)]
     first = next((place + 1 for place, job in enumerate(ours) if job.id == after), 0)
     page = ours[first : first + limit]
     return JobsResponse(
-        jobs=[JobOut.of(job, foreman.store.counts(job.id), foreman.pace_of(job.id)) for job in page],
+        jobs=[JobOut.of(job, scheduler.store.counts(job.id), scheduler.pace_of(job.id)) for job in page],
         next=page[-1].id if first + limit < len(ours) else None,
     )
 
 
-def _details(foreman: JobScheduler, job: Job) -> JobDetails:
-    store = foreman.store
+def _details(scheduler: JobScheduler, job: Job) -> JobDetails:
+    store = scheduler.store
     counts = store.counts(job.id)
     rows = store.rows(job.id, state=ParagraphState.QUARANTINED) if counts.quarantined else iter(())
     return job_details(
         job,
         counts,
-        foreman.pace_of(job.id),
+        scheduler.pace_of(job.id),
         chapters=store.chapters(job.id),
         quarantined=list(islice(rows, MAX_LISTED)),
     )
@@ -192,5 +191,5 @@ def _files() -> dict[int | str, dict[str, Any]]:
 
 
 def _scheduler(request: Request) -> JobScheduler:
-    foreman: JobScheduler = request.app.state.foreman
-    return foreman
+    scheduler: JobScheduler = request.app.state.scheduler
+    return scheduler

@@ -2,110 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel
 
-from ape.adapters.directory import NAME_PATTERN as ADAPTER_NAME
 from ape.engines import Model
 from ape.engines.registry import ModelRegistry
-from ape.engines.registry_entries import AdapterEntry
 from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
 from prompts import prompt_format
 from serve.middleware.auth import auth_dependency, authenticate, authenticate_admin
+from serve.middleware.request_body import read_json
 from serve.middleware.request_log import log_fields
 from serve.routes.openapi import problem_responses
-from serve.routes.passages import read_json
+from serve.schemas.models import (
+    NAME_PATTERN,
+    AdapterOut,
+    AliasOut,
+    AliasRequest,
+    LoadRequest,
+    ModelOut,
+    ModelsResponse,
+)
 
-NAME = f"^{ADAPTER_NAME}$"
-Name = Annotated[str, Field(pattern=NAME, description="letters, digits, '.', '_' and '-'")]
-NameInPath = Annotated[str, InPath(pattern=NAME)]
-
-
-class AdapterOut(BaseModel):
-    """What an adapter's own files say of it."""
-
-    base: str = Field(description="the model that it was trained on")
-    languages: list[str]
-    rank: int
-    revision: str = Field(description="a hash of its weights, and of what else decides its answers")
-    parity: dict[str, JsonValue] | None = Field(
-        description="served outputs against those of the training library"
-    )
-    data: str | None = Field(description="hash of the manifest of its training data")
-    training: dict[str, JsonValue]
-    in_use: int = Field(description="passages at work with it")
-    failure: str | None = Field(description="why it can't be asked at the moment")
-
-    @classmethod
-    def of(cls, entry: AdapterEntry) -> AdapterOut:
-        """As it is now."""
-        card = entry.adapter.card
-        return cls(
-            base=card.base.model,
-            languages=list(card.languages),
-            rank=entry.adapter.rank,
-            revision=entry.adapter.revision,
-            parity=card.parity,
-            data=card.data,
-            training=card.training,
-            in_use=entry.in_use,
-            failure=entry.failure or None,
-        )
-
-
-class ModelOut(BaseModel):
-    """A model that can be asked for by name."""
-
-    name: str
-    kind: Literal["base", "adapter"]
-    default: bool
-    window: int | None = Field(description="context length in tokens, where the engine tells")
-    prompt: str = Field(description="the format that it is asked in, with its hash")
-    adapter: AdapterOut | None = None
-
-
-class ModelsResponse(BaseModel):
-    """All models, the default first, and the aliases."""
-
-    models: list[ModelOut]
-    aliases: dict[str, str]
-
-
-class LoadRequest(BaseModel):
-    """An adapter to load, from one of the directories that the service may take them from."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"name": "par3-fr", "directory": "par3-fr/v2"}]},
-    )
-
-    name: Name = Field(description="what it will be asked for by")
-    directory: str | None = Field(
-        None, min_length=1, max_length=1000, description="within those directories; its name if left out"
-    )
-
-
-class AliasRequest(BaseModel):
-    """What an alias is to stand for."""
-
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [{"model": "par3-fr"}]}
-    )
-
-    model: str = Field(min_length=1, max_length=200, description="a name of GET /v1/models")
-
-
-class AliasOut(BaseModel):
-    """An alias and what it stands for."""
-
-    alias: str
-    model: str
+NameInPath = Annotated[str, InPath(pattern=NAME_PATTERN)]
 
 
 def add_model_routes(app: FastAPI, settings: Settings) -> None:
@@ -120,11 +43,11 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=[seeing],
     )
     async def models(request: Request) -> ModelsResponse:
-        roster = _registry(request)
-        served = await roster.models()
+        registry = _registry(request)
+        served = await registry.models()
         return ModelsResponse(
-            models=[_model_out(model, roster, first=place == 0) for place, model in enumerate(served)],
-            aliases={DEFAULT_MODEL_NAME: served[0].name, **roster.aliases} if served else {},
+            models=[_model_out(model, registry, first=place == 0) for place, model in enumerate(served)],
+            aliases={DEFAULT_MODEL_NAME: served[0].name, **registry.aliases} if served else {},
         )
 
     @app.post(
@@ -193,8 +116,8 @@ def _body(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def _model_out(model: Model, roster: ModelRegistry, *, first: bool = False) -> ModelOut:
-    entry = next((entry for entry in roster.entries if entry.adapter.name == model.name), None)
+def _model_out(model: Model, registry: ModelRegistry, *, first: bool = False) -> ModelOut:
+    entry = next((entry for entry in registry.entries if entry.adapter.name == model.name), None)
     return ModelOut(
         name=model.name,
         kind="adapter" if entry else "base",
@@ -206,5 +129,5 @@ def _model_out(model: Model, roster: ModelRegistry, *, first: bool = False) -> M
 
 
 def _registry(request: Request) -> ModelRegistry:
-    roster: ModelRegistry = request.app.state.roster
-    return roster
+    registry: ModelRegistry = request.app.state.registry
+    return registry

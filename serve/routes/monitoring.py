@@ -11,7 +11,7 @@ from ape.errors import EngineTimeout, EngineUnavailable
 from ape.settings import Settings
 from serve.middleware.auth import auth_dependency, authenticate
 from serve.routes.openapi import problem_responses, text_response
-from serve.schemas.passages import Health, Readiness
+from serve.schemas.health import Health, Readiness
 
 READY_SECONDS = 5.0
 
@@ -30,16 +30,16 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
         responses=problem_responses(502, 503, 504),
     )
     async def readyz(request: Request) -> Readiness:
-        roster: ModelRegistry = request.app.state.roster
+        registry: ModelRegistry = request.app.state.registry
         try:
-            models = await asyncio.wait_for(roster.models(), READY_SECONDS)
+            models = await asyncio.wait_for(registry.models(), READY_SECONDS)
         except TimeoutError as error:
             raise EngineTimeout(
                 f"The model server did not answer within {READY_SECONDS:g} seconds."
             ) from error
         if not models:
             raise EngineUnavailable("The model server serves no model.")
-        return Readiness(models=[model.name for model in models], restarts=roster.health().restarts)
+        return Readiness(models=[model.name for model in models], restarts=registry.health().restarts)
 
     @app.get(
         "/metrics",
@@ -63,4 +63,4 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=[auth_dependency(settings, authenticate)],
     )
     async def engine_metrics(request: Request) -> Response:
-        return Response(await request.app.state.roster.metrics(), media_type="text/plain; version=0.0.4")
+        return Response(await request.app.state.registry.metrics(), media_type="text/plain; version=0.0.4")

@@ -8,22 +8,21 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from ape.jobs.job import JobState
-from ape.passage.events import AttemptEvent, RetryEvent, TokenEvent
 from ape.passage.result import Decision
 from ape.settings import Settings
 from serve.middleware.problems import MEDIA_TYPE
-from serve.routes import passage_stream
+from serve.middleware.server_sent_events import MEDIA_TYPE as EVENT_STREAM
+from serve.routes.passage_stream import PROGRESS_EVENTS
 from serve.routes.passages import max_passages_per_request
 from serve.schemas.jobs import JobProgress
 from serve.schemas.passages import (
     EXAMPLE_ANSWER,
-    EXAMPLE_PROBLEM,
     EXAMPLE_QUESTION,
     FindingOut,
     PostEditRequest,
     PostEditResponse,
-    Problem,
 )
+from serve.schemas.problem import EXAMPLE_PROBLEM, Problem
 
 _STATUS_DESCRIPTIONS = {
     400: "The body is not JSON, or not a form where one is wanted.",
@@ -56,10 +55,7 @@ _QUESTION, _ANSWER, _PROBLEM = (
     for model in (PostEditRequest, PostEditResponse, Problem)
 )
 _EVENTS = {
-    **{
-        kind.__name__.lower(): TypeAdapter(kind).json_schema()
-        for kind in (AttemptEvent, TokenEvent, RetryEvent)
-    },
+    **{name: TypeAdapter(kind).json_schema() for kind, name in PROGRESS_EVENTS.items()},
     "finding": {"$ref": f"#/components/schemas/{FindingOut.__name__}"},
     "result": _ANSWER,
     "error": _PROBLEM,
@@ -118,7 +114,7 @@ def complete_openapi(document: dict[str, Any], settings: Settings) -> dict[str, 
 def job_event_responses() -> dict[int | str, dict[str, Any]]:
     """The answer that is a stream of what happens to a job."""
     events = {"anyOf": [_event(name, schema) for name, schema in _JOB_EVENTS.items()]}
-    return {200: {"description": "The events.", "content": {passage_stream.MEDIA_TYPE: {"schema": events}}}}
+    return {200: {"description": "The events.", "content": {EVENT_STREAM: {"schema": events}}}}
 
 
 def text_response(tells: str) -> dict[int | str, dict[str, Any]]:
@@ -169,7 +165,7 @@ def _response() -> dict[str, Any]:
         "description": "The post-edit, or a list of post-edits and problems.",
         "content": {
             "application/json": {"schema": {"anyOf": [_ANSWER, many]}, "examples": examples},
-            passage_stream.MEDIA_TYPE: {"schema": {"anyOf": [_event(*event) for event in _EVENTS.items()]}},
+            EVENT_STREAM: {"schema": {"anyOf": [_event(*event) for event in _EVENTS.items()]}},
         },
     }
 

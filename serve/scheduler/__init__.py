@@ -1,1 +1,1 @@
-"""Schedules the book jobs of the service, fairly between owners, resumed after a restart."""
+"""The scheduler of book jobs: fair between owners, and resumed after a restart."""

@@ -1,4 +1,4 @@
-"""Work in a thread is awaited also by one who is cancelled, or it would go on behind their back."""
+"""Await a worker thread even when the caller is cancelled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def finish_despite_cancellation(work: Awaitable[T]) -> T:
-    """Its result; where the caller is cancelled meanwhile, that is raised once the work is over."""
+    """Await the work to its end; a cancellation that comes meanwhile is raised after it."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

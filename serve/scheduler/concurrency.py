@@ -1,6 +1,6 @@
-"""How many paragraphs of books are with the engine at once, so that passages somebody waits for are not starved.
+"""Limit how many paragraphs of books the engine works on at once, so that interactive passages are not starved.
 
-The places are shared between owners, not between jobs: whoever has fewer paragraphs at work is next.
+The limit is shared fairly between owners, not between jobs: the owner with the fewest paragraphs in progress is next.
 """
 
 from __future__ import annotations
@@ -18,127 +18,130 @@ from ape.settings import Settings
 
 
 def book_concurrency(settings: Settings) -> int:
-    """Half of what the engine takes, so that the other half is left for passages; or what the settings say."""
+    """The configured limit for books, or half of the engine's concurrency."""
     return settings.book_lanes or max(1, settings.places // 2)
 
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
     cost: int
-    turn: asyncio.Future[None]
+    admitted: asyncio.Future[None]
 
 
 class FairConcurrencyLimit:
-    """So many places, given to the owner who has the fewest at the time; first come, first served within one."""
+    """A semaphore that admits the owner who holds the least; first come, first served within an owner."""
 
-    def __init__(self, count: int) -> None:
-        self.count = self.free = count
+    def __init__(self, limit: int) -> None:
+        self.limit = self.free = limit
         self._held: Counter[str] = Counter()
-        # The order of the owners is that of their last turns.
+        # In the order of the owners' last turns.
         self._waiting: dict[str, deque[_Waiter]] = {}
 
     @asynccontextmanager
-    async def place(self, owner: str, cost: int) -> AsyncIterator[None]:
-        """Hold so many places for the length of the block, all of them at the most."""
-        waiting = _Waiter(min(cost, self.count), asyncio.get_running_loop().create_future())
-        self._waiting.setdefault(owner, deque()).append(waiting)
-        self._let_in()
+    async def acquire(self, owner: str, cost: int) -> AsyncIterator[None]:
+        """Hold `cost` units for the length of the block, at most the whole limit."""
+        waiter = _Waiter(min(cost, self.limit), asyncio.get_running_loop().create_future())
+        self._waiting.setdefault(owner, deque()).append(waiter)
+        self._admit_next()
         try:
-            await waiting.turn
+            await waiter.admitted
         except asyncio.CancelledError:
-            if waiting.turn.done() and not waiting.turn.cancelled():
-                self._give_back(owner, waiting.cost)  # let in and cancelled in the same moment
+            if waiter.admitted.done() and not waiter.admitted.cancelled():
+                self._release(owner, waiter.cost)  # admitted and cancelled at the same moment
             else:
-                self._forget(owner, waiting)
+                self._forget(owner, waiter)
             raise
         try:
             yield
         finally:
-            self._give_back(owner, waiting.cost)
+            self._release(owner, waiter.cost)
 
-    def _give_back(self, owner: str, cost: int) -> None:
+    def _release(self, owner: str, cost: int) -> None:
         self.free += cost
         self._held[owner] -= cost
         if not self._held[owner]:
             del self._held[owner]
-        self._let_in()
+        self._admit_next()
 
-    def _forget(self, owner: str, waiting: _Waiter) -> None:
-        line = self._waiting[owner]
-        line.remove(waiting)
-        if not line:
+    def _forget(self, owner: str, waiter: _Waiter) -> None:
+        waiters = self._waiting[owner]
+        waiters.remove(waiter)
+        if not waiters:
             del self._waiting[owner]
-        self._let_in()  # it may have been the one for whom the others waited
+        self._admit_next()  # the others may have waited for this one
 
-    def _let_in(self) -> None:
+    def _admit_next(self) -> None:
         while (owner := self._next_owner()) is not None:
-            line = self._waiting[owner]
-            # One that was cancelled is in line until it hears of that.
-            waiting = next(one for one in line if not one.turn.cancelled())
-            if waiting.cost > self.free:
-                return  # nobody cheaper slips past, or a dear one would wait for ever
-            line.remove(waiting)
+            waiters = self._waiting[owner]
+            # A cancelled waiter is in the queue until its task runs.
+            waiter = next(one for one in waiters if not one.admitted.cancelled())
+            if waiter.cost > self.free:
+                return  # a cheaper one must not overtake, or an expensive one would wait for ever
+            waiters.remove(waiter)
             del self._waiting[owner]
-            if line:
-                self._waiting[owner] = line  # now the last
-            self.free -= waiting.cost
-            self._held[owner] += waiting.cost
-            waiting.turn.set_result(None)
+            if waiters:
+                self._waiting[owner] = waiters  # now the last
+            self.free -= waiter.cost
+            self._held[owner] += waiter.cost
+            waiter.admitted.set_result(None)
 
     def _next_owner(self) -> str | None:
-        lines = self._waiting.items()
-        owners = [owner for owner, line in lines if any(not one.turn.cancelled() for one in line)]
+        owners = [
+            owner
+            for owner, waiters in self._waiting.items()
+            if any(not one.admitted.cancelled() for one in waiters)
+        ]
         return min(owners, key=lambda owner: self._held[owner], default=None)
 
 
 class BookEngine(EngineWrapper):
-    """The engine as one job sees it: through its share of the places.
+    """The engine for one job, within the concurrency limit for books.
 
-    `close` lets the paragraphs in hand end and no other begin.
+    After `close`, paragraphs in progress finish and no other one starts.
     """
 
-    def __init__(self, engine: Engine, places: FairConcurrencyLimit, job: Job) -> None:
+    def __init__(self, engine: Engine, limit: FairConcurrencyLimit, job: Job) -> None:
         super().__init__(engine)
-        self.in_hand = 0
-        self._places = places
-        self._job = job
-        self._cost = min(job.recipe.candidates, places.count)
+        self.active_paragraphs = 0
+        self._limit = limit
+        self._owner = job.owner
+        self._cost = min(job.recipe.candidates, limit.limit)
         self._closed = False
         self._idle = asyncio.Event()
 
     @property
-    def lanes(self) -> int:
-        """How many paragraphs of the job there may be at once where it is the only one."""
-        return max(1, self._places.count // self._cost)
+    def concurrency(self) -> int:
+        """How many paragraphs of the job can be in progress if it is the only one."""
+        return max(1, self._limit.limit // self._cost)
 
     def close(self) -> None:
-        """Begin no other paragraph."""
+        """Start no other paragraph."""
         self._closed = True
-        if not self.in_hand:
+        if not self.active_paragraphs:
             self._idle.set()
 
-    async def idle(self) -> None:
-        """Wait until it is closed and the paragraphs in hand have ended."""
+    async def wait_until_idle(self) -> None:
+        """Wait until the engine is closed and no paragraph is in progress."""
         await self._idle.wait()
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        """The model, for one paragraph with all its drafts."""
-        async with self._places.place(self._job.owner, self._cost):
+        """Hold the model for one paragraph with all its drafts."""
+        async with self._limit.acquire(self._owner, self._cost):
             if not self._closed:
-                async with self._held(name) as model:
+                async with self._active(name) as model:
                     yield model
                 return
-        await asyncio.Future[None]()  # until whoever closed it cancels the work
+        await asyncio.Future[None]()  # until the scheduler cancels the job
         raise AssertionError("unreachable")
 
     @asynccontextmanager
-    async def _held(self, name: str) -> AsyncIterator[Model]:
-        self.in_hand += 1
+    async def _active(self, name: str) -> AsyncIterator[Model]:
+        self.active_paragraphs += 1
         try:
             async with self.engine.using(name) as model:
                 yield model
         finally:
-            self.in_hand -= 1
-            if self._closed and not self.in_hand:
+            self.active_paragraphs -= 1
+            if self._closed and not self.active_paragraphs:
                 self._idle.set()

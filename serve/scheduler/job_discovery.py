@@ -1,4 +1,4 @@
-"""Which jobs of the store are to be worked on here: ours, planned to the end, and with their files on this machine."""
+"""Find the jobs in the store that this service can run: its own, fully planned, with their files on this machine."""
 
 from __future__ import annotations
 
@@ -12,56 +12,58 @@ from ape.errors import UnknownJob
 from ape.jobs.job import Job, JobState
 from ape.jobs.store import JobStore
 
-# Nobody takes so long to plan a book.
+# Longer than planning any book takes.
 PLANNING_SECONDS = 3600.0
-FILE_MISSING = "The uploaded file is not on this machine. The job goes on where it is, or once it is back."
+FILE_MISSING = (
+    "The uploaded file is not on this machine. The job continues where the file is, or once it is back."
+)
 
 
 class JobDiscovery:
-    """Looks at the store, from a thread. `arriving` are the ids of books on their way in, as they come and go."""
+    """Query the store, from a worker thread. `uploading` holds the ids of books that are still being received."""
 
-    def __init__(self, store: JobStore, folder: Path, *, arriving: Collection[str]) -> None:
+    def __init__(self, store: JobStore, folder: Path, *, uploading: Collection[str]) -> None:
         self.states: Counter[str] = Counter()
         self._store = store
         self._folder = folder
-        self._arriving = arriving
+        self._uploading = uploading
         self._planned: set[str] = set()
-        self._away: set[str] = set()
+        self._missing: set[str] = set()
 
-    def is_ours(self, job: Job) -> bool:
-        """Whether its output is to be in our folder."""
+    def owns(self, job: Job) -> bool:
+        """Whether the job's output lies in the service's folder."""
         return Path(job.output).is_relative_to(self._folder)
 
-    def look_again(self, id: str) -> None:
-        """Tell of a missing file once more, should it still be missing."""
-        self._away.discard(id)
+    def recheck(self, id: str) -> None:
+        """Report a missing file again if it is still missing."""
+        self._missing.discard(id)
 
-    def look(self, at_work: Mapping[str, bool]) -> list[Job]:
-        """The jobs to be worked on. `at_work` are those that are, and whether a paragraph of them has come through."""
-        ours = [job for job in self._store.jobs() if self.is_ours(job)]
-        self.states = Counter(job.state.value for job in ours)
-        running = [job for job in ours if job.state is JobState.RUNNING]
-        self._planned &= {job.id for job in running}
-        for job in running:
-            if job.note and at_work.get(job.id):
+    def find_jobs(self, running: Mapping[str, bool]) -> list[Job]:
+        """Return the jobs to run. `running` maps those that run now to whether a paragraph has succeeded."""
+        own = [job for job in self._store.jobs() if self.owns(job)]
+        self.states = Counter(job.state.value for job in own)
+        jobs = [job for job in own if job.state is JobState.RUNNING]
+        self._planned &= {job.id for job in jobs}
+        for job in jobs:
+            if job.note and running.get(job.id):
                 with suppress(UnknownJob):
-                    self._store.update(job.id, note="")  # it works again
-        planned = [job for job in running if job.id not in self._arriving and self._is_planned(job)]
-        return [job for job in planned if self._is_here(job, at_work)]
+                    self._store.update(job.id, note="")  # it has recovered
+        planned = [job for job in jobs if job.id not in self._uploading and self._is_planned(job)]
+        return [job for job in planned if self._has_file(job, running)]
 
-    def _is_here(self, job: Job, at_work: Mapping[str, bool]) -> bool:
-        """Whether its file is. Where not, the job stays as it is: another machine may have it."""
+    def _has_file(self, job: Job, running: Mapping[str, bool]) -> bool:
+        """Whether the job's file is here. If not, the job stays as it is: another machine may have it."""
         if Path(job.mt).is_file():
-            self._away.discard(job.id)
+            self._missing.discard(job.id)
             return True
-        if job.id not in self._away and job.id not in at_work:
+        if job.id not in self._missing and job.id not in running:
             with suppress(UnknownJob):
                 self._store.update(job.id, note=FILE_MISSING)
-            self._away.add(job.id)  # told once: the machine that has the file may have other things to tell
+            self._missing.add(job.id)  # noted once: the machine that has the file may write other notes
         return False
 
     def _is_planned(self, job: Job) -> bool:
-        """Whether all its paragraphs are there. A job is in the store before them, and they come all at once."""
+        """Whether the job has its paragraphs, which are added in one transaction after the job itself."""
         if job.id in self._planned:
             return True
         if self._store.counts(job.id).total:

@@ -1,4 +1,4 @@
-"""The line of jobs that wait: whose turn is next, and when one that the model server failed is tried again."""
+"""The order of waiting jobs: whose turn is next, and back-off after the model server failed."""
 
 from __future__ import annotations
 
@@ -15,57 +15,55 @@ MAX_BACKOFF_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class _Backoff:
-    """When a job is tried again, and how long that was to wait."""
-
     until: float
     seconds: float
 
 
 class JobQueue:
-    """Remembers whose turn was when, and who rests. It holds no job: who is in it is told each time."""
+    """Remember turns and back-off by job id. The jobs themselves are passed in each time."""
 
     def __init__(self) -> None:
         self._turns: dict[str, int] = {}
         self._owner_turns: dict[str, int] = {}
-        self._resting: dict[str, _Backoff] = {}
+        self._backoff: dict[str, _Backoff] = {}
 
-    def first(self, waiting: Sequence[Job], at_work: Iterable[Job]) -> Job:
-        """Of the owner who has the fewest jobs at work, and then whose turn was longest ago."""
-        hands = Counter(job.owner for job in at_work)
+    def next_job(self, waiting: Sequence[Job], running: Iterable[Job]) -> Job:
+        """Pick the job of the owner with the fewest running jobs, then of the longest wait since the last turn."""
+        running_by_owner = Counter(job.owner for job in running)
 
-        def place(job: Job) -> tuple[int, int, int, float]:
+        def priority(job: Job) -> tuple[int, int, int, float]:
             turns = self._owner_turns.get(job.owner, 0), self._turns.get(job.id, 0)
-            return hands[job.owner], *turns, job.created.timestamp()
+            return running_by_owner[job.owner], *turns, job.created.timestamp()
 
-        return min(waiting, key=place)
+        return min(waiting, key=priority)
 
-    def took_turn(self, job: Job) -> None:
-        """It goes to the end of the line, and so does its owner."""
+    def record_turn(self, job: Job) -> None:
+        """Move the job and its owner to the end of the queue."""
         turn = 1 + max(self._owner_turns.values(), default=0)
         self._turns[job.id] = self._owner_turns[job.owner] = turn
 
-    def rest(self, id: str) -> float:
-        """It is not tried again for so many seconds, which are more each time."""
-        before = self._resting.get(id)
+    def back_off(self, id: str) -> float:
+        """Delay the job and return the seconds, which double each time."""
+        before = self._backoff.get(id)
         seconds = min(MAX_BACKOFF_SECONDS, 2 * before.seconds) if before else BACKOFF_SECONDS
-        self._resting[id] = _Backoff(time.monotonic() + seconds, seconds)
+        self._backoff[id] = _Backoff(time.monotonic() + seconds, seconds)
         return seconds
 
-    def rests(self, id: str) -> bool:
-        """Whether it is not to be tried yet."""
-        rest = self._resting.get(id)
-        return rest is not None and rest.until > time.monotonic()
+    def is_backing_off(self, id: str) -> bool:
+        """Whether the job is delayed at the moment."""
+        delay = self._backoff.get(id)
+        return delay is not None and delay.until > time.monotonic()
 
-    def wake(self, id: str) -> None:
-        """It works, or somebody wants it to; the next rest is a short one again."""
-        self._resting.pop(id, None)
+    def clear_backoff(self, id: str) -> None:
+        """End the delay; the next one is short again."""
+        self._backoff.pop(id, None)
 
     def seconds_left(self) -> list[float]:
-        """Until each of those that rest is tried again."""
+        """Return the remaining delay of each delayed job."""
         now = time.monotonic()
-        return [rest.until - now for rest in self._resting.values() if rest.until > now]
+        return [delay.until - now for delay in self._backoff.values() if delay.until > now]
 
-    def forget_all_but(self, ids: set[str]) -> None:
-        """Only these are in it any more."""
-        self._turns = {one: turn for one, turn in self._turns.items() if one in ids}
-        self._resting = {one: rest for one, rest in self._resting.items() if one in ids}
+    def keep_only(self, ids: set[str]) -> None:
+        """Forget all other jobs."""
+        self._turns = {job: turn for job, turn in self._turns.items() if job in ids}
+        self._backoff = {job: delay for job, delay in self._backoff.items() if job in ids}

@@ -1,4 +1,4 @@
-"""The folder of what was sent to the service, and what a service that was killed left in it."""
+"""The folder of uploads, and the removal of leftovers from a service that was killed."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 
 from ape.errors import StoreError
 
-# Half uploaded, or half written.
-PARTIAL_PREFIX = ".part"
+# Marks of uploads in progress and of results being written.
+PARTIAL_SUFFIX = ".part"
 RESULT_PREFIX = ".result-"
 STALE_SECONDS = 24 * 3600.0
 
 
 def prepare_upload_folder(folder: Path) -> None:
-    """Make the folder of the uploads, and clear away what a service that was killed left in it."""
+    """Create the folder and remove partial files that are older than a day."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stale = time.time() - STALE_SECONDS
-        for left in (*folder.glob(f"*{PARTIAL_PREFIX}"), *folder.glob(f"{RESULT_PREFIX}*")):
-            if left.stat().st_mtime < stale:
-                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        for path in (*folder.glob(f"*{PARTIAL_SUFFIX}"), *folder.glob(f"{RESULT_PREFIX}*")):
+            if path.stat().st_mtime < stale:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(
-            f"Uploads can't be kept in {folder}: {error.strerror}. Choose another folder (APE_UPLOADS)."
+            f"Uploads can't be stored in {folder}: {error.strerror}. Choose another folder (APE_UPLOADS)."
         ) from error

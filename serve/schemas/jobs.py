@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Json
 
@@ -12,11 +12,9 @@ from ape.jobs.counts import ChapterCounts, JobCounts
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph
 from ape.jobs.output import JobOutput, ParagraphNote
+from ape.jobs.pace import JobPace
 from ape.text.characters import READABLE_PATTERN
 from serve.schemas.passages import Language, UsageOut
-
-if TYPE_CHECKING:
-    from serve.scheduler.progress import JobPace
 
 # So many quarantined paragraphs are named; of the others there is the count.
 MAX_LISTED = 100
@@ -224,7 +222,7 @@ def _noted(notes: Sequence[ParagraphNote]) -> list[NotedOut]:
 
 
 def _progress(job: Job, counts: JobCounts, pace: JobPace | None) -> dict[str, object]:
-    per_minute = pace.a_minute if pace else None
+    per_minute = pace.paragraphs_per_minute if pace else None
     left = pace.seconds_left(counts.words_waiting) if pace else None
     return {
         "state": job.state,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
@@ -33,13 +33,6 @@ EXAMPLE_ANSWER: dict[str, JsonValue] = {
     "prompt": "chat@3f2a9c41d7e0",
     "usage": {"prompt_tokens": 310, "completion_tokens": 19},
     "attempt": 1,
-}
-EXAMPLE_PROBLEM: dict[str, JsonValue] = {
-    "type": "urn:ape:problem:input",
-    "title": "The request can't be worked on",
-    "status": 422,
-    "detail": "mt is blank. Give the passage and its machine translation.",
-    "field": "mt",
 }
 
 _TEXT: dict[str, JsonValue] = {"pattern": READABLE_PATTERN}
@@ -179,38 +172,3 @@ class PostEditResponse(BaseModel):
     def of(cls, result: PostEdit) -> PostEditResponse:
         """The answer as it is sent."""
         return cls.model_validate(result, from_attributes=True)
-
-
-class Health(BaseModel):
-    """The service itself is alive."""
-
-    status: Literal["ok"] = "ok"
-
-
-class Readiness(BaseModel):
-    """The engine answers."""
-
-    status: Literal["ready"] = "ready"
-    models: list[str]
-    restarts: int = Field(0, description="how often the model server was started again")
-
-
-class Problem(BaseModel):
-    """An error, as RFC 9457 has it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PROBLEM]})
-
-    type: str = Field(description="a name for this kind of problem")
-    title: str
-    status: int
-    detail: str = Field(description="what is wrong, where, and what to do")
-    field: str | None = Field(None, description="the part of the request that is meant")
-    actual: int | None = Field(None, description="how much was given, where a limit was passed")
-    limit: int | None = Field(None, description="how much is allowed")
-    mt: str | None = Field(
-        None, description="the MT as it was given, when the engine or the service failed on it"
-    )
-
-    def to_json(self) -> dict[str, Any]:
-        """What is sent: absent members are left out."""
-        return self.model_dump(exclude_none=True)

@@ -19,11 +19,11 @@ from ape.errors import Busy, EngineTimeout
 from ape.passage.request_id import request_id
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from serve.middleware.admission import AdmissionLimit
+from serve.middleware.disconnect import ClientGone, cancel_on_disconnect
 from serve.middleware.http_exchange import wrap_app
 from serve.middleware.metrics import ServiceMetrics
 from serve.middleware.problems import install_problem_handlers
 from serve.middleware.request_log import RequestLog, log_fields, log_problem, log_result
-from serve.routes.passages import ClientGone, cancel_on_disconnect
 from tests.scripted import running
 
 KEY = "a-key-of-ours"
@@ -93,7 +93,7 @@ def small(*, debug: bool = False) -> Iterator[Small]:
     _add_plain_routes(app, metrics)
     _add_failing_routes(app)
     _add_work_routes(app, metrics, queue, ids)
-    wrap_app(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.counted)
+    wrap_app(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.middleware)
     with running(app) as address, httpx2.Client(base_url=address, timeout=30) as client:
         yield Small(client, metrics, queue, engine, lines, ids)
 

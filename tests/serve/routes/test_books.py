@@ -15,7 +15,7 @@ import pytest
 
 from ape.engines import Engine
 from ape.jobs.planning import StartedJob
-from ape.jobs.planning import plan_job as really_begin
+from ape.jobs.planning import plan_job as really_plan_job
 from ape.jobs.store import JobStore
 from ape.settings import Settings
 from serve.scheduler.scheduler import JobScheduler
@@ -269,7 +269,7 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
     before, planned, gone = kept(settings), threading.Event(), threading.Event()
 
     def slow(*args: Any, **kwargs: Any) -> StartedJob:
-        begun = really_begin(*args, **kwargs)
+        begun = really_plan_job(*args, **kwargs)
         planned.set()
         assert gone.wait(30)
         return begun
@@ -291,7 +291,7 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
 
 @pytest.mark.usefixtures("nothing_stays")
 def test_a_service_that_stops_takes_no_books(client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JobScheduler, "is_leaving", True)
+    monkeypatch.setattr(JobScheduler, "is_stopping", True)
     response = send(client, files())
     assert (response.status_code, "stopping" in response.json()["detail"]) == (503, True)
 
@@ -301,12 +301,12 @@ async def test_an_upload_is_cleared_away_also_after_the_last_thread_has_ended(
 ) -> None:
     settings = placed(service_settings, tmp_path)
     with JobStore(settings.jobs_url) as store:
-        foreman = JobScheduler(store, cast(Engine, None), settings)
-        async with foreman.at_work():
+        scheduler = JobScheduler(store, cast(Engine, None), settings)
+        async with scheduler.running():
             pass
-        (foreman.folder / ID).mkdir()
+        (scheduler.folder / ID).mkdir()
         with pytest.raises(asyncio.CancelledError):
-            async with foreman.arriving(ID):
+            async with scheduler.receiving_upload(ID):
                 raise asyncio.CancelledError
     assert kept(settings) == []
 

@@ -301,7 +301,7 @@ def test_a_failing_engine_is_waited_for(client: httpx2.Client, scripted: Scripte
     waiting = wait_for(client, job["id"], lambda job: job["note"])
     assert waiting["state"] == "running"
     assert "scripted failure" in waiting["note"]
-    assert "tried again in 5 seconds" in waiting["note"]
+    assert "next attempt is in 5 seconds" in waiting["note"]
     assert waiting["counts"]["waiting"] == 8
     scripted.script = echo
     client.post(f"/v1/jobs/{job['id']}/resume")
@@ -384,8 +384,8 @@ def test_a_job_whose_file_is_elsewhere_says_so_and_waits(
 )
 def test_where_jobs_are_kept_is_not_told(url: str, said: str, settings: Settings) -> None:
     placed_there = Settings.model_validate(settings.model_dump() | {"jobs": url})
-    foreman = JobScheduler(cast(JobStore, None), cast(Engine, None), placed_there)
-    assert foreman.printable(StoreError(f"The disk of {url} is full.")) == said
+    scheduler = JobScheduler(cast(JobStore, None), cast(Engine, None), placed_there)
+    assert scheduler.printable(StoreError(f"The disk of {url} is full.")) == said
 
 
 def test_jobs_of_the_command_line_are_not_ours(
@@ -500,7 +500,7 @@ def test_the_result_comes_in_every_format(
 def test_a_finished_book_is_given_while_others_are_being_read(
     finished: str, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(JobScheduler, "aside", None)
+    monkeypatch.setattr(JobScheduler, "run_in_thread", None)
     assert client.get(f"/v1/jobs/{finished}/result").status_code == 200
 
 
@@ -540,7 +540,7 @@ def test_what_there_is_so_far_is_given_to_who_asks_for_it(
 
 
 def listeners(app: FastAPI) -> int:
-    count: int = app.state.foreman.board.listeners
+    count: int = app.state.scheduler.progress.subscribers
     return count
 
 

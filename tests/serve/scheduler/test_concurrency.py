@@ -64,9 +64,9 @@ def job(owner: str = "anna", *, model: Model = MODEL, candidates: int = 1) -> Jo
 
 
 async def hold(
-    places: FairConcurrencyLimit, owner: str, order: list[str], go: asyncio.Event, cost: int = 1
+    limit: FairConcurrencyLimit, owner: str, order: list[str], go: asyncio.Event, cost: int = 1
 ) -> None:
-    async with places.place(owner, cost):
+    async with limit.acquire(owner, cost):
         order.append(owner)
         await go.wait()
 
@@ -77,23 +77,23 @@ async def stop(*tasks: asyncio.Task[Any]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_no_more_than_the_places_are_held(until: Until) -> None:
-    places, order, go = FairConcurrencyLimit(3), [], asyncio.Event()  # type: ignore[var-annotated]
-    tasks = [asyncio.create_task(hold(places, "anna", order, go)) for _ in range(10)]
+async def test_no_more_than_the_limit_is_held(until: Until) -> None:
+    limit, order, go = FairConcurrencyLimit(3), [], asyncio.Event()  # type: ignore[var-annotated]
+    tasks = [asyncio.create_task(hold(limit, "anna", order, go)) for _ in range(10)]
     await until(lambda: len(order) == 3)
-    assert places.free == 0
+    assert limit.free == 0
     go.set()
     await asyncio.gather(*tasks)
-    assert (len(order), places.free) == (10, 3)
+    assert (len(order), limit.free) == (10, 3)
 
 
 async def test_who_comes_later_with_less_is_next(until: Until) -> None:
-    places, order = FairConcurrencyLimit(2), []  # type: ignore[var-annotated]
+    limit, order = FairConcurrencyLimit(2), []  # type: ignore[var-annotated]
     gone = [asyncio.Event() for _ in range(7)]
     owners = ["anna"] * 5 + ["boris"] * 2
     tasks = []
     for owner, go in zip(owners, gone, strict=True):
-        tasks.append(asyncio.create_task(hold(places, owner, order, go)))
+        tasks.append(asyncio.create_task(hold(limit, owner, order, go)))
         await asyncio.sleep(0)
     assert order == ["anna", "anna"]
     gone[0].set()
@@ -103,60 +103,60 @@ async def test_who_comes_later_with_less_is_next(until: Until) -> None:
     await until(lambda: len(order) == 4)
     assert order[-1] == "anna"  # one each
     await stop(*tasks)
-    assert places.free == 2
+    assert limit.free == 2
 
 
 async def test_a_dear_one_is_not_passed_for_ever(until: Until) -> None:
-    places, order, go = FairConcurrencyLimit(4), [], asyncio.Event()  # type: ignore[var-annotated]
-    first = asyncio.create_task(hold(places, "anna", order, go))
+    limit, order, go = FairConcurrencyLimit(4), [], asyncio.Event()  # type: ignore[var-annotated]
+    first = asyncio.create_task(hold(limit, "anna", order, go))
     await until(lambda: order == ["anna"])
-    dear = asyncio.create_task(hold(places, "boris", order, asyncio.Event(), cost=4))
+    dear = asyncio.create_task(hold(limit, "boris", order, asyncio.Event(), cost=4))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(hold(places, "anna", order, asyncio.Event())) for _ in range(3)]
+    others = [asyncio.create_task(hold(limit, "anna", order, asyncio.Event())) for _ in range(3)]
     await asyncio.sleep(0)
     assert order == ["anna"]
     go.set()
     await until(lambda: order == ["anna", "boris"])
     await stop(first, dear, *others)
-    assert places.free == 4
+    assert limit.free == 4
 
 
 async def test_who_leaves_the_line_gives_way(until: Until) -> None:
-    places, order = FairConcurrencyLimit(2), []  # type: ignore[var-annotated]
-    held = asyncio.create_task(hold(places, "anna", order, asyncio.Event()))
+    limit, order = FairConcurrencyLimit(2), []  # type: ignore[var-annotated]
+    held = asyncio.create_task(hold(limit, "anna", order, asyncio.Event()))
     await until(lambda: order)
-    dear = asyncio.create_task(hold(places, "boris", order, asyncio.Event(), cost=9))
+    dear = asyncio.create_task(hold(limit, "boris", order, asyncio.Event(), cost=9))
     await asyncio.sleep(0)
-    cheap = asyncio.create_task(hold(places, "clara", order, asyncio.Event()))
+    cheap = asyncio.create_task(hold(limit, "clara", order, asyncio.Event()))
     await asyncio.sleep(0)
     await stop(dear)
     await until(lambda: order == ["anna", "clara"])
     await stop(held, cheap)
-    assert places.free == 2
+    assert limit.free == 2
 
 
 async def test_one_let_in_and_cancelled_in_the_same_moment_takes_no_place() -> None:
-    places = FairConcurrencyLimit(1)
-    async with places.place("anna", 1):
-        second = asyncio.create_task(hold(places, "boris", [], asyncio.Event()))
+    limit = FairConcurrencyLimit(1)
+    async with limit.acquire("anna", 1):
+        second = asyncio.create_task(hold(limit, "boris", [], asyncio.Event()))
         await asyncio.sleep(0)
-    assert places.free == 0  # it is boris's, who does not know yet
+    assert limit.free == 0  # it is boris's, who does not know yet
     await stop(second)
-    assert places.free == 1
+    assert limit.free == 1
 
 
-async def test_the_model_is_held_while_a_paragraph_is_in_hand() -> None:
-    engine, places = OneModel(MODEL), FairConcurrencyLimit(4)
-    book = BookEngine(engine, places, job(candidates=3))
-    assert book.lanes == 1
+async def test_the_model_is_held_while_a_paragraph_is_in_progress() -> None:
+    engine, limit = OneModel(MODEL), FairConcurrencyLimit(4)
+    book = BookEngine(engine, limit, job(candidates=3))
+    assert book.concurrency == 1
     async with book.using("par3") as model:
-        assert (model, engine.held, places.free, book.in_hand) == (MODEL, 1, 1, 1)
-    assert (engine.held, places.free, book.in_hand) == (0, 4, 0)
+        assert (model, engine.held, limit.free, book.active_paragraphs) == (MODEL, 1, 1, 1)
+    assert (engine.held, limit.free, book.active_paragraphs) == (0, 4, 0)
 
 
-async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until) -> None:
-    places, order = FairConcurrencyLimit(1), []
-    book = BookEngine(OneModel(MODEL), places, job())
+async def test_a_closed_engine_finishes_active_paragraphs_and_starts_none(until: Until) -> None:
+    limit, order = FairConcurrencyLimit(1), []
+    book = BookEngine(OneModel(MODEL), limit, job())
 
     async def paragraph() -> None:
         async with book.using("par3"):
@@ -164,18 +164,18 @@ async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until
 
     async with book.using("par3"):
         book.close()
-        idle = asyncio.create_task(book.idle())
+        idle = asyncio.create_task(book.wait_until_idle())
         later = asyncio.create_task(paragraph())
         await asyncio.sleep(0)
         assert not idle.done()
     await idle
-    await until(lambda: places.free == 1)  # the place is for others
+    await until(lambda: limit.free == 1)  # the place is for others
     assert order == []
     await stop(later)
 
 
 @pytest.mark.parametrize(
-    ("values", "places"),
+    ("values", "limit"),
     [
         ({"engine": "embedded", "slots": 4}, 2),
         ({"engine": "embedded", "slots": 1}, 1),
@@ -185,5 +185,5 @@ async def test_a_closed_one_ends_what_is_in_hand_and_begins_nothing(until: Until
         ({"engine": "embedded", "book_lanes": 7}, 7),
     ],
 )
-def test_half_of_the_engine_is_for_books(values: dict[str, Any], places: int) -> None:
-    assert book_concurrency(Settings(cache=Path(), **values)) == places
+def test_half_of_the_engine_is_for_books(values: dict[str, Any], limit: int) -> None:
+    assert book_concurrency(Settings(cache=Path(), **values)) == limit
