@@ -37,7 +37,7 @@ def demo(
 
     from ape.cli.terminal import fetch_with_progress
     from ape.jobs.job_paragraph import JobParagraph, ParagraphState
-    from ape.reports import write_book_report
+    from ape.reports.book_page import write_book_report
     from ape.sample import SAMPLES, load_sample
 
     settings = _for_show(engine_settings(engine=engine, url=url, model=model, adapter=adapter))

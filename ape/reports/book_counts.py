@@ -1,4 +1,4 @@
-"""What the top of the report says, counted while the rows go by: it grows with the chapters, not with the book."""
+"""Counts for the top of a book report, made while rows stream by; memory grows with chapters, not paragraphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.passage.result import Decision, Severity, Usage
 
-# Every status of a paragraph, in the order in which the page names and stacks them.
+# Every status of a paragraph, in the order of lists and stacked bars.
 STATUSES = (
     *map(str, Decision),
     str(ParagraphState.QUARANTINED),
@@ -26,13 +26,13 @@ def paragraph_status(row: JobParagraph) -> str:
 
 
 def paragraph_anchor(row: JobParagraph) -> str:
-    """The fragment that leads to a paragraph: its id, or its number where the id is empty."""
+    """The URL fragment of a paragraph: its id, or its number where the id is empty."""
     return row.planned.id or str(row.planned.position + 1)
 
 
 @dataclass(slots=True)
 class ChapterStatuses:
-    """One chapter's paragraphs by status. `number` counts from 0, as in the book."""
+    """A chapter's paragraphs by status. `number` counts from 0."""
 
     number: int
     title: str
@@ -41,7 +41,7 @@ class ChapterStatuses:
 
 @dataclass(slots=True)
 class EditRateBin:
-    """Neighbouring paragraphs: where they begin, how many, and the sum of the edit rates of those that have one."""
+    """Neighbouring paragraphs: anchor of the first, their number, and the sum of the known edit rates."""
 
     anchor: str
     first: int
@@ -51,11 +51,11 @@ class EditRateBin:
 
     @property
     def rate(self) -> float | None:
-        """The mean edit rate, or None where nothing is finished yet."""
+        """The mean edit rate, or None where no paragraph is finished."""
         return self.rates / self.rated if self.rated else None
 
     def absorb(self, other: EditRateBin) -> None:
-        """Take in the stretch that follows."""
+        """Merge the next bin into this one."""
         self.paragraphs += other.paragraphs
         self.rated += other.rated
         self.rates += other.rates
@@ -63,53 +63,53 @@ class EditRateBin:
 
 @dataclass(slots=True)
 class EditRateSeries:
-    """The edit rate along a book of unknown length, in at most `most` stretches: when they are full, two become one."""
+    """The edit rate along a book of unknown length; once there are `max_bins`, neighbouring bins are merged."""
 
-    most: int = 120
+    max_bins: int = 120
     width: int = 1
-    stretches: list[EditRateBin] = field(default_factory=list)
+    bins: list[EditRateBin] = field(default_factory=list)
 
     def add(self, row: JobParagraph) -> None:
         """Count the next paragraph."""
-        if not self.stretches or self.stretches[-1].paragraphs == self.width:
-            if len(self.stretches) == self.most:
+        if not self.bins or self.bins[-1].paragraphs == self.width:
+            if len(self.bins) == self.max_bins:
                 self._halve()
-            self.stretches.append(EditRateBin(paragraph_anchor(row), row.planned.position))
-        last = self.stretches[-1]
+            self.bins.append(EditRateBin(paragraph_anchor(row), row.planned.position))
+        last = self.bins[-1]
         last.paragraphs += 1
         if row.state == ParagraphState.DONE and row.result:
             last.rated += 1
             last.rates += row.result.edit_rate
 
     def _halve(self) -> None:
-        for first, second in zip(self.stretches[::2], self.stretches[1::2], strict=True):
+        for first, second in zip(self.bins[::2], self.bins[1::2], strict=True):
             first.absorb(second)
-        self.stretches = self.stretches[::2]
+        self.bins = self.bins[::2]
         self.width *= 2
 
-    def even(self) -> list[EditRateBin]:
-        """The stretches; a last one too short to be compared with the others goes into the one before."""
-        if len(self.stretches) > 1 and self.stretches[-1].paragraphs * 2 < self.width:
-            self.stretches[-2].absorb(self.stretches.pop())
-        return self.stretches
+    def even_bins(self) -> list[EditRateBin]:
+        """The bins; a last bin of less than half the width is merged into the one before."""
+        if len(self.bins) > 1 and self.bins[-1].paragraphs * 2 < self.width:
+            self.bins[-2].absorb(self.bins.pop())
+        return self.bins
 
 
 @dataclass(slots=True)
 class BookCounts:
-    """The numbers of a report. Guards are counted by paragraphs: refused, or else only warned of."""
+    """The counts of a report. A guard counts once for each paragraph: as rejecting, otherwise as warning."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     chapters: dict[int, ChapterStatuses] = field(default_factory=dict)
     kinds: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
     warned: Counter[str] = field(default_factory=Counter)
-    along: EditRateSeries = field(default_factory=EditRateSeries)
+    edit_rates: EditRateSeries = field(default_factory=EditRateSeries)
     models: set[str] = field(default_factory=set)
     prompts: set[str] = field(default_factory=set)
     usage: Usage = field(default_factory=Usage)
 
     def count(self, rows: Iterable[JobParagraph]) -> Iterator[JobParagraph]:
-        """The same rows, each counted as it passes."""
+        """Yield the same rows, counting each."""
         for row in rows:
             self._add(row)
             yield row
@@ -119,33 +119,33 @@ class BookCounts:
         self.statuses[status] += 1
         chapter = self.chapters.setdefault(planned.chapter, ChapterStatuses(planned.chapter, planned.title))
         chapter.statuses[status] += 1
-        self.along.add(row)
+        self.edit_rates.add(row)
         if row.result:
             self.kinds.update(str(edit.kind) for edit in row.result.edits)
-            refused = {f.guard for f in row.result.findings if f.severity == Severity.REJECT}
-            self.refused.update(refused)
-            self.warned.update({f.guard for f in row.result.findings} - refused)
+            rejected = {f.guard for f in row.result.findings if f.severity == Severity.REJECT}
+            self.rejected.update(rejected)
+            self.warned.update({f.guard for f in row.result.findings} - rejected)
             self.models.add(row.result.model)
             self.prompts.add(row.result.prompt)
             self.usage += row.result.usage
 
     @property
-    def present(self) -> list[str]:
-        """The statuses that there are."""
+    def present_statuses(self) -> list[str]:
+        """Statuses of at least one paragraph."""
         return [status for status in STATUSES if self.statuses[status]]
 
     @property
-    def named(self) -> list[str]:
-        """The statuses to name: every decision, and what else there is."""
+    def listed_statuses(self) -> list[str]:
+        """Every decision, and the other statuses that occur."""
         return [status for status in STATUSES if self.statuses[status] or status in set(Decision)]
 
     @property
     def guards(self) -> Counter[str]:
-        """Paragraphs by the guards that had something to say."""
-        return self.refused + self.warned
+        """Paragraphs by guard."""
+        return self.rejected + self.warned
 
     def facts(self) -> dict[str, str]:
-        """What was used, in the words of the page."""
+        """Model, prompt and tokens, by their label on the page."""
         tokens = f"{self.usage.prompt_tokens:,} read, {self.usage.completion_tokens:,} written"
         facts = {
             "Model": ", ".join(sorted(filter(None, self.models))),

@@ -1,60 +1,48 @@
-"""The geometry of the report's plots: where bars and points stand in a box 1000 wide and 100 high, stretched to fit.
-
-Words never stand in the box, since they would be stretched with it: the page writes them around it.
-"""
+"""Plots of a book report: statuses by chapter, and the edit rate along the book."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ape.reports.book_counts import STATUSES, ChapterStatuses, EditRateBin
+from ape.reports.plot_geometry import HEIGHT, BarPart, Scale, columns, stack_parts
 
-WIDTH, HEIGHT = 1000, 100
-# Bars thinner than some six pixels can't be told apart or hit: more chapters than this share bars.
+# Bars thinner than about six pixels can be neither distinguished nor clicked: more chapters than this share bars.
 _MOST_BARS = 100
-# One chapter alone is no poster.
-_WIDEST = 120
+# The width of the bar of a book with a single chapter.
+_WIDEST_BAR = 120
+_LEAST_PART = 8
 _CEILINGS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class StatusSlice:
-    """The part of a bar that stands for one status."""
-
-    status: str
-    start: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
 class ChapterBar:
-    """One chapter, or several that share a bar: its place, its words, and its slices from the bottom up."""
+    """The bar of one or several chapters; its parts start at the bottom, `column` is the clickable area."""
 
     chapter: int
-    words: str
+    label: str
     x: float
     width: float
-    slot: tuple[float, float]
-    slices: tuple[StatusSlice, ...]
+    column: tuple[float, float]
+    parts: tuple[BarPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EditRatePoint:
-    """A stretch of the book on the line of edit rates, and the column in which a click means it."""
+    """The edit rate of neighbouring paragraphs; `column` is the clickable area."""
 
     anchor: str
-    words: str
+    label: str
     x: float
     y: float
-    slot: tuple[float, float]
+    column: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class EditRateLine:
-    """The edit rate along the book: its points, its unbroken runs as SVG paths, and the rate at the top of the box."""
+    """The edit rate along the book: points, unbroken runs as SVG paths, and the rate at the top of the box."""
 
     points: tuple[EditRatePoint, ...]
     strokes: tuple[str, ...]
@@ -62,78 +50,65 @@ class EditRateLine:
     ceiling: float
 
 
-def status_slices(statuses: Counter[str]) -> list[StatusSlice]:
-    """The statuses as slices of one bar from left to right, none of them too thin to see."""
-    total = statuses.total()
-    widths = {status: max(8, WIDTH * statuses[status] // total) for status in STATUSES if statuses[status]}
-    if widths:
-        widest = max(widths, key=lambda status: widths[status])
-        widths[widest] += WIDTH - sum(widths.values())
-    edges = pairwise(accumulate(widths.values(), initial=0))
-    return [
-        StatusSlice(status, start, end - start) for status, (start, end) in zip(widths, edges, strict=True)
-    ]
+def status_parts(statuses: Counter[str]) -> list[BarPart]:
+    """Parts of one bar, by status, none too thin to see."""
+    return stack_parts(_ordered(statuses), total=statuses.total(), least=_LEAST_PART)
+
+
+def _ordered(statuses: Counter[str]) -> list[tuple[str, int]]:
+    return [(status, statuses[status]) for status in STATUSES]
 
 
 def chapter_bars(chapters: Sequence[ChapterStatuses]) -> tuple[list[ChapterBar], int]:
-    """A bar for each chapter as high as it has paragraphs, and the number of paragraphs at the top of the box."""
-    together = -(-len(chapters) // _MOST_BARS) or 1
-    groups = [chapters[i : i + together] for i in range(0, len(chapters), together)]
+    """A bar for each chapter, and the number of paragraphs at the top of the box."""
+    group_size = -(-len(chapters) // _MOST_BARS) or 1
+    groups = [chapters[i : i + group_size] for i in range(0, len(chapters), group_size)]
     counts = [sum((chapter.statuses for chapter in group), Counter[str]()) for group in groups]
     top = max((count.total() for count in counts), default=0)
-    slot = min(WIDTH / max(len(groups), 1), _WIDEST)
-    gap = min(slot * 0.2, 10)
-    return [
-        ChapterBar(
-            chapter=group[0].number,
-            words=f"{_names(group)}: {describe_counts(count)}",
-            x=round(i * slot + gap / 2, 2),
-            width=round(slot - gap, 2),
-            slot=(round(i * slot, 2), round(slot, 2)),
-            slices=tuple(_stacked(count, top)),
+    bars = []
+    for group, count, column in zip(groups, counts, columns(len(groups), widest=_WIDEST_BAR), strict=True):
+        gap = min(column[1] * 0.2, 10)
+        bars.append(
+            ChapterBar(
+                chapter=group[0].number,
+                label=f"{_chapter_names(group)}: {describe_counts(count)}",
+                x=round(column[0] + gap / 2, 2),
+                width=round(column[1] - gap, 2),
+                column=column,
+                parts=tuple(map(_from_bottom, stack_parts(_ordered(count), total=top, length=HEIGHT))),
+            )
         )
-        for i, (group, count) in enumerate(zip(groups, counts, strict=True))
-    ], top
+    return bars, top
 
 
-def _stacked(count: Counter[str], top: int) -> Iterator[StatusSlice]:
-    floor = float(HEIGHT)
-    for status in STATUSES:
-        if count[status]:
-            length = HEIGHT * count[status] / top
-            floor -= length
-            yield StatusSlice(status, round(floor, 2), round(length, 2))
+def _from_bottom(part: BarPart) -> BarPart:
+    return replace(part, start=round(HEIGHT - part.start - part.length, 2))
 
 
 def describe_counts(count: Counter[str]) -> str:
-    """Counts by status, as a sentence would list them."""
+    """Counts by status as a comma-separated list."""
     return ", ".join(f"{count[status]:,} {status}" for status in STATUSES if count[status])
 
 
-def _names(group: Sequence[ChapterStatuses]) -> str:
+def _chapter_names(group: Sequence[ChapterStatuses]) -> str:
     first, last = group[0], group[-1]
     if first is not last:
         return f"Chapters {first.number + 1} to {last.number + 1}"
     return f"Chapter {first.number + 1}" + (f", {first.title}" if first.title else "")
 
 
-def edit_rate_line(stretches: Sequence[EditRateBin]) -> EditRateLine:
-    """The line of edit rates, broken where nothing is finished."""
-    highest = max((stretch.rate or 0.0 for stretch in stretches), default=0.0)
+def edit_rate_line(bins: Sequence[EditRateBin]) -> EditRateLine:
+    """The line of edit rates, broken where no paragraph is finished."""
+    highest = max((one.rate or 0.0 for one in bins), default=0.0)
     ceiling = next((ceiling for ceiling in _CEILINGS if ceiling >= highest), -(-highest // 1))
-    slot = WIDTH / max(len(stretches), 1)
+    scale = Scale(0, ceiling, HEIGHT, 0)
     runs: list[list[EditRatePoint]] = [[]]
-    for i, stretch in enumerate(stretches):
-        if stretch.rate is None:
+    for one, (x, width) in zip(bins, columns(len(bins)), strict=True):
+        if one.rate is None:
             runs.append([])
-            continue
-        y = HEIGHT * (1 - stretch.rate / ceiling)
-        x = round((i + 0.5) * slot, 2)
-        runs[-1].append(
-            EditRatePoint(
-                stretch.anchor, _spoken(stretch), x, round(y, 2), (round(i * slot, 2), round(slot, 2))
-            )
-        )
+        else:
+            middle, y = round(x + width / 2, 2), scale.position(one.rate)
+            runs[-1].append(EditRatePoint(one.anchor, _describe_rate(one), middle, y, (x, width)))
     drawn = [run for run in runs if run]
     return EditRateLine(
         points=tuple(point for run in drawn for point in run),
@@ -143,10 +118,10 @@ def edit_rate_line(stretches: Sequence[EditRateBin]) -> EditRateLine:
     )
 
 
-def _spoken(stretch: EditRateBin) -> str:
-    first, last = stretch.first + 1, stretch.first + stretch.paragraphs
+def _describe_rate(one: EditRateBin) -> str:
+    first, last = one.first + 1, one.first + one.paragraphs
     where = f"Paragraph {first:,}" if first == last else f"Paragraphs {first:,} to {last:,}"
-    return f"{where}: {stretch.rate or 0:.1%} changed"
+    return f"{where}: {one.rate or 0:.1%} changed"
 
 
 def _path(run: Iterable[EditRatePoint]) -> str:

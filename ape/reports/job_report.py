@@ -1,4 +1,4 @@
-"""The report of a job: its rows, with what was used to make them."""
+"""The report of a job: the book report of its paragraphs, with the job's model, prompt and options."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from ape.errors import ApeError
 from ape.jobs.job import Job
 from ape.jobs.store import JobStore
-from ape.reports import write_book_report
+from ape.reports.book_page import write_book_report
 
 
 def write_job_report(store: JobStore, job: Job, path: Path) -> None:
-    """Write the page, replacing what was there only once it is whole."""
+    """Write the page, replacing an existing file only once it is complete."""
     recipe, counts = job.recipe, store.counts(job.id)
     facts = {
         "Job": f"{job.id}, {job.state}",

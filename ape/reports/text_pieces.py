@@ -1,20 +1,21 @@
-"""A text cut where it was edited and where inline mark-up stands, so that the pieces joined give it back."""
+"""Split a text at edits, inline marks or other spans; the pieces joined are the text again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ape.passage.edit import Edit
 from ape.text.inline_marks import MARK
 
 EditSide = Literal["mt", "post_edit"]
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
 class EditPiece:
-    """A stretch of a text, and the edit that touched it with its number in the paragraph."""
+    """A piece of a text, with the edit that changed it and the edit's number in the paragraph."""
 
     text: str
     edit: Edit | None = None
@@ -23,47 +24,60 @@ class EditPiece:
 
 @dataclass(frozen=True, slots=True)
 class MarkRun:
-    """Plain text, or one mark: its `number`, and whether it "opens", "closes" or stands "alone"."""
+    """Plain text, or one inline mark: its number and its role, "opens", "closes" or "alone"."""
 
     text: str
     number: str = ""
     role: str = ""
 
 
-def split_at_edits(text: str, edits: Sequence[Edit], side: EditSide) -> Iterator[EditPiece]:
-    """The text cut at its edits; `side` says of which text.
+def split_at_spans(
+    text: str, spans: Iterable[tuple[int, int, _Value]], *, keep_empty: bool = False
+) -> Iterator[tuple[str, _Value | None]]:
+    """Yield the pieces of a text, each with the value of its span or None between spans.
 
-    Spaces at the rim of an edit stay unmarked: a rule drawn under them reads as a gap to fill. A span that is
-    empty, reaches beyond the text or overlaps the one before marks nothing.
+    Spans are (start, end, value), ordered by start. Spans that overlap an earlier one or reach beyond the text are
+    ignored, and so are empty ones unless `keep_empty`.
     """
     done = 0
-    for number, edit in sorted(enumerate(edits), key=lambda item: _span(item[1], side)):
-        start, end = _span(edit, side)
-        if not done <= start < end <= len(text) or text[start:end].isspace():
+    for start, end, value in spans:
+        if not done <= start <= end <= len(text) or (start == end and not keep_empty):
             continue
-        touched = text[start:end].strip()
-        start = text.index(touched, start)
-        end = start + len(touched)
         if done < start:
-            yield EditPiece(text[done:start])
-        yield EditPiece(text[start:end], edit, number)
+            yield text[done:start], None
+        yield text[start:end], value
         done = end
     if done < len(text):
-        yield EditPiece(text[done:])
+        yield text[done:], None
 
 
-def _span(edit: Edit, side: EditSide) -> tuple[int, int]:
-    return edit.mt_span if side == "mt" else edit.span
+def split_at_edits(text: str, edits: Sequence[Edit], side: EditSide) -> Iterator[EditPiece]:
+    """Split the MT or the post-edit at its edits.
+
+    Spaces at either end of an edit stay unmarked: a line drawn under them looks like a gap to fill in.
+    """
+    spans = sorted(
+        (*_strip_span(text, *(edit.mt_span if side == "mt" else edit.span)), number)
+        for number, edit in enumerate(edits)
+    )
+    for piece, number in split_at_spans(text, spans):
+        yield EditPiece(piece) if number is None else EditPiece(piece, edits[number], number)
+
+
+def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
+    if not 0 <= start < end <= len(text) or text[start:end].isspace():
+        return start, start
+    words = text[start:end].strip()
+    start = text.index(words, start)
+    return start, start + len(words)
 
 
 def split_at_marks(text: str) -> Iterator[MarkRun]:
-    """The text cut at its marks."""
-    done = 0
-    for match in MARK.finditer(text) if "⟦" in text else ():
-        if done < match.start():
-            yield MarkRun(text[done : match.start()])
-        role = "alone" if match["alone"] else "closes" if match["close"] else "opens"
-        yield MarkRun(match.group(), match["number"], role)
-        done = match.end()
-    if done < len(text):
-        yield MarkRun(text[done:])
+    """Split a text at its inline marks."""
+    marks = MARK.finditer(text) if "⟦" in text else ()
+    for piece, match in split_at_spans(text, ((match.start(), match.end(), match) for match in marks)):
+        if match is None:
+            yield MarkRun(piece)
+        else:
+            role = "alone" if match["alone"] else "closes" if match["close"] else "opens"
+            yield MarkRun(piece, match["number"], role)

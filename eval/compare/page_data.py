@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from ape.edits.diff import find_edits
 from ape.reports.base_page import text_direction
+from ape.reports.text_pieces import split_at_spans
 from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
 
@@ -109,17 +110,11 @@ def _texts(systems: Sequence[System], at: int, language: str) -> Iterator[str | 
 
 def edit_pieces(mt: str, text: str, language: str) -> list[Any]:
     """The text in pieces: plain ones, and those edited as what stands there, what stood there, and the kind of edit."""
-    pieces: list[Any] = []
-    done = 0
-    for edit in find_edits(mt, text, language=language):
-        start, end = edit.span
-        if done < start:
-            pieces.append(text[done:start])
-        pieces.append([edit.after, edit.before, str(edit.kind)])
-        done = end
-    if done < len(text):
-        pieces.append(text[done:])
-    return pieces
+    spans = ((*edit.span, edit) for edit in find_edits(mt, text, language=language))
+    return [
+        [edit.after, edit.before, str(edit.kind)] if edit else piece
+        for piece, edit in split_at_spans(text, spans, keep_empty=True)
+    ]
 
 
 def _findings(systems: Sequence[System], at: int) -> dict[int, list[list[str]]]:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ape.reports.plot_geometry import Scale, round_ticks
+
 WIDTH, HEIGHT = 640, 340
 # Room for the words of the scales, and so that no point is cut.
 LEFT, RIGHT, TOP, BOTTOM = 64, 120, 16, 40
-STRIP_WIDTH = 1000
-_RIM = 0.06
-_TICKS = 5
 # Words of two labels nearer than this would stand on each other.
 _APART = 15
 
@@ -94,15 +93,9 @@ def gain_plot(gains: Sequence[SystemGain]) -> GainPlot | None:
     low, high = min(0.0, *(one.low for one in gains)), max(0.0, *(one.high for one in gains))
     if high - low < 1e-9:
         low, high = -1.0, 1.0
-    across, up = _ticks(0.0, widest), _ticks(low, high)
-    widest, low, high = max(widest, across[-1]), min(low, up[0]), max(high, up[-1])
-
-    def x(rate: float) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * rate / widest, 1)
-
-    def y(gain: float) -> float:
-        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - gain) / (high - low), 1)
-
+    across, up = round_ticks(0.0, widest), round_ticks(low, high)
+    x = Scale(0.0, max(widest, across[-1]), LEFT, WIDTH - RIGHT, digits=1).position
+    y = Scale(min(low, up[0]), max(high, up[-1]), HEIGHT - BOTTOM, TOP, digits=1).position
     placed = [(one, x(one.rate), y(one.gain), y(one.high), y(one.low)) for one in gains]
     labels = _labels([place[2] for place in placed])
     points = tuple(GainPoint(*place, label) for place, label in zip(placed, labels, strict=True))
@@ -124,15 +117,6 @@ def _labels(heights: Sequence[float]) -> list[float]:
     return found
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from below `low` to above `high`."""
-    rough = (high - low) / _TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(number * step, 10) for number in range(first, last + 1)]
-
-
 def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> ChapterGainPlot | None:
     """Of every system, the numbers of its chapters by name; None where there are fewer than two chapters."""
     known = {
@@ -142,12 +126,8 @@ def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> Chapt
     every = [one for found in known.values() for one in found.values()]
     if max((len(found) for found in known.values()), default=0) < 2:
         return None
-    low, high = min(0.0, *every), max(0.0, *every)
-
-    def x(value: float) -> float:
-        share = (value - low) / (high - low) if high > low else 0.5
-        return round(STRIP_WIDTH * (_RIM + (1 - 2 * _RIM) * share), 2)
-
+    scale = Scale.with_margin(min(0.0, *every), max(0.0, *every))
+    x = scale.position
     drawn = tuple(
         ChapterGainStrip(
             system,
@@ -157,7 +137,7 @@ def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> Chapt
         )
         for system, found in known.items()
     )
-    return ChapterGainPlot(drawn, low, high, x(0.0))
+    return ChapterGainPlot(drawn, scale.low, scale.high, x(0.0))
 
 
 def _in_words(found: Mapping[str, float]) -> str:

@@ -1,21 +1,16 @@
-"""The geometry of the plots: scores as points, their intervals as bars, in boxes 1000 wide that are stretched to fit.
-
-Words never stand in the box, since they would be stretched with it: the page writes them around it.
-"""
+"""Plots of an evaluation report: scores as points, their intervals as bars."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-WIDTH = 1000
-# Of the box on either side, so that no point is cut; the style sheet insets the words of the scale as much.
-_RIM = 0.06
+from ape.reports.plot_geometry import IntervalLine, Scale
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
-    """A score with the ends of its interval, which are the score itself where there is none."""
+    """A score with the ends of its interval, both equal to the score where there is no interval."""
 
     value: float
     low: float
@@ -24,18 +19,16 @@ class ScoreInterval:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A system's point and bar; none of either where nothing was measured."""
+    """A system's score and its position in the plot; None where the score was not measured."""
 
     system: str
     span: ScoreInterval | None
-    x: float = 0
-    start: float = 0
-    end: float = 0
+    line: IntervalLine | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScorePlot:
-    """Systems on one scale, from `low` at the left to `high` at the right; `mark` is where the baseline is."""
+    """Systems on one scale, from `low` at the left to `high` at the right; `mark` is the position of the baseline."""
 
     name: str
     lines: tuple[ScoreLine, ...]
@@ -51,15 +44,11 @@ def score_plot(
     known = [span for span in spans.values() if span]
     if not known:
         return None
-    low, high = min(span.low for span in known), max(span.high for span in known)
-
-    def x(value: float) -> float:
-        share = (value - low) / (high - low) if high > low else 0.5
-        return round(WIDTH * (_RIM + (1 - 2 * _RIM) * share), 2)
-
+    scale = Scale.with_margin(min(span.low for span in known), max(span.high for span in known))
     lines = tuple(
-        ScoreLine(system, span, x(span.value), x(span.low), x(span.high)) if span else ScoreLine(system, None)
+        ScoreLine(system, span, scale.interval(span.value, span.low, span.high) if span else None)
         for system, span in spans.items()
     )
     ground = spans.get(baseline)
-    return ScorePlot(name, lines, low, high, x(ground.value) if ground else None)
+    mark = scale.position(ground.value) if ground else None
+    return ScorePlot(name, lines, scale.low, scale.high, mark)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ape.edits.diff import find_edits
+from ape.reports.text_pieces import split_at_spans
 from eval.corpus.corpus import Corpus
 from eval.metrics.metric import Mark, Metric
 
@@ -24,16 +25,9 @@ class ReportPiece:
 
 def split_at_marks(text: str, marks: Iterable[Mark]) -> Iterator[ReportPiece]:
     """The text cut at its marks. One that is empty, beyond the text or overlaps the one before marks nothing."""
-    done = 0
-    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
-        if not done <= mark.start < mark.end <= len(text):
-            continue
-        if done < mark.start:
-            yield ReportPiece(text[done : mark.start])
-        yield ReportPiece(text[mark.start : mark.end], mark.kind, mark.note)
-        done = mark.end
-    if done < len(text):
-        yield ReportPiece(text[done:])
+    spans = ((mark.start, mark.end, mark) for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)))
+    for piece, mark in split_at_spans(text, spans):
+        yield ReportPiece(piece, mark.kind, mark.note) if mark else ReportPiece(piece)
 
 
 def metric_marks(metric: Metric, corpus: Corpus, system: str) -> SegmentMarks | None:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import base64
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jinja2 import Environment
-
-from ape.files.atomic import write_text_atomic
-from ape.reports.base_page import page_asset, page_templates
+from ape.reports.base_page import Page
 from eval.suites.suite import SuiteFigure, SuiteResult
+
+_PAGE = Page("eval.suites", "eval.report", styles=["scores.css", "suite.css"])
 
 
 def write_page(outcome: SuiteResult, path: Path) -> None:
-    """Write it to `path`, replacing what was there only once the page is whole."""
-    text = (
-        _templates()
-        .get_template("suite.html")
-        .render(
-            outcome=outcome,
-            pictures=[(one, _drawn(one)) for one in outcome.pictures],
-            style=page_asset("eval.report", "style.css") + page_asset("eval.suites", "suite.css"),
-        )
+    """Write it to `path`, replacing an existing file only once the page is complete."""
+    _PAGE.write(
+        path, "suite.html", outcome=outcome, pictures=[(one, _drawn(one)) for one in outcome.pictures]
     )
-    write_text_atomic(path, text)
 
 
 def _drawn(picture: SuiteFigure) -> str:
@@ -34,15 +25,3 @@ def _drawn(picture: SuiteFigure) -> str:
         file = Path(folder) / "picture.png"
         picture.draw(file)
         return base64.b64encode(file.read_bytes()).decode()
-
-
-def format_number(value: float | None) -> str:
-    """Counts as they are, all else with two digits."""
-    if value is None:
-        return "n/a"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
-
-
-@lru_cache
-def _templates() -> Environment:
-    return page_templates("eval.suites", filters={"number": format_number})

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ape.files.hashing import hash_text
+from ape.reports.number_format import format_p_value
+from ape.reports.plot_geometry import IntervalLine, Scale
 
 if TYPE_CHECKING:
     from eval.human.analysis.preference_rates import Preference
@@ -15,14 +17,7 @@ if TYPE_CHECKING:
     from eval.human.vote import Vote
     from eval.statistics.confidence_sequence import SequentialLook
 
-
-@dataclass(frozen=True, slots=True)
-class InterimInterval:
-    """A rate with an interval, in thousandths of the width of a plot."""
-
-    low: float
-    rate: float
-    high: float
+_SHARES = Scale(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +29,9 @@ class InterimPair:
     wins: int
     losses: int
     ties: int
-    planned: InterimInterval
+    planned: IntervalLine
     """Right for one look that was planned before the first vote."""
-    any_time: InterimInterval
+    any_time: IntervalLine
     """Right however often one looks; of the first vote on each item, or document that was read as one."""
     items: int
     """Or documents, that have such a vote."""
@@ -193,7 +188,6 @@ def _pair(
     unit: str,
 ) -> InterimPair:
     from eval.human.analysis.sequential_looks import sequential_look
-    from eval.report.page import format_p_value
     from eval.statistics.counts import Unmeasured
 
     any_time = sequential_look(votes, seen.system, seen.other, pairs=len(planned))
@@ -204,8 +198,8 @@ def _pair(
         seen.wins,
         seen.losses,
         seen.ties,
-        InterimInterval(1000 * seen.interval.low, 1000 * seen.rate, 1000 * seen.interval.high),
-        InterimInterval(1000 * any_time.bounds.low, 1000 * any_time.rate, 1000 * any_time.bounds.high),
+        _SHARES.interval(seen.rate, seen.interval.low, seen.interval.high),
+        _SHARES.interval(any_time.rate, any_time.bounds.low, any_time.bounds.high),
         any_time.votes,
         format_p_value(corrected),
         format_p_value(any_time.p_value),
@@ -240,7 +234,6 @@ def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: 
 
 def _position_note(votes: Sequence[Vote]) -> str:
     from eval.human.analysis.preference_rates import position_effect
-    from eval.report.page import format_p_value
     from eval.statistics.counts import Unmeasured
 
     found = position_effect(votes)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment
 
-from ape.reports.base_page import page_asset, page_templates
+from ape.reports.base_page import Page
 
+_PAGE = Page("serve.pages", styles=["pages.css"])
 PAGE_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -30,17 +29,11 @@ def page_response(
     name: str, *, status: int = 200, headers: dict[str, str] | None = None, **values: Any
 ) -> Response:
     """A page of one of our templates."""
-    script = page_asset("serve.pages", "auto_refresh.js") if values.pop("live", False) else ""
-    style = page_asset("serve.pages", "pages.css")
-    text = _templates().get_template(name).render(style=style, script=script, **values)
+    script = _PAGE.asset("auto_refresh.js") if values.pop("live", False) else ""
+    text = _PAGE.render(name, script=script, **values)
     return html_response(text, status=status, headers=headers)
 
 
 def ascii_json_response(content: Any) -> Response:
     """JSON in ASCII, which may say what UTF-8 can't: half of a surrogate pair."""
     return Response(json.dumps(content), media_type="application/json", headers=PAGE_HEADERS)
-
-
-@lru_cache
-def _templates() -> Environment:
-    return page_templates("serve.pages")

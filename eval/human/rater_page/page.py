@@ -7,13 +7,9 @@ into the page as text. Should that ever fail, the page's policy runs no script a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment
-from markupsafe import Markup
-
-from ape.reports.base_page import page_asset, page_templates, text_direction
+from ape.reports.base_page import Page, text_direction
 from ape.text.languages import language_name
 from eval.human.vote import ERROR_KINDS
 
@@ -25,7 +21,9 @@ ERROR_DESCRIPTIONS: Mapping[str, str] = {
     "precision": "a detail is blurred, lost or made up",
     "word sense": "the wrong meaning of a word",
 }
-_SCRIPTS = ("differences.js", "votes.js", "rater.js")
+_PAGE = Page(
+    "eval.human.rater_page", styles=["rater.css"], scripts=["differences.js", "votes.js", "rater.js"]
+)
 
 
 def offline_page(public: Mapping[str, Any]) -> str:
@@ -50,18 +48,11 @@ def page_content(public: Mapping[str, Any], votes: Sequence[Mapping[str, Any]] =
 
 
 def _page(name: str, sheet: Mapping[str, Any] | None, *, ties: bool) -> str:
-    page = _templates().get_template("rater.html")
     # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
-    return page.render(
+    return _PAGE.render(
+        "rater.html",
         name=name.encode("utf-8", "replace").decode(),
         sheet=sheet,
         ties=ties,
         errors={name: ERROR_DESCRIPTIONS[name] for name in ERROR_KINDS},
-        style=page_asset("eval.human.rater_page", "rater.css"),
-        script=Markup("\n").join(page_asset("eval.human.rater_page", script) for script in _SCRIPTS),
     )
-
-
-@lru_cache
-def _templates() -> Environment:
-    return page_templates("eval.human.rater_page")

@@ -4,41 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from jinja2 import Environment
-
-from ape.files.atomic import write_text_atomic
-from ape.reports.base_page import page_asset, page_templates
+from ape.reports.base_page import Page
+from ape.reports.number_format import format_p_value
+from ape.reports.plot_geometry import IntervalLine, Scale
 from eval.human.analysis.analysis import VoteAnalysis, format_analysis
 from eval.human.analysis.preference_rates import Preference, PreferenceGroup
 from eval.human.analysis.text_report import format_strength_interval
-from eval.report.page import SIGNIFICANCE_LEVEL, format_p_value
+from eval.report.page import SIGNIFICANCE_LEVEL
 from eval.statistics.bradley_terry import BradleyTerry
 from eval.statistics.counts import Unmeasured
 
-# Of the thousand units that a plot is wide, so many are left free on either side.
-_MARGIN = 60
+_PAGE = Page("eval.human.report", "eval.report", styles=["scores.css", "votes.css"])
+_SHARES = Scale.with_margin(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class VoteIntervalLine:
-    """A value with its interval, in thousandths of the width of a plot."""
+    """A value with its interval, as a line of a plot."""
 
     label: str
-    start: float
-    x: float
-    end: float
+    line: IntervalLine
     number: str
     words: str = ""
     clear: bool = False
 
 
 def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Votes") -> None:
-    """Write the page to `path`, replacing what was there only once it is whole."""
-    page = _templates().get_template("report.html")
-    text = page.render(
+    """Write the page to `path`, replacing an existing file only once it is complete."""
+    _PAGE.write(
+        path,
+        "report.html",
         title=title,
         facts=_facts(analysis),
         rates=list(_rates(analysis.preferences, analysis.corrected)),
@@ -49,9 +46,7 @@ def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Vot
         groups={name: lines for name, lines in _groups(analysis) if lines},
         raters=analysis.rater_checks,
         told=format_analysis(analysis),
-        style=page_asset("eval.report", "style.css") + page_asset("eval.human.report", "plots.css"),
     )
-    write_text_atomic(path, text)
 
 
 def _facts(analysis: VoteAnalysis) -> Mapping[str, str]:
@@ -92,15 +87,11 @@ def _rates(
 def _share(label: str, rate: Preference, words: str, *, clear: bool = False) -> VoteIntervalLine:
     low, high = rate.interval.low, rate.interval.high
     told = f"{100 * rate.rate:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
-    return VoteIntervalLine(label, _place(low), _place(rate.rate), _place(high), told, words, clear)
+    return VoteIntervalLine(label, _SHARES.interval(rate.rate, low, high), told, words, clear)
 
 
 def _score(rate: Preference) -> str:
     return f"{rate.wins:,} won, {rate.losses:,} lost, {rate.ties:,} tied"
-
-
-def _place(share: float) -> float:
-    return _MARGIN + (1000 - 2 * _MARGIN) * share
 
 
 def _groups(analysis: VoteAnalysis) -> Iterator[tuple[str, list[VoteIntervalLine]]]:
@@ -126,25 +117,13 @@ def _strengths(found: BradleyTerry | Unmeasured) -> list[VoteIntervalLine]:
     if isinstance(found, Unmeasured):
         return []
     known = [end for one in found.strengths for end in (one.low, one.value, one.high) if end is not None]
-    low, width = min(known), max(known) - min(known) or 1.0
-
-    def place(value: float) -> float:
-        return _place((value - low) / width)
-
+    scale = Scale.with_margin(min(known), max(known))
     return [
         VoteIntervalLine(
             one.system,
-            # What has no end goes on to the edge of the plot.
-            0.0 if one.low is None else place(one.low),
-            place(one.value),
-            1000.0 if one.high is None else place(one.high),
+            scale.interval(one.value, one.low, one.high),
             f"{one.value:+.2f} {format_strength_interval(one)}",
             f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}",
         )
         for one in found.strengths
     ]
-
-
-@lru_cache
-def _templates() -> Environment:
-    return page_templates("eval.human.report")

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
-
 from ape.edits.diff import edit_rate, find_edits
-from ape.files.atomic import write_text_atomic
-from ape.reports.base_page import page_asset, page_templates
+from ape.reports.base_page import Page
 from ape.reports.text_pieces import split_at_edits
 from ape.text.languages import language_name
 from ape.text.tokens import words
@@ -29,45 +25,43 @@ EXAMPLES_SHOWN = 12
 MAX_BOOKS = 40
 # BLEU of so many examples shows how it is spread.
 MAX_SCORED = 3000
+_PAGE = Page(
+    "finetune.data.report", styles=["book.css", "report.css"], names={"split_at_edits": split_at_edits}
+)
 _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 
 
 def write_data_report(path: Path, built: TrainingSet, manifest: Mapping[str, Any]) -> None:
     """Write the page of a training set."""
     examples = _sample_examples(built, str(manifest["settings"]["seed"]))
-    style = page_asset("ape.reports", "style.css") + page_asset("finetune.data.report", "report.css")
-    page = (
-        _templates()
-        .get_template("report.html")
-        .render(
-            style=style,
-            facts=_facts(built, manifest),
-            remarks=built.remarks,
-            sides={side: len(built.splits.get(side, ())) for side in _SIDES},
-            colours=_SIDES,
-            share=plots.layout_bars(
-                [
-                    (
-                        "",
-                        0,
-                        [(colour, side, len(built.splits.get(side, ()))) for side, colour in _SIDES.items()],
-                    )
-                ]
-            ),
-            keys=[(colour, side) for side, colour in _SIDES.items() if built.splits.get(side)],
-            filters=_filters(built),
-            pairs=_bars_by(
-                built,
-                lambda one: f"{language_name(one.source_language)} to {language_name(one.target_language)}",
-            ),
-            books=_bars_by(built, lambda one: one.book),
-            most_books=MAX_BOOKS,
-            histograms=_histograms(built.splits["train"]),
-            examples=examples,
-            kinds=sorted({edit.kind for one in examples for edit in one["edits"]}),
-        )
+    _PAGE.write(
+        path,
+        "report.html",
+        facts=_facts(built, manifest),
+        remarks=built.remarks,
+        sides={side: len(built.splits.get(side, ())) for side in _SIDES},
+        colours=_SIDES,
+        share=plots.layout_bars(
+            [
+                (
+                    "",
+                    0,
+                    [(colour, side, len(built.splits.get(side, ()))) for side, colour in _SIDES.items()],
+                )
+            ]
+        ),
+        keys=[(colour, side) for side, colour in _SIDES.items() if built.splits.get(side)],
+        filters=_filters(built),
+        pairs=_bars_by(
+            built,
+            lambda one: f"{language_name(one.source_language)} to {language_name(one.target_language)}",
+        ),
+        books=_bars_by(built, lambda one: one.book),
+        most_books=MAX_BOOKS,
+        histograms=_histograms(built.splits["train"]),
+        examples=examples,
+        kinds=sorted({edit.kind for one in examples for edit in one["edits"]}),
     )
-    write_text_atomic(path, page)
 
 
 def _facts(built: TrainingSet, manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -149,8 +143,3 @@ def _sample_examples(built: TrainingSet, seed: str) -> list[dict[str, Any]]:
         edits = find_edits(one.mt, one.human, language=one.target_language)
         found.append({"example": one, "edits": edits, "rate": edit_rate(one.mt, one.human)})
     return found
-
-
-@lru_cache
-def _templates() -> Environment:
-    return page_templates("finetune.data.report", names={"pieces": split_at_edits})

@@ -9,7 +9,7 @@ from pathlib import Path
 from ape.edits.diff import find_edits
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
-from ape.reports import write_book_report
+from ape.reports.book_page import write_book_report
 from tests.ape.reports.parsed_page import Element, Tree
 
 HOSTILE = (

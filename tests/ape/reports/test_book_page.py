@@ -13,8 +13,8 @@ import pytest
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.passage.edit import Edit, EditKind
 from ape.passage.result import Decision, Finding, Severity
-from ape.reports import write_book_report
 from ape.reports.base_page import text_direction
+from ape.reports.book_page import write_book_report
 from ape.sample import load_sample
 from tests.ape.reports.parsed_page import Element
 from tests.ape.reports.report_rows import HOSTILE, rejected, report, report_of, row, unfinished
@@ -270,8 +270,10 @@ def contrast(one: str, other: str) -> float:
 def test_text_stands_out_from_the_paper_as_wcag_aa_asks(tmp_path: Path, scheme: int) -> None:
     [style] = report_of(tmp_path).all("style")
     schemes = re.findall(r":root \{(.*?)\}", style.text(), re.DOTALL)
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", schemes[scheme]))
-    for text in ("ink", "soft", "edited", "rejected", "quarantined"):
+    # The shared style comes first, then the book's: each with its light and its dark colours.
+    declared = "".join(schemes[place] for place in (0, 2, 1, 3) if place % 2 <= scheme)
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", declared))
+    for text in ("ink", "soft", "good", "bad", "quarantined"):
         assert contrast(colours[text], colours["paper"]) >= 4.5, text
         assert contrast(colours[text], colours["raised"]) >= 4.5, text
     for shape in ("unchanged", "skipped", "waiting"):  # lines and shapes, never a text

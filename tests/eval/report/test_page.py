@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ape.reports.number_format import format_number, format_p_value, format_signed
 from eval.corpus.corpus import Corpus
 from eval.metrics.metric import Mark
 from eval.metrics.sacrebleu import Bleu
 from eval.metrics.scoring import EvaluationResults, ResamplingOptions, measure_systems
 from eval.report import write_report
-from eval.report.page import format_number, format_p_value, format_signed
 from eval.report.plots import ScoreInterval, score_plot
 from eval.report.score_influence import most_influential_rows
 from eval.report.text_marks import ReportPiece, difference_marks, split_at_marks
@@ -227,15 +227,20 @@ def test_a_plot_keeps_order_and_stays_in_its_box() -> None:
     )
     assert drawn is not None
     first, second, third = drawn.lines
-    assert 0 < first.start < first.x < first.end < second.start < second.x < second.end < 1000
-    assert third.span is None
-    assert drawn.mark == first.x
+    assert first.line is not None
+    assert second.line is not None
+    ends = (first.line.start, first.line.x, first.line.end, second.line.start, second.line.x, second.line.end)
+    assert list(ends) == sorted(set(ends))
+    assert 0 < ends[0] < ends[-1] < 1000
+    assert third.line is None
+    assert drawn.mark == first.line.x
 
 
 def test_a_plot_of_one_point_stands_in_the_middle() -> None:
     drawn = score_plot("bleu", {"a": ScoreInterval(0, 0, 0)})
     assert drawn is not None
-    assert drawn.lines[0].x == 500
+    assert drawn.lines[0].line is not None
+    assert drawn.lines[0].line.x == 500
 
 
 def test_no_score_is_no_plot() -> None:
