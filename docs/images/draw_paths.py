@@ -19,9 +19,13 @@ ROW = 74
 def main() -> None:
     """Print the drawing."""
     out = sys.stdout.write
-    out(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">\n')
+    out(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">\n'
+    )
     out("<title>The five data paths: passage, book, training, service, evaluation</title>\n")
-    out('<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">')
+    out(
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    )
     out('<path d="M0,0L8,4L0,8z" fill="#607d8b"/></marker></defs>\n')
     out(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>\n')
     for row, (name, steps) in enumerate(PATHS):
@@ -34,7 +38,9 @@ def main() -> None:
             out(f'<rect x="{x}" y="{y}" width="{BOX}" height="52" rx="6" fill="{fill}" stroke="#80cbc4"/>')
             size = 11 if len(step) > 16 else 13
             label = escape(step)
-            out(f'<text x="{x + BOX / 2}" y="{y + 31}" text-anchor="middle" font-size="{size}" fill="#212121">{label}</text>\n')
+            out(
+                f'<text x="{x + BOX / 2}" y="{y + 31}" text-anchor="middle" font-size="{size}" fill="#212121">{label}</text>\n'
+            )
             if column:
                 out(f'<path d="M{x - GAP - 3},{y + 26}H{x - 1}" stroke="#607d8b" marker-end="url(#head)"/>\n')
     out("</svg>\n")
