@@ -1,1 +1,1 @@
-"""What is measured: documents of segments, and readers for the files they come in."""
+"""Evaluation corpora: documents of aligned segments, and readers for the files that hold them."""

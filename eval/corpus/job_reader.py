@@ -1,4 +1,4 @@
-"""Our own book jobs as a corpus: the MT and what each job made of it, chapter by chapter."""
+"""Reader for finished book jobs: the MT and each job's post-edit as systems, the chapters as documents."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MT_SYSTEM = "mt"
 def read_jobs(
     store: JobStore, ids: Sequence[str], *, references: Sequence[Path] = (), rules: CorpusRules | None = None
 ) -> Corpus:
-    """The MT and the post-edits of one book by one job or several; a reference has a line for each paragraph.
+    """Read the MT and the post-edits of one book from its jobs; a reference has one line for each paragraph.
 
-    Paragraphs without a source or without MT are left out. What is not finished yet is refused.
+    Paragraphs without a source or without MT are left out. Unfinished jobs are refused.
     """
     rules = rules or CorpusRules()
     jobs = [store.job(name) for name in ids]
@@ -51,8 +51,7 @@ def _finished(store: JobStore, job: Job) -> list[JobParagraph]:
     rows = list(store.rows(job.id))
     if waiting := [row.planned.id for row in rows if row.state is ParagraphState.WAITING]:
         raise InputError(
-            f"Job {job.id} is not finished: {len(waiting):,} of {len(rows):,} paragraphs wait. "
-            "Type the same `ape book edit` again, and it goes on.",
+            f"Job {job.id} is not finished: {len(waiting):,} of {len(rows):,} paragraphs wait. Resume it first.",
             field="job",
         )
     kept = [row for row in rows if row.planned.source.strip() and row.planned.mt.strip()]
@@ -71,7 +70,7 @@ def _check_same(first: Job, ours: Sequence[JobParagraph], job: Job, theirs: Sequ
 
 
 def _names(jobs: Sequence[Job]) -> list[str]:
-    """By model, and by job where two have the same one."""
+    """Name each job by its model, or by its id where two jobs share a model."""
     models = [job.recipe.model for job in jobs]
     return [
         f"{model} ({job.id})" if models.count(model) > 1 or model == MT_SYSTEM else model

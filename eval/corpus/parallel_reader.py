@@ -1,4 +1,4 @@
-"""Parallel text files, line by line side by side, documents parted by marks, by blank lines or by a list of ids."""
+"""Reader for parallel text files; documents are separated by marks, blank lines or a file of ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ape.errors import InputError
 from eval.corpus.raw_document import RawDocument, TextLines, numbered_lines
 
 DocumentBoundaries: TypeAlias = Literal["auto", "marks", "blank", "none"] | Path
-"""How documents are told apart; a path is a file with the id of each segment's document on a line of its own."""
+"""How documents are separated; a path is a file with one document id for each line."""
 
 DOCUMENT_MARK = re.compile(
     r"""\s*(?:\[doc(?:ument)?\b[\s:=]*(?P<bracket>[^\]]*)\]      # [doc], [doc 3]
@@ -26,7 +26,7 @@ _ID = re.compile(r"""(?:doc)?id\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ParallelPart:
-    """A document in one file: its name, empty where the mark has none, and the line it begins at."""
+    """One document in one file: its name (empty if the mark has none) and its first line."""
 
     name: str
     number: int
@@ -41,15 +41,15 @@ def read_parallel(
     documents: DocumentBoundaries = "auto",
     encoding: str | None = None,
 ) -> list[RawDocument]:
-    """The documents that the files have side by side."""
+    """Read the documents of all files."""
     paths = [*([source] if source else []), *references, *systems.values()]
     if not paths:
-        raise InputError("No file is given: say --system NAME=FILE, and --reference FILE.", field="system")
+        raise InputError("No file is given: give system outputs and references.", field="system")
     texts = [numbered_lines(path, encoding=encoding) for path in paths]
-    parted = _parted([path.name for path in paths], texts, documents)
+    parts_by_file = _split_documents([path.name for path in paths], texts, documents)
     first = 1 if source else 0
     given = []
-    for number, parts in enumerate(zip(*parted, strict=True), 1):
+    for number, parts in enumerate(zip(*parts_by_file, strict=True), 1):
         lines = [part.lines for part in parts]
         outputs = dict(zip(systems, lines[first + len(references) :], strict=True))
         humans = tuple(lines[first : first + len(references)])
@@ -75,20 +75,20 @@ def _name(parts: Sequence[ParallelPart]) -> str:
 NumberedLines: TypeAlias = Sequence[tuple[int, str]]
 
 
-def _parted(
+def _split_documents(
     files: Sequence[str], texts: Sequence[NumberedLines], documents: DocumentBoundaries
 ) -> list[list[ParallelPart]]:
     if isinstance(documents, Path):
         parts = [_by_ids(file, text, documents) for file, text in zip(files, texts, strict=True)]
     else:
         how = _how(files, texts) if documents == "auto" else documents
-        parts = [list(_PARTED[how](file, text)) for file, text in zip(files, texts, strict=True)]
+        parts = [list(_SPLITTERS[how](file, text)) for file, text in zip(files, texts, strict=True)]
     _check_marks(files, parts)
     return parts
 
 
 def _how(files: Sequence[str], texts: Sequence[NumberedLines]) -> Literal["marks", "blank", "none"]:
-    """By marks where any file has one, by blank lines where all have the same, and else not at all."""
+    """Marks if any file has one, else blank lines if all files agree on them, else a single document."""
     if any(DOCUMENT_MARK.fullmatch(line) for text in texts for _, line in text):
         return "marks"
     blank = [{number for number, line in text if not line.strip()} for text in texts]
@@ -99,14 +99,14 @@ def _how(files: Sequence[str], texts: Sequence[NumberedLines]) -> Literal["marks
             raise InputError(
                 f"Line {number} of {files[having.index(True)]} is blank, and line {number} of "
                 f"{files[having.index(False)]} is not: a document ends on one side only, or a text is missing. If "
-                "blank lines are missing texts, say --documents none --allow-empty.",
+                "blank lines are missing texts, read the files as one document and allow empty texts.",
                 field="documents",
             )
     return "blank" if any(blank) else "none"
 
 
 def split_at_marks(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
-    """The documents of a file, each from its mark to the next; one without a line of text is told too."""
+    """The documents of a file, each from its mark to the next, including those without text."""
     name, begun, opened = "", 1, False
     body: list[tuple[int, str]] = []
     for number, line in text:
@@ -118,13 +118,13 @@ def split_at_marks(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
         if opened:
             yield _part(name, begun, file, body)
         # After `</doc>` the next document has not begun yet.
-        name, begun, opened, body = _called(match), number, not line.strip().startswith("</"), []
-    # A bare mark at the very end parts nothing, as in mzprt's files; one with a name is of a document.
+        name, begun, opened, body = _mark_name(match), number, not line.strip().startswith("</"), []
+    # A bare mark at the end of a file ends the last document, as in mzprt; one with a name starts a document.
     if any(line.strip() for _, line in body) or name:
         yield _part(name, begun, file, body)
 
 
-def _called(match: re.Match[str]) -> str:
+def _mark_name(match: re.Match[str]) -> str:
     if match["tag"] is not None:
         found = _ID.search(match["tag"])
         return found[1] if found else ""
@@ -138,11 +138,11 @@ def _by_blank(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
             yield _part("", body[0][0], file, body)
 
 
-def _unparted(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
+def _single_document(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
     yield _part("", 1, file, text, strip=False)
 
 
-_PARTED = {"marks": split_at_marks, "blank": _by_blank, "none": _unparted}
+_SPLITTERS = {"marks": split_at_marks, "blank": _by_blank, "none": _single_document}
 
 
 def _part(name: str, number: int, file: str, body: NumberedLines, *, strip: bool = True) -> ParallelPart:
@@ -178,7 +178,7 @@ def _by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
 
 
 def _check_marks(files: Sequence[str], parts: Sequence[Sequence[ParallelPart]]) -> None:
-    """Each file has as many documents as the first, and each of them as many lines as there."""
+    """Check that every file has the same documents with the same numbers of lines as the first."""
     if bare := [file for file, mine in zip(files, parts, strict=True) if not any(map(_has_text, mine))]:
         raise InputError(f"{bare[0]} has no text.", field="path")
     for file, mine in zip(files[1:], parts[1:], strict=True):
@@ -207,7 +207,7 @@ def _has_text(part: ParallelPart) -> bool:
 def _uneven(
     ours: Sequence[ParallelPart], theirs: Sequence[ParallelPart]
 ) -> Iterable[tuple[ParallelPart, ParallelPart]]:
-    """The first documents that have different numbers of lines, or the last where one side has more documents."""
+    """The first documents whose numbers of lines differ, or the last one if a file has more documents."""
     shared = min(len(ours), len(theirs))
     for one, other in zip(ours[:shared], theirs[:shared], strict=True):
         if len(one.lines) != len(other.lines):

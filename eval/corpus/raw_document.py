@@ -1,4 +1,4 @@
-"""Texts as they were given, each line with its place, before they are a corpus: what a sentence about a fault needs."""
+"""Unvalidated texts with file and line numbers, so that errors can name the place."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ape.errors import InputError
 
 SOURCE_LABEL = "the source"
 NoteCallback = Callable[[str], None]
-"""Takes a sentence that the user should read, though nothing failed."""
+"""Receives messages for the user that are not errors."""
 
 
 def ignore_note(_: str) -> None:
-    """A note that nobody reads."""
+    """Discard a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextLines:
-    """The segments of a document in one text of it: what they say, and where. None: there is no such text."""
+    """The segments of a document in one text, with their line numbers. None: the text lacks the segment."""
 
     file: str
     texts: tuple[str | None, ...]
     numbers: tuple[int, ...]
-    parted: bool = False
-    """It was one text, and which words are whose segment's is our guess: some may have none."""
+    is_guessed: bool = False
+    """Whether the text came as a whole and was split into segments by guessing; some may be empty."""
     unit: str = "Line"
 
-    def place(self, segment: int) -> str:
-        """As a sentence begins: "Line 7 of mine.txt", and for a line with a whole document "…, segment 3"."""
+    def location(self, segment: int) -> str:
+        """The location to open a sentence: "Line 7 of mine.txt", with "segment 3" if the line is a whole document."""
         several = self.numbers.count(self.numbers[segment]) > 1
-        told = f"{self.unit} {self.numbers[segment]} of {self.file}"
-        return f"{told}, segment {segment + 1}" if several else told
+        line = f"{self.unit} {self.numbers[segment]} of {self.file}"
+        return f"{line}, segment {segment + 1}" if several else line
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -41,39 +41,39 @@ class TextLines:
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document as it was given, and where it begins."""
+    """A document before validation, and where it begins."""
 
     id: str
-    place: str
+    location: str
     outputs: Mapping[str, TextLines] = field(default_factory=dict)
     references: tuple[TextLines, ...] = ()
     sources: TextLines | None = None
     book: str = ""
-    named: str = ""
-    """What its own file calls it; nothing where the id is ours."""
+    given_id: str = ""
+    """The id in the file; empty if the id was generated."""
     translators: tuple[str, ...] = ()
-    """The names of the references, where they have names."""
+    """The names of the references, if they have names."""
 
-    def every(self) -> dict[str, TextLines]:
-        """All its texts by what they are called."""
-        told = {SOURCE_LABEL: self.sources} if self.sources else {}
-        told |= {self.called(place): texts for place, texts in enumerate(self.references)}
-        return told | {f"system {name!r}": texts for name, texts in self.outputs.items()}
+    def texts_by_label(self) -> dict[str, TextLines]:
+        """All texts by their labels."""
+        texts = {SOURCE_LABEL: self.sources} if self.sources else {}
+        texts |= {self.reference_label(index): lines for index, lines in enumerate(self.references)}
+        return texts | {f"system {name!r}": lines for name, lines in self.outputs.items()}
 
-    def called(self, reference: int) -> str:
-        """A reference in a sentence: "reference 2", and whose it is where that is known."""
+    def reference_label(self, reference: int) -> str:
+        """The label of a reference in a message: "reference 2", with the translator if known."""
         name = self.translators[reference] if reference < len(self.translators) else ""
         return f"reference {reference + 1} ({name})" if name else f"reference {reference + 1}"
 
 
 def join_lines(parts: Sequence[TextLines]) -> TextLines:
-    """Documents of one text as a whole."""
+    """Join the documents of one text."""
     texts = tuple(text for part in parts for text in part.texts)
     return replace(parts[0], texts=texts, numbers=tuple(at for part in parts for at in part.numbers))
 
 
 def numbered_lines(path: Path, *, encoding: str | None = None) -> list[tuple[int, str]]:
-    """The lines of a text file, without what ends them, counted from 1."""
+    """The lines of a text file without line ends, counted from 1."""
     if not path.is_file():
         raise InputError(f"There is no file {path}.", field="path")
     found = find_encoding(path, encoding=encoding)

@@ -1,4 +1,4 @@
-"""One corpus from whatever was given: tables, parallel texts, or tables and the outputs of more systems by file."""
+"""Read a corpus from tables, parallel text files, or tables with further outputs in text files."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def read_corpus(
     rules: CorpusRules | None = None,
     encoding: str | None = None,
 ) -> Corpus:
-    """The documents of all tables (JSON lines, TSV), or of parallel text files.
+    """Read all tables (JSON lines, TSV), or parallel text files if there are no tables.
 
-    With tables, `systems` and `references` are text files with a line for each segment of them. Raises InputError
-    with the file and the line of whatever does not fit.
+    With tables, `systems` and `references` are text files with one line for each segment. Raises InputError with the
+    file and line of the first fault.
     """
     rules = rules or CorpusRules()
     if not tables:
@@ -52,7 +52,7 @@ def read_corpus(
         names = [path.name for path in (systems or {}).values()]
         return build_corpus(given, rules, name=", ".join(names))
     if source:
-        raise InputError("The source is in the table already: leave --source out.", field="source")
+        raise InputError("The table has the source: do not give it again as a file.", field="source")
     given = align_translators(
         [document for path in tables for document in _table(path, rules, len(tables) > 1, encoding)]
     )
@@ -63,7 +63,7 @@ def read_corpus(
             raise InputError(
                 f"There is a system {name!r} in the table already: choose another name.", field="system"
             )
-        added = _cut(path, given, encoding)
+        added = _read_for_documents(path, given, encoding)
         given = [
             replace(one, outputs={**one.outputs, name: lines})
             for one, lines in zip(given, added, strict=True)
@@ -74,8 +74,8 @@ def read_corpus(
 def add_reference(
     given: Sequence[RawDocument], path: Path, *, encoding: str | None = None
 ) -> list[RawDocument]:
-    """The documents with one reference more: a text file with a line for each segment."""
-    added = zip(given, _cut(path, given, encoding), strict=True)
+    """Add a reference from a text file with one line for each segment."""
+    added = zip(given, _read_for_documents(path, given, encoding), strict=True)
     return [replace(one, references=(*one.references, lines)) for one, lines in added]
 
 
@@ -83,8 +83,7 @@ def _table(path: Path, rules: CorpusRules, many: bool, encoding: str | None) -> 
     reader = _TABLES.get(path.suffix.lower())
     if reader is None:
         raise InputError(
-            f"{path.name} is no table: .jsonl and .tsv are. Plain texts are given by --source FILE, --reference FILE "
-            "and --system NAME=FILE.",
+            f"{path.name} is not a table (.jsonl, .tsv). Give plain texts as source, reference and system files.",
             field="path",
         )
     rows = list(reader(path, encoding=encoding))
@@ -92,33 +91,32 @@ def _table(path: Path, rules: CorpusRules, many: bool, encoding: str | None) -> 
         raise InputError(f"{path.name} is empty.", field="path")
     if reader is read_tsv_rows and rows[0].systems:
         rules.note(f"{path.name}: the columns taken for systems are {', '.join(rows[0].systems)}.")
-    if names := sorted({name for row in rows for name in row.unparted}):
+    if names := sorted({name for row in rows for name in row.unsegmented}):
         rules.note(
-            f"{path.name} has whole documents of {', '.join(names)}: they are parted into segments by likeness to the "
-            "other texts, which is right for most and not for all."
+            f"{path.name} has whole documents of {', '.join(names)}: they are split into segments by similarity to the "
+            "other texts, which can go wrong for some segments."
         )
-    whole = {f"Line {row.number} of {path.name}": row for row in rows if row.unparted}
+    whole = {f"Line {row.number} of {path.name}": row for row in rows if row.unsegmented}
     for document in group_documents(rows, path.name):
-        parted = _with_whole(document, whole[document.place], rules) if document.place in whole else document
-        yield replace(parted, id=f"{path.stem}/{parted.id}") if many else parted
+        if document.location in whole:
+            document = _with_whole(document, whole[document.location], rules)
+        yield replace(document, id=f"{path.stem}/{document.id}") if many else document
 
 
 def _with_whole(document: RawDocument, row: CorpusRow, rules: CorpusRules) -> RawDocument:
-    """With its outputs of whole documents, parted by what is in the same language line by line."""
+    """Add outputs of whole documents, split into segments by their similarity to texts that have segments."""
     guides = [
         [text or "" for text in lines.texts] for lines in (*document.references, *document.outputs.values())
     ]
     if not guides:
-        names = ", ".join(row.unparted)
-        rules.note(
-            f"{document.place}: {names} left out, as there is no reference by which to part them into segments."
-        )
+        names = ", ".join(row.unsegmented)
+        rules.note(f"{document.location}: {names} left out, as there is no reference to split them by.")
         return document
     numbers = (row.number,) * len(guides[0])
-    file = document.place.partition(" of ")[2]
+    file = document.location.partition(" of ")[2]
     outputs = {
-        name: TextLines(file, tuple(split_by_guides(text, guides)), numbers, parted=True)
-        for name, text in row.unparted.items()
+        name: TextLines(file, tuple(split_by_guides(text, guides)), numbers, is_guessed=True)
+        for name, text in row.unsegmented.items()
     }
     return replace(document, outputs={**document.outputs, **outputs})
 
@@ -131,9 +129,9 @@ def read_output_lines(
     ids: Sequence[str] = (),
     encoding: str | None = None,
 ) -> list[TextLines]:
-    """The lines of a text, so many for each document of what `whole` names; marks are none, nor blank lines.
+    """The lines of a text, grouped into documents of these lengths, without marks and surplus blank lines.
 
-    Where there are marks, the documents are theirs; `ids` are those that marks with names should have.
+    Marks in the file must agree with the documents; `ids` are the names that named marks must have.
     """
     every = numbered_lines(path, encoding=encoding)
     text = [line for line in every if not DOCUMENT_MARK.fullmatch(line[1])]
@@ -143,7 +141,7 @@ def read_output_lines(
     if len(text) != sum(lengths):
         raise InputError(
             f"{path.name} has {len(text):,} lines of text, and {whole} has {sum(lengths):,} segments. Each segment "
-            "needs its line.",
+            "needs one line.",
             field="system",
         )
     if marked:
@@ -166,10 +164,10 @@ def _check_parts(
     whole: str,
     ids: Sequence[str],
 ) -> None:
-    """Marks stand where the documents begin, and say what they are called."""
+    """Check that marks are at the starts of documents and have their names."""
     for place, (one, number) in enumerate(zip(parts, sizes, strict=True)):
         if place >= len(lengths) or lengths[place] != number:
-            there = f"there {lengths[place]:,} segments" if place < len(lengths) else "no document more there"
+            there = f"there {lengths[place]:,} segments" if place < len(lengths) else "no further document"
             raise InputError(
                 f"Line {one.number} of {one.lines.file} begins a document of {number:,} lines, and {whole} has "
                 f"{there}. Put the marks where its documents begin, or leave them all out.",
@@ -183,7 +181,7 @@ def _check_parts(
             )
 
 
-def _cut(path: Path, given: Sequence[RawDocument], encoding: str | None) -> list[TextLines]:
-    lengths = [len(next(iter(one.every().values()))) for one in given]
-    ids = [one.named for one in given]
+def _read_for_documents(path: Path, given: Sequence[RawDocument], encoding: str | None) -> list[TextLines]:
+    lengths = [len(next(iter(one.texts_by_label().values()))) for one in given]
+    ids = [one.given_id for one in given]
     return read_output_lines(path, lengths, whole="the table", ids=ids, encoding=encoding)

@@ -1,8 +1,8 @@
-"""A text of a whole document parted into its segments, by likeness to texts that are parted already.
+"""Split the text of a whole document into segments by similarity to texts in the same language that have segments.
 
-Guide and text are in one language: a reference, or what other systems made of the same source. The text is cut at the
-ends of sentences, where it must be of clauses, and each piece is given to a line in reading order. What a piece says
-for a line is how much better the line's words explain its words than all lines together do.
+Guides are references or outputs of other systems. The text is cut at sentence ends, and at clause ends where needed;
+each piece goes to one line, in reading order. The evidence for a line is how much better its words explain the piece
+than the words of all lines do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMPTY = 6.0
 
 
 def split_by_guides(text: str, guides: Sequence[Sequence[str]]) -> list[str]:
-    """As many texts as a guide has lines; empty where the text has nothing for a line."""
+    """One text for each line of the guides; empty where the text has nothing for the line."""
     pieces, inside = _pieces(text)
     lines = [" ".join(given) for given in zip(*guides, strict=True)]
     if not pieces or not lines:
@@ -41,7 +41,7 @@ def split_by_guides(text: str, guides: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _pieces(text: str) -> tuple[list[str], list[bool]]:
-    """The clauses, and of each whether it goes on with the sentence of the one before."""
+    """The clauses, each with whether it continues the sentence of the previous one."""
     pieces: list[str] = []
     inside: list[bool] = []
     done = 0
@@ -59,7 +59,7 @@ def _words(text: str) -> list[str]:
 
 
 def _likeness(pieces: Sequence[str], lines: Sequence[str]) -> FloatArray:
-    """(pieces, lines): by how much a line explains a piece better than all of them do, as a logarithm."""
+    """(pieces, lines): log-likelihood ratio of a line to all lines as the explanation of a piece."""
     counted = [Counter(_words(line)) for line in lines]
     whole = Counter(word for counts in counted for word in counts.elements())
     known = {word: column for column, word in enumerate(whole)}
@@ -77,7 +77,7 @@ def _likeness(pieces: Sequence[str], lines: Sequence[str]) -> FloatArray:
 
 
 def _places(likeness: FloatArray, inside: Sequence[bool]) -> list[int]:
-    """The line of each piece on the best path: in order, with few lines left empty and few sentences cut."""
+    """The line of each piece on the best path: monotone, with few empty lines and few split sentences."""
     pieces, lines = likeness.shape
     steps = np.arange(lines) * _EMPTY
     came = np.zeros((pieces, lines), np.intp)

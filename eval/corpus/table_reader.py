@@ -1,4 +1,4 @@
-"""JSON lines and tab-separated tables, line by line into rows."""
+"""Readers for JSON lines and tab-separated tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eval.corpus.table_rows import (
 _SOURCES = ("source", "src")
 _REFERENCES = ("reference", "ref", "human")
 _DOCUMENTS = (*DOCUMENT_COLUMNS, "chapter", "chapter_id")
-# About a row and no text of it.
+# Columns that are neither texts nor ids of documents.
 _OTHERS = frozenset(
     "id book title author genre domain segment segment_id seg seg_id sentence_id sent_id line line_number number index "
     "lang language source_lang source_language src_lang target_lang target_language tgt_lang split score".split()
@@ -42,20 +42,22 @@ def read_jsonl_rows(path: Path, *, encoding: str | None = None) -> Iterator[Corp
 
 
 def read_tsv_rows(path: Path, *, encoding: str | None = None) -> Iterator[CorpusRow]:
-    """One row for each line after the first, which names the columns; what is no other column is a system.
+    """One row for each line after the header. Unknown columns are systems.
 
-    Quotes mean nothing. An empty cell under a reference is a segment that it does not translate.
+    Quotes have no meaning. An empty reference cell is a segment without a translation.
     """
     given = iter(numbered_lines(path, encoding=encoding))
     names = next(given, (1, ""))[1].rstrip("\r").split("\t")
     if len({_column(name) for name in names}) < len(names):
-        raise InputError(f"Line 1 of {path.name} names two columns alike: {', '.join(names)}.", field="path")
+        raise InputError(
+            f"Line 1 of {path.name} has two columns of the same name: {', '.join(names)}.", field="path"
+        )
     if not any(
         _is_reference(name) or normalize_column_name(name) in (*_SOURCES, *_DOCUMENTS) for name in names
     ):
         raise InputError(
-            f"Line 1 of {path.name} does not name its columns. It should be like: document, source, reference, and "
-            "then the systems by their names, with a tab between them.",
+            f"Line 1 of {path.name} does not name its columns. Expected tab-separated names such as document, source, "
+            "reference, then one name for each system.",
             field="path",
         )
     for number, line in given:
@@ -73,7 +75,7 @@ def _is_reference(name: str) -> bool:
 
 
 def _column(name: str) -> str:
-    """As we spell it, but for a system, whose name is its own."""
+    """Normalise a column name, unless it is a system's."""
     ours = normalize_column_name(name)
     known = ours in (*_SOURCES, *_DOCUMENTS) or ours in _OTHERS or _is_reference(name)
     return ours if known else name.strip()

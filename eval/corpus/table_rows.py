@@ -1,8 +1,8 @@
-"""Rows of named texts, from JSON lines or from a table: one for each segment, or one for each document.
+"""Rows of named texts from JSON lines or tables, one for each segment or one for each document.
 
-A row has `source`, `reference` (or `references`, several), `systems` by name, and `document`; a row without one goes on
-with the document of the row before. Where a text is a list, the row is a whole document and every text of it is one.
-A lone `mt` is a system, and PAR3's own names (`src`, `gt`, `human`) are understood.
+A row has `source`, `reference` (or `references`), `systems` by name, and `document`; a row without a document continues
+the previous one. If a text is a list, the row is a whole document and all its texts are lists. A lone `mt` is a system,
+and PAR3's names (`src`, `gt`, `human`) are accepted.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ape.errors import InputError
 from eval.corpus.raw_document import RawDocument, TextLines
 
 DOCUMENT_COLUMNS = ("document", "doc", "document_id", "doc_id", "docid")
-# Systems that may stand beside the source by themselves.
-_MTS = ("mt", "gt")
+# Columns that hold a system's output without `systems`.
+_OUTPUT_COLUMNS = ("mt", "gt")
 _NAMES = frozenset(
     (
         *DOCUMENT_COLUMNS,
-        *_MTS,
+        *_OUTPUT_COLUMNS,
         "id",
         "chapter",
         "book",
@@ -36,29 +36,29 @@ _NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """What a row has, and its line."""
+    """The texts of a row and its line number."""
 
     number: int
     source: Any
     references: Mapping[str, Any]
-    """By the name of the translator; by its number where it has none."""
+    """Texts by translator, or by number if translators have no names."""
     systems: Mapping[str, Any]
     document: str = ""
     book: str = ""
     is_document: bool = False
-    unparted: Mapping[str, str] = field(default_factory=dict)
-    """Texts of a document that are not parted into its segments."""
-    named: bool = False
+    unsegmented: Mapping[str, str] = field(default_factory=dict)
+    """Texts of a whole document without segments."""
+    has_names: bool = False
     """Whether the references have names."""
 
 
 def normalize_column_name(name: str) -> str:
-    """A name as we spell it: "Doc ID" is doc_id."""
+    """The canonical spelling of a column: "Doc ID" is doc_id."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def parse_row(values: Mapping[str, Any], number: int, file: str) -> CorpusRow:
-    """A row as it was written, by the names we know."""
+    """Parse a row with the known column names."""
     place = f"Line {number} of {file}"
     values = {
         normalize_column_name(name) if normalize_column_name(name) in _NAMES else name: value
@@ -75,7 +75,7 @@ def parse_row(values: Mapping[str, Any], number: int, file: str) -> CorpusRow:
             f"{place}: document_systems is not an object of whole texts by the names of systems.",
             field="document_systems",
         )
-    systems = {name: values[name] for name in _MTS if name in values} | systems
+    systems = {name: values[name] for name in _OUTPUT_COLUMNS if name in values} | systems
     source = values.get("source", values.get("src"))
     whole = any(isinstance(text, list) for text in (source, values.get("reference"), *systems.values()))
     ids = (*DOCUMENT_COLUMNS, "id", "chapter") if whole else DOCUMENT_COLUMNS
@@ -94,27 +94,21 @@ def parse_row(values: Mapping[str, Any], number: int, file: str) -> CorpusRow:
 
 
 def number_references(texts: Iterable[Any]) -> dict[str, Any]:
-    """References without names, by their place."""
+    """Name references by their position."""
     return {str(number): text for number, text in enumerate(texts, 1)}
 
 
 def _references(values: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Mapping[str, Any], bool]:
     """The references, and whether they have names."""
     if "reference" in values and "references" in values:
-        raise InputError(f"{place} has reference and references: one of them is meant.", field="reference")
+        raise InputError(f"{place} has both reference and references: use one of them.", field="reference")
     if "reference" in values:
         return number_references([values["reference"]]), False
     several = values.get("references", values.get("human", []))
     named = isinstance(several, dict)
-    found = (
-        several
-        if isinstance(several, dict)
-        else number_references(several)
-        if isinstance(several, list)
-        else None
-    )
+    found = number_references(several) if isinstance(several, list) else several if named else None
     if whole and found is not None:
-        # Of a whole document, null is a translator who has none.
+        # Null for a whole document: that translator lacks it.
         found = {name: texts for name, texts in found.items() if texts is not None or not named}
     if found is None or (whole and not all(isinstance(one, list) for one in found.values())):
         what = "a list of lists, one for each translation" if whole else "a list of texts"
@@ -128,10 +122,10 @@ def group_documents(rows: Iterable[CorpusRow], file: str) -> Iterator[RawDocumen
     ended: dict[str, int] = {}
     for row in rows:
         if row.is_document:
-            yield _whole(row, file)
+            yield _document_from_row(row, file)
             continue
         if run and row.document not in ("", run[0].document):
-            yield _joined(run, file)
+            yield _document_from_rows(run, file)
             ended[run[0].document] = run[-1].number
             run = []
         if row.document in ended:
@@ -142,11 +136,11 @@ def group_documents(rows: Iterable[CorpusRow], file: str) -> Iterator[RawDocumen
             )
         run.append(row)
     if run:
-        yield _joined(run, file)
+        yield _document_from_rows(run, file)
 
 
-def _whole(row: CorpusRow, file: str) -> RawDocument:
-    """A row that is a document."""
+def _document_from_row(row: CorpusRow, file: str) -> RawDocument:
+    """The document of a row that is a whole document."""
     place = f"Line {row.number} of {file}"
 
     def lines(texts: Any, what: str) -> TextLines:
@@ -165,12 +159,12 @@ def _whole(row: CorpusRow, file: str) -> RawDocument:
         lines(row.source, "the source") if row.source is not None else None,
         row.book,
         row.document,
-        tuple(row.references) if row.named else (),
+        tuple(row.references) if row.has_names else (),
     )
 
 
-def _joined(rows: Sequence[CorpusRow], file: str) -> RawDocument:
-    """Rows that are the segments of one document."""
+def _document_from_rows(rows: Sequence[CorpusRow], file: str) -> RawDocument:
+    """The document of rows that are its segments."""
     first = rows[0]
     numbers = tuple(row.number for row in rows)
     for row in rows:
@@ -194,7 +188,7 @@ def _joined(rows: Sequence[CorpusRow], file: str) -> RawDocument:
         )
 
     having = [row for row in rows if row.references]
-    if odd_one := next((row for row in having if row.named != having[0].named), None):
+    if odd_one := next((row for row in having if row.has_names != having[0].has_names), None):
         raise InputError(
             f"Line {odd_one.number} of {file}: the references have names here or in line {having[0].number}, and not "
             "in both. Name them all, or none.",
@@ -209,7 +203,7 @@ def _joined(rows: Sequence[CorpusRow], file: str) -> RawDocument:
         lines((row.source for row in rows), "the source") if first.source is not None else None,
         first.book,
         first.document,
-        names if any(row.named for row in rows) else (),
+        names if any(row.has_names for row in rows) else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""Who translated what: references that have names are paired by these through a book, whatever their order there."""
+"""Align named references through a book by translator, whatever their order in each document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eval.corpus.raw_document import RawDocument, TextLines
 
 
 def align_translators(given: Sequence[RawDocument]) -> list[RawDocument]:
-    """The documents with the references of a book's translators in one order; who lacks a document has gaps there."""
+    """Put the references of a book's translators in one order, with gaps where a translator lacks a document."""
     everyone: dict[str, dict[str, None]] = {}
     for one in given:
         everyone.setdefault(one.book, {}).update(dict.fromkeys(one.translators))
@@ -19,8 +19,8 @@ def align_translators(given: Sequence[RawDocument]) -> list[RawDocument]:
     for one in given:
         if one.references and not one.translators:
             raise InputError(
-                f"{one.place}: the references of document {one.id!r} have no names, and others have. Name them all, or "
-                "none.",
+                f"{one.location}: the references of document {one.id!r} have no names, and others have. "
+                "Name them all, or none.",
                 field="references",
             )
     return [_with(one, tuple(everyone[one.book])) for one in given]
@@ -30,7 +30,7 @@ def _with(document: RawDocument, everyone: tuple[str, ...]) -> RawDocument:
     if not document.references:
         return document
     known: Mapping[str, TextLines] = dict(zip(document.translators, document.references, strict=True))
-    texts = next(iter(document.every().values()))
-    gap = replace(texts, texts=(None,) * len(texts), parted=False)
+    texts = next(iter(document.texts_by_label().values()))
+    gap = replace(texts, texts=(None,) * len(texts), is_guessed=False)
     references = tuple(known.get(name, gap) for name in everyone)
     return replace(document, references=references, translators=everyone)

@@ -1,4 +1,4 @@
-"""Several systems against one baseline: the more tests, the likelier a false alarm, so their p-values are corrected."""
+"""Tests of several systems against one baseline, with p-values corrected for their number (Holm)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from eval.statistics.resampling import ResamplingUnit
 
 @dataclass(frozen=True, slots=True)
 class SystemSignificance:
-    """A system's interval, and how it stands to the baseline; the baseline itself stands to nothing."""
+    """The interval of a system and its tests against the baseline, which are None for the baseline itself."""
 
     interval: ConfidenceInterval | Unmeasured
     comparison: PairedComparison | Unmeasured | None = None
     corrected: float | None = None
-    """Its p-value after Holm's correction over all systems."""
+    """The p-value after Holm's correction over all systems."""
     ranks: WilcoxonResult | Unmeasured | None = None
-    """A second opinion, which looks only at which of the two is higher in each unit, and in what order."""
+    """A second test, on the ranks of the differences in each unit."""
     ranks_corrected: float | None = None
 
 
 def holm_correction(p_values: Sequence[float]) -> list[float]:
-    """Holm's (1979) step-down correction: the chance of a single false alarm among all stays below the level."""
+    """Holm's (1979) step-down correction, which controls the family-wise error rate."""
     corrected = [1.0] * len(p_values)
     least = 0.0
     for done, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
@@ -54,21 +54,21 @@ def compare_with_baseline(
     seed: int = 1,
     method: SignificanceMethod = "bootstrap",
 ) -> dict[str, SystemSignificance]:
-    """Every system by its name, in the order given."""
+    """Test every system; keys are the systems in the order given."""
     if baseline not in counted:
-        raise InputError(f"There is no system called {baseline!r} to compare with: {', '.join(counted)}.")
+        raise InputError(f"There is no system called {baseline!r}. There are: {', '.join(counted)}.")
     drawn = Resamples.of(counted, by=by, samples=samples, seed=seed)
-    against = {
+    comparisons = {
         name: drawn.compare(baseline, name, higher_is_better=higher_is_better, method=method)
         for name in counted
         if name != baseline
     }
-    ranks = {name: _ranks(drawn, baseline, name) for name in against}
-    corrected, ranks_corrected = _corrected(against), _corrected(ranks)
+    ranks = {name: _ranks(drawn, baseline, name) for name in comparisons}
+    corrected, ranks_corrected = _correct(comparisons), _correct(ranks)
     return {
         name: SystemSignificance(
             drawn.interval(name),
-            against.get(name),
+            comparisons.get(name),
             corrected.get(name),
             ranks.get(name),
             ranks_corrected.get(name),
@@ -78,18 +78,21 @@ def compare_with_baseline(
 
 
 def _ranks(drawn: Resamples, baseline: str, other: str) -> WilcoxonResult | Unmeasured:
-    """The units that can be scored alone in both."""
+    """The Wilcoxon test over the units that have a score in both systems."""
     first, second = (drawn.fold(drawn.rows[name]) for name in (baseline, other))
     known = ~(np.isnan(first) | np.isnan(second))
-    if drawn.few:
-        return Unmeasured(drawn.few, drawn.signature)
+    if drawn.too_few_reason:
+        return Unmeasured(drawn.too_few_reason, drawn.signature)
     if known.sum() < MIN_RESAMPLING_UNITS:
         return Unmeasured(
             f"only {known.sum()} of {len(known)} have a score of their own in both systems", drawn.signature
         )
-    return wilcoxon_pratt(first[known], second[known])
+    try:
+        return wilcoxon_pratt(first[known], second[known])
+    except ImportError:
+        return Unmeasured("the Wilcoxon test needs scipy (the extra `eval`)", drawn.signature)
 
 
-def _corrected(tests: Mapping[str, PairedComparison | WilcoxonResult | Unmeasured]) -> dict[str, float]:
+def _correct(tests: Mapping[str, PairedComparison | WilcoxonResult | Unmeasured]) -> dict[str, float]:
     known = {name: one.p_value for name, one in tests.items() if not isinstance(one, Unmeasured)}
     return dict(zip(known, holm_correction(list(known.values())), strict=True))

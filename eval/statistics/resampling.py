@@ -1,4 +1,4 @@
-"""Resamples of a metric's rows, as products with matrices of weights; a few at a time, so memory stays flat."""
+"""Resampling of a metric's rows by products with weight matrices, in blocks of bounded memory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BLOCK = 8
 
 
 def resampling_units(counted: Sequence[MetricCounts], by: ResamplingUnit) -> list[FloatArray]:
-    """What is drawn, of several systems side by side: their rows, or the sums of their rows by document.
+    """The units to draw for each system: its rows, or the sums of its rows by document.
 
-    Rows of a metric about documents are documents either way.
+    The rows of a document metric are documents in either case.
     """
     first = counted[0]
     for one in counted[1:]:
@@ -55,9 +55,9 @@ def _refuse_unlike(first: MetricCounts, second: MetricCounts, by: ResamplingUnit
 def bootstrap_scores(
     systems: Sequence[FloatArray], fold: Fold, *, samples: int, seed: int
 ) -> list[FloatArray]:
-    """The score of every system in every resample, NaN where it has none.
+    """The score of every system in every resample; NaN where it is undefined.
 
-    All are drawn together, since an easy passage is easy for all; and drawing is most of the work.
+    All systems share the draws, as a test of paired differences requires; drawing takes most of the time.
     """
     ends = np.cumsum([rows.shape[1] for rows in systems])[:-1]
     scores: list[list[FloatArray]] = [[] for _ in systems]
@@ -68,9 +68,9 @@ def bootstrap_scores(
 
 
 def _drawn(rows: FloatArray, *, samples: int, seed: int) -> Iterator[FloatArray]:
-    """Sums of as many rows as there are, drawn with replacement: (some samples, columns) at a time.
+    """Sums of rows drawn with replacement, as many as there are: (samples, columns) in blocks.
 
-    The draws are those of sacrebleu for the same seed.
+    The draws equal those of sacrebleu for the same seed.
     """
     chance = np.random.default_rng(seed)
     number = len(rows)
@@ -84,7 +84,7 @@ def _drawn(rows: FloatArray, *, samples: int, seed: int) -> Iterator[FloatArray]
 def randomization_differences(
     first: FloatArray, second: FloatArray, fold: Fold, *, samples: int, seed: int
 ) -> FloatArray:
-    """How far two systems are apart after each of their rows changed sides by the toss of a coin."""
+    """Differences of two systems whose rows are swapped at random."""
     chance = np.random.default_rng(seed)
     apart = second - first
     here, there = first.sum(axis=0), second.sum(axis=0)

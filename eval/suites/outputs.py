@@ -39,12 +39,12 @@ def check_outputs(parts: Sequence[TextLines], language: str) -> None:
         for place, text in enumerate(part.texts):
             if not (text and text.strip()):
                 raise InputError(
-                    f"{part.place(place)} is empty. Each segment needs its output.", field="system"
+                    f"{part.location(place)} is empty. Each segment needs its output.", field="system"
                 )
     whole = join_lines(parts)
     if found := detect_other_language(whole, language):
         raise InputError(
-            f"{whole.place(0)}: the output seems to be {language_name(found)} from there on, and the suite is for "
+            f"{whole.location(0)}: the output seems to be {language_name(found)} from there on, and the suite is for "
             f"{language_name(language)}.",
             field="system",
         )

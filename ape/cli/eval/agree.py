@@ -15,8 +15,9 @@ from ape.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eval.metrics.human_correlation import HumanCorrelation, RatedSystem
+    from eval.corpus.human_scores import RatedSystem
     from eval.metrics.metric import Metric
+    from eval.statistics.correlation import HumanCorrelation
     from eval.statistics.counts import Unmeasured
 
 
@@ -42,8 +43,8 @@ def agree(
     with require_extra("eval"):
         import sacrebleu  # noqa: F401
         import scipy  # type: ignore[import-untyped]  # noqa: F401
+    from eval.corpus.human_scores import read_human_scores
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
-    from eval.metrics.human_correlation import read_human_scores
     from eval.metrics.registry import METRICS, create_metrics
 
     chosen = create_metrics(metric or list(METRICS))
@@ -71,7 +72,10 @@ def _found(
         for one in metrics:
             bar.update(task, description=one.name)
             try:
-                yield one.name, correlate_with_humans(one, rated, asked=asked, samples=samples, seed=seed)
+                yield (
+                    one.name,
+                    correlate_with_humans(one, rated, score_name=asked, samples=samples, seed=seed),
+                )
             except InputError as error:
                 if error.field == "asked":
                     raise

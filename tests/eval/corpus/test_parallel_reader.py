@@ -139,7 +139,7 @@ def test_an_empty_document_is_refused(put: Put) -> None:
 def test_an_empty_output_is_refused_unless_allowed(put: Put) -> None:
     system, reference = put("s.txt", "A", "", "C"), put("r.txt", "A", "B", "C")
     with pytest.raises(
-        InputError, match=r"Line 2 of s\.txt: the output of system 's' is empty.*--allow-empty"
+        InputError, match=r"Line 2 of s\.txt: the output of system 's' is empty.*allow empty"
     ):
         read(system, reference, documents="none")
     corpus = read(system, reference, documents="none", empty=True)
@@ -163,12 +163,12 @@ def test_a_reference_missing_in_places_is_told_and_left_out_there(put: Put) -> N
     assert corpus.documents[0].references_of(1) == ("B",)
     assert said == [
         "Reference 2 lacks 1 of 2 segments; the first is line 2 of r2.txt. "
-        "These are held against the other references only."
+        "These are scored against the other references only."
     ]
 
 
 def test_a_segment_that_no_reference_has_is_refused(put: Put) -> None:
-    with pytest.raises(InputError, match=r"Line 2 of r\.txt: the reference is empty, and there is no other"):
+    with pytest.raises(InputError, match=r"Line 2 of r\.txt: the only reference is empty"):
         read(put("s.txt", "A", "B"), put("r.txt", "A", ""), documents="none")
 
 
@@ -198,6 +198,6 @@ def test_languages_are_found(put: Put) -> None:
 
 def test_an_output_in_the_wrong_language_is_refused(put: Put) -> None:
     with pytest.raises(
-        InputError, match=r"Line 1 of s\.txt: system 's' seems to be French.*English is expected"
+        InputError, match=r"Line 1 of s\.txt: system 's' seems to be French.*not English"
     ):
         read(put("s.txt", *FRENCH), put("r.txt", *ENGLISH), source=put("f.txt", *FRENCH))

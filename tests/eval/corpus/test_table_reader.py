@@ -135,7 +135,7 @@ def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> No
     [
         ("[doc]\n1\n[doc]\n2\n3\n", r"Line 1 of mine\.txt begins a document of 1 lines, and the table has there 2 seg"),
         ("[doc]\n1\n2\n3\n", r"Line 1 of mine\.txt begins a document of 3 lines, and the table has there 2 segments"),
-        ("[doc a]\n1\n2\n[doc b]\n3\n[doc c]\n", r"Line 6 of mine\.txt .* the table has no document more there"),
+        ("[doc a]\n1\n2\n[doc b]\n3\n[doc c]\n", r"Line 6 of mine\.txt .* the table has no further document"),
         ("[doc a]\n1\n2\n[doc c]\n3\n", r"Line 4 of mine\.txt begins document 'c', and the table has 'b' there"),
     ],
 )  # fmt: skip
@@ -164,7 +164,7 @@ def test_several_tables_keep_their_documents_apart(put: Put) -> None:
         ([row("a", "1", systems={"m": 7})], r"Line 1 of t\.jsonl: system 'm' is not a text but '7'"),
         ([row("a", "1", systems=["x"])], r"Line 1 of t\.jsonl: systems is not an object"),
         ([row("a", "1", systems={})], "no output of any system"),
-        ([row("a", "1", references=["x"])], "has reference and references"),
+        ([row("a", "1", references=["x"])], "has both reference and references"),
         ([row("a", "1"), row("a", " ")], r"Line 2 of t\.jsonl: the output of system 'm' is empty"),
         ([["no object"]], r"Line 1 of t\.jsonl is not a JSON object"),
         ([], r"t\.jsonl is empty"),
@@ -193,7 +193,7 @@ def test_broken_json_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_table_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x\.csv is no table"):
+    with pytest.raises(InputError, match=r"x\.csv is not a table"):
         read_corpus(tmp_path / "x.csv")
 
 
@@ -238,10 +238,10 @@ def test_names_in_json_lines_are_known_however_they_are_spelt(put: Put) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("source\tReference\treference\na\tb\tc\n", "names two columns alike"),
+        ("source\tReference\treference\na\tb\tc\n", "has two columns of the same name"),
         ("source\tmine\na\tb\tc\n", r"Line 2 of t\.tsv has 3 columns, and the first line names 2"),
         ("one\ttwo\na\tb\n", r"Line 1 of t\.tsv does not name its columns"),
-        ("source\tmine\tmine\na\tb\tc\n", "names two columns alike"),
+        ("source\tmine\tmine\na\tb\tc\n", "has two columns of the same name"),
     ],
 )
 def test_a_table_that_does_not_fit_its_heading_is_refused(tmp_path: Path, text: str, told: str) -> None:
@@ -266,4 +266,4 @@ def test_whole_documents_are_parted_and_that_is_said(put: Put) -> None:
         "The widow is aboard.",
     )
     assert len(said) == 1
-    assert "parted" in said[0]
+    assert "split into segments" in said[0]

@@ -12,10 +12,12 @@ import pytest
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.human_correlation import HumanCorrelation, correlate_with_humans, read_human_scores
+from eval.corpus.human_scores import read_human_scores
+from eval.metrics.human_correlation import correlate_with_humans
 from eval.metrics.metric import Metric
 from eval.metrics.sacrebleu import Bleu
 from eval.metrics.zero_pronouns import ZeroPronouns
+from eval.statistics.correlation import HumanCorrelation
 from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 
 
@@ -112,8 +114,8 @@ def test_a_resample_draws_sentences_with_all_their_translations(tmp_path: Path) 
 
 
 def test_what_people_were_not_asked_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not asked about 'style' but about score"):
-        correlate_with_humans(Length(), read_human_scores(_file(tmp_path / "a", ROWS)), asked="style")
+    with pytest.raises(InputError, match="no human scores for 'style', only for score"):
+        correlate_with_humans(Length(), read_human_scores(_file(tmp_path / "a", ROWS)), score_name="style")
 
 
 @pytest.mark.parametrize(
@@ -153,6 +155,6 @@ def test_metrics_agree_with_3323_human_scores(
 
 def test_recovery_agrees_best_with_what_people_said_about_pronouns(shared_data: Path) -> None:
     rated = read_human_scores(shared_data / "mzprt" / "human_scores.jsonl")
-    found = correlate_with_humans(ZeroPronouns(), rated, asked="zpr")
+    found = correlate_with_humans(ZeroPronouns(), rated, score_name="zpr")
     assert isinstance(found, HumanCorrelation)
     assert found.kendall > 0.7  # as measured: .716, Pearson .728

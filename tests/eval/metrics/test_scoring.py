@@ -132,7 +132,7 @@ def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
     ("by", "why"),
     [
         ("segment", "it scores whole documents, and there are only 3"),
-        ("document", "there are only 3 documents, and chance can't be told from fewer than 5"),
+        ("document", "there are only 3 documents, and tests need at least 5"),
     ],
 )
 def test_a_metric_of_documents_is_not_tested_on_a_few_of_them(by: ResamplingUnit, why: str) -> None:

@@ -169,9 +169,9 @@ def test_what_has_no_score_has_no_interval_and_no_test() -> None:
 @pytest.mark.parametrize(
     ("by", "number", "why"),
     [
-        ("document", 1, "there is only one document, and chance can't be told from fewer than 5"),
-        ("document", 2, "there are only 2 documents, and chance can't be told from fewer than 5"),
-        ("segment", 4, "there are only 4 segments, and chance can't be told from fewer than 5"),
+        ("document", 1, "there is only one document, and tests need at least 5"),
+        ("document", 2, "there are only 2 documents, and tests need at least 5"),
+        ("segment", 4, "there are only 4 segments, and tests need at least 5"),
     ],
 )
 def test_chance_is_not_told_from_a_few(by: ResamplingUnit, number: int, why: str) -> None:

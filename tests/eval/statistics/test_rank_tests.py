@@ -1,16 +1,14 @@
-"""Tests by ranks, against scipy and by hand."""
+"""The Wilcoxon test against scipy and by hand."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon  # type: ignore[import-untyped]
 
 from ape.errors import InputError
-from eval.statistics.counts import Unmeasured
-from eval.statistics.rank_tests import KendallResult, kendall_correlation, wilcoxon_pratt
+from eval.statistics.rank_tests import wilcoxon_pratt
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=10, max_size=60))
@@ -40,33 +38,7 @@ def test_wilcoxon_of_equal_scores_has_p_1_and_no_effect() -> None:
     assert (found.z, found.p_value, found.effect, found.ties) == (0, 1, 0, 2)
 
 
-def test_kendall_by_hand() -> None:
-    # Of six pairs of passages five are in the same order: (5 − 1) / 6.
-    found = kendall_correlation([1, 2, 3, 4], [10, 20, 40, 30], samples=200)
-    assert isinstance(found, KendallResult)
-    assert found.tau == pytest.approx(4 / 6)
-    assert -1 <= found.low <= found.high <= 1
-    assert found.undefined < 200
-
-
-def test_the_interval_of_kendall_narrows_with_more_passages() -> None:
-    chance = np.random.default_rng(1)
-    human = chance.random(400)
-    metric = human + chance.normal(0, 0.5, 400)
-    few, many = (kendall_correlation(metric[:number], human[:number], samples=200) for number in (40, 400))
-    assert isinstance(few, KendallResult)
-    assert isinstance(many, KendallResult)
-    assert many.low < many.tau < many.high
-    assert many.high - many.low < few.high - few.low
-
-
-def test_kendall_of_a_constant_is_not_a_number_that_we_give() -> None:
-    assert isinstance(kendall_correlation([1, 1, 1], [1, 2, 3]), Unmeasured)
-
-
 @pytest.mark.parametrize("values", [[1.0], [1.0, float("nan"), 2.0]])
 def test_unpaired_or_missing_scores_are_refused(values: list[float]) -> None:
-    with pytest.raises(InputError):
-        kendall_correlation(values, [1.0, 2.0, 3.0])
     with pytest.raises(InputError):
         wilcoxon_pratt(values, [1.0, 2.0, 3.0])

@@ -104,4 +104,4 @@ def test_a_file_that_is_not_there_is_named(here: Run) -> None:
 def test_what_people_were_not_asked_is_refused(here: Run, scores: str) -> None:
     done = here("eval", "agree", scores, "--metric", "chrf", "--asked", "style")
     assert done.returncode == 2
-    assert "not asked about 'style' but about score" in done.stderr
+    assert "no human scores for 'style', only for score" in done.stderr

@@ -54,7 +54,7 @@ def test_a_system_in_another_language_is_noticed_also_where_documents_are_short(
     )
     done = here("eval", "score", *FILES)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Line 1 of mine.txt: system 'mine' seems to be German from there on, and English is" in done.stderr
+    assert "Line 1 of mine.txt: system 'mine' seems to be German from there on, not English" in done.stderr
 
 
 def test_an_output_without_words_needs_a_word_from_the_user(here: Run, tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_either_kind_of_table_may_be_standard_input(
 @pytest.mark.parametrize(
     ("references", "told"),
     [
-        ((["The fog lifted."], [None], [None]), "What needs a reference leaves these out."),
-        ((["The fog lifted.", "Fog."], ["He left.", None], ["He went.", None]), "These are held against the other"),
-        ((["The fog lifted.", "Fog."], [None, "He left."], [None, None]), "leaves out 1 of these; the rest are held"),
+        ((["The fog lifted."], [None], [None]), "Metrics that need a reference leave these out."),
+        ((["The fog lifted.", "Fog."], ["He left.", None], ["He went.", None]), "These are scored against the other"),
+        ((["The fog lifted.", "Fog."], [None, "He left."], [None, None]), "leave out 1 of these and score the rest"),
     ],
 )  # fmt: skip
 def test_what_becomes_of_segments_that_a_reference_lacks_is_told(
