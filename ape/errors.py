@@ -27,7 +27,7 @@ class ApeError(Exception):
 
     exit_code = 1
     status = 500
-    title = "Something failed"
+    title = "Internal error"
 
 
 class InputError(ApeError):
@@ -35,7 +35,7 @@ class InputError(ApeError):
 
     exit_code = 2
     status = 422
-    title = "The request can't be worked on"
+    title = "Unprocessable request"
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class TooLong(InputError):
     """More was given than a limit allows, or than the model's window holds."""
 
     status = 413
-    title = "Too large"
+    title = "Payload too large"
 
     def __init__(
         self, message: str, *, actual: int | None = None, limit: int | None = None, field: str | None = None
@@ -80,42 +80,42 @@ class UnknownTrial(InputError):
 class AdapterRefused(InputError):
     """An adapter can't be served here, for a reason that its files tell."""
 
-    title = "The adapter can't be served"
+    title = "Adapter refused"
 
 
 class Conflict(InputError):
     """What is asked for stands against what is there now."""
 
     status = 409
-    title = "Not as things are"
+    title = "Conflict"
 
 
 class ModelError(ApeError):
     """A model file can't be fetched, checked or loaded."""
 
     status = 503
-    title = "The model is not available"
+    title = "Model unavailable"
 
 
 class StoreError(ApeError):
     """The database of the jobs is full, locked, read-only, damaged or out of reach."""
 
     status = 503
-    title = "The job store is not available"
+    title = "Job store unavailable"
 
 
 class NoRoom(ApeError):
     """The model server has no memory for one more adapter."""
 
     status = 507
-    title = "No room for one more adapter"
+    title = "Out of adapter memory"
 
 
 class Busy(ApeError):
     """More is asked for than may wait; `retry_after` is our guess of the seconds until there is room."""
 
     status = 429
-    title = "Too busy"
+    title = "Service busy"
 
     def __init__(self, message: str, *, retry_after: float) -> None:
         super().__init__(message)
@@ -126,7 +126,7 @@ class EngineError(ApeError):
     """The model server failed or answered nonsense; asking again may help."""
 
     status = 502
-    title = "The model server failed"
+    title = "Model server error"
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -137,20 +137,20 @@ class EngineTimeout(EngineError):
     """The model server did not answer in time."""
 
     status = 504
-    title = "The model server did not answer in time"
+    title = "Model server timeout"
 
 
 class EngineUnavailable(EngineError):
     """The model server can't be reached, or says that it is overloaded."""
 
     status = 503
-    title = "The model server is not available"
+    title = "Model server unavailable"
 
 
 class EngineRefused(EngineError):
     """The model server will not answer this request, now or later (a wrong key, a bad parameter)."""
 
-    title = "The model server refused the request"
+    title = "Model server refused the request"
 
 
 class KeyRefused(EngineRefused):

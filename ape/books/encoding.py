@@ -130,7 +130,7 @@ def _without_a_word(path: Path) -> Encoding:
     if _binary(path):
         raise InputError(
             f"{path.name} has NUL bytes: it is not a text file, or it is UTF-16 without a byte order mark. "
-            "In that case, name the encoding: --encoding utf-16-le.",
+            "In that case, set the encoding to utf-16-le.",
             field="encoding",
         )
     if _failure(path, Encoding("utf-8")) is None:
@@ -200,7 +200,7 @@ def _check(path: Path, encoding: Encoding) -> None:
     if failure is not None:
         raise InputError(
             f"{path.name} is not {encoding.name}: the byte at {failure:,} can't be read that way. "
-            "Name its encoding with --encoding, or convert it to UTF-8.",
+            "Set its encoding, or convert the file to UTF-8.",
             field="encoding",
         )
 
@@ -244,7 +244,7 @@ def _guess(path: Path) -> Encoding:
     candidates = f" It may be in one of these: {shown}." if found else ""
     raise InputError(
         f"{path.name} is not UTF-8, and its encoding can't be told for certain.{candidates} "
-        "Name it with --encoding NAME.",
+        "Set its encoding.",
         field="encoding",
     )
 

@@ -142,8 +142,8 @@ def open_tmx(
         target = rest.pop()
     if source is None or target is None or source == target:
         raise InputError(
-            f"{path.name} has texts in these languages: {listed}. Name the two that are meant with "
-            "--source-language and --target-language.",
+            f"{path.name} has texts in these languages: {listed}. Choose two of them by "
+            "source_language and target_language.",
             field="target_language" if source else "source_language",
         )
     return TmxBook(path, source, target)

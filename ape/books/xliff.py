@@ -235,8 +235,8 @@ def open_xliff(
     if len(fitting) != 1:
         listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
         raise InputError(
-            f"{path.name} holds translations from {listed}. Name the languages that are meant with "
-            "--source-language and --target-language.",
+            f"{path.name} holds translations from {listed}. Choose one pair by "
+            "source_language and target_language.",
             field="target_language",
         )
     return XliffBook(path, version, *fitting[0])

@@ -120,8 +120,8 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
     place = Path(path)
     if hash_file(place) != sha256:
         raise Conflict(
-            f"{place} has changed since the job was planned. Run `ape book edit` again with the same files: only what "
-            "changed is done anew.",
+            f"{place.name} has changed since the job was planned. Start the job again from the same files: only "
+            "changed paragraphs are edited again.",
         )
     told = job.told_of_files
     return open_book(

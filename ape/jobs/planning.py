@@ -62,25 +62,31 @@ def open_files(
 ) -> OpenedFiles:
     """Open both files and see that they may be a pair; raises InputError where they can't be."""
 
-    def opened(path: Path, format: str | None) -> Book:
-        return open_book(
-            path,
-            format=format,
-            encoding=files.encoding,
-            source_language=source_language,
-            target_language=target_language,
-        )
+    def opened(path: Path, field: str, format: str | None = None) -> Book:
+        try:
+            return open_book(
+                path,
+                format=format,
+                encoding=files.encoding,
+                source_language=source_language,
+                target_language=target_language,
+            )
+        except InputError as error:
+            error.field = field if error.field == "path" else error.field
+            raise
 
     if files.source and hash_file(files.source) == hash_file(files.mt):
         raise InputError(
-            f"{files.source} and {files.mt} are the same file. Give the source and its MT.", field="mt"
+            f"{files.source.name} and {files.mt.name} are the same file. Give the source and its MT.",
+            field="mt",
         )
-    mt = opened(files.mt, files.format)
+    mt = opened(files.mt, "mt", files.format)
     if files.source is None and not mt.bilingual:
         raise InputError(
-            f"{files.mt} has no source beside the translation. Give both files: SRC and MT.", field="mt"
+            f"{files.mt.name} has no source text next to the translation. Give both files, source and MT.",
+            field="mt",
         )
-    source = opened(files.source, None) if files.source else None
+    source = opened(files.source, "source") if files.source else None
     languages = check_languages(source, mt, source_language=source_language, target_language=target_language)
     told = FileOptions(files.format, source_language, target_language)
     return OpenedFiles(files, source, mt, languages.source, languages.target, told)

@@ -56,7 +56,7 @@ def problem_from_error(error: Exception, *, mt: str | None = None) -> Problem:
         type=f"urn:ape:problem:{problem_name(error)}",
         title=error.title,
         status=error.status,
-        detail=_error_text(error),
+        detail=public_message(error),
         field=error.field if isinstance(error, InputError) else None,
         actual=error.actual if isinstance(error, TooLong) else None,
         limit=error.limit if isinstance(error, TooLong) else None,
@@ -64,14 +64,14 @@ def problem_from_error(error: Exception, *, mt: str | None = None) -> Problem:
     )
 
 
-def _error_text(error: ApeError) -> str:
-    """Its sentence; but where the jobs are kept is nobody's business who asks over HTTP."""
-    if not isinstance(error, StoreError):
+def public_message(error: ApeError) -> str:
+    """Return the error's message; messages about the job store, which name paths and addresses, go to the log."""
+    if not isinstance(error, StoreError) and getattr(error, "field", None) != "store":
         return str(error)
-    log.error("the job store: %s", error)
-    return (
-        "The jobs can't be reached at the moment; the log of the service says why. What was finished is kept."
-    )
+    log.error("job store: %s", error)
+    if isinstance(error.__cause__, OSError):
+        return f"The service can't write its files: {error.__cause__.strerror}. Finished work is kept."
+    return "The job store is not available; see the service log. Finished work is kept."
 
 
 def _invalid(errors: Sequence[Any]) -> Problem:

@@ -1,12 +1,10 @@
-"""The route of books: take the files, see that they are a pair, and begin the job."""
+"""The route POST /v1/books: receive the files, check that they are a pair, and start the job."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -14,10 +12,10 @@ from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
 from ape.engines import Engine
-from ape.errors import ApeError, EngineUnavailable, InputError
+from ape.errors import EngineUnavailable, InputError
 from ape.jobs.job import Job
 from ape.jobs.job_files import JobFiles
-from ape.jobs.planning import OpenedFiles, complete_recipe, open_files, plan_job
+from ape.jobs.planning import complete_recipe, open_files, plan_job
 from ape.settings import Settings
 from serve.middleware.auth import auth_dependency, authenticate, owner_of
 from serve.middleware.disconnect import ClientGone
@@ -40,15 +38,15 @@ FILE_PARTS = ("source", "mt", "bilingual")
 
 
 def add_book_routes(app: FastAPI, settings: Settings) -> None:
-    """POST /v1/books."""
+    """Add POST /v1/books."""
 
     @app.post(
         "/v1/books",
         tags=["books"],
-        summary="Send a book to be repaired",
+        summary="Send a book to be post-edited",
         description=(
-            "A source and its machine translation as the files `source` and `mt`, or both in one file as `bilingual`. "
-            "The answer is the job, which is worked on in the background: see GET /v1/jobs/{id}."
+            "Send the source and its machine translation as the files `source` and `mt`, or both in one file as "
+            "`bilingual`. The response is a job, which runs in the background: see GET /v1/jobs/{id}."
         ),
         response_model=JobOut,
         status_code=201,
@@ -67,17 +65,17 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
         try:
             job = await upload.accept(request, settings)
         except asyncio.CancelledError:
-            # uvicorn has drained for long enough. Uncaught, this would be a 500.
+            # uvicorn's graceful shutdown has timed out. Uncaught, this would be a 500.
             raise _stopping() from None
         log_fields(job=job.id)
         scheduler.wake()
         counts = await asyncio.to_thread(scheduler.store.counts, job.id)
-        shown = JobOut.of(job, counts, None).model_dump(mode="json")
-        return JSONResponse(shown, 201, {"Location": f"/v1/jobs/{job.id}"})
+        content = JobOut.of(job, counts, None).model_dump(mode="json")
+        return JSONResponse(content, 201, {"Location": f"/v1/jobs/{job.id}"})
 
 
 class _BookUpload:
-    """A book on its way in. Whatever fails, nothing of it stays."""
+    """A book that is being received. If anything fails, nothing of it is kept."""
 
     def __init__(self, scheduler: JobScheduler, engine: Engine, owner: str) -> None:
         self.id = secrets.token_hex(16)
@@ -89,41 +87,60 @@ class _BookUpload:
     async def accept(self, request: Request, settings: Settings) -> Job:
         async with self.scheduler.receiving_upload(self.id):
             upload = await self._receive(request, settings)
-            wishes = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
-            with _use_sender_file_names(upload, self.scheduler):
-                files = _files(upload, wishes)
-                await self._refuse_if_unwanted(request)
-                opened = await self.scheduler.run_in_thread(
-                    open_files,
-                    files,
-                    source_language=wishes.source_language,
-                    target_language=wishes.target_language,
-                )
-                await self._refuse_if_unwanted(request)
-                job = await self._begin(opened, wishes, upload)
-                await self._refuse_if_unwanted(request)
-                return job
+            options = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
+            try:
+                return await self._plan(request, upload, options)
+            except InputError as error:
+                if error.field == "mt" and "bilingual" in upload.files:
+                    error.field = "bilingual"
+                raise
 
-    async def _refuse_if_unwanted(self, request: Request) -> None:
-        """Raise where nobody would hear of the job: it would spend, and nobody could stop it."""
+    async def _plan(self, request: Request, upload: Upload, options: BookRequest) -> Job:
+        files = _files(upload, options)
+        await self._refuse_if_abandoned(request)
+        opened = await self.scheduler.run_in_thread(
+            open_files,
+            files,
+            source_language=options.source_language,
+            target_language=options.target_language,
+        )
+        await self._refuse_if_abandoned(request)
+        async with self.engine.using(options.model) as model:
+            recipe = complete_recipe(opened, model, options.to_recipe())
+        started = await self.scheduler.run_in_thread(
+            plan_job,
+            self.scheduler.store,
+            opened,
+            recipe,
+            id=self.id,
+            output=str(self.folder / f"output{opened.files.mt.suffix}"),
+            name=options.name or upload.labels.get("bilingual") or upload.labels["mt"],
+            owner=self.owner,
+            engine=options.model,
+        )
+        await self._refuse_if_abandoned(request)
+        return started.job
+
+    async def _refuse_if_abandoned(self, request: Request) -> None:
+        """Raise if the client is gone or the service stops: a job that nobody knows of would still cost tokens."""
         if await request.is_disconnected():
             raise ClientGone
         if self.scheduler.is_stopping:
             raise _stopping()
 
     async def _receive(self, request: Request, settings: Settings) -> Upload:
-        part = self.folder.with_name(f"{self.id}{PARTIAL_SUFFIX}")
+        partial = self.folder.with_name(f"{self.id}{PARTIAL_SUFFIX}")
         try:
-            await asyncio.to_thread(part.mkdir, mode=0o700)
+            await asyncio.to_thread(partial.mkdir, mode=0o700)
             upload = await receive_upload(
                 request.stream(),
-                part,
+                partial,
                 content_type=request.headers.get("content-type", ""),
                 files=FILE_PARTS,
                 fields=tuple(BookRequest.model_fields),
                 limits=UploadLimits(whole=settings.max_book_bytes, fields=settings.max_body_bytes),
             )
-            await asyncio.to_thread(part.rename, self.folder)
+            await asyncio.to_thread(partial.rename, self.folder)
         except ClientDisconnect as error:
             raise ClientGone from error
         except OSError as error:
@@ -131,93 +148,50 @@ class _BookUpload:
         files = {name: self.folder / path.name for name, path in upload.files.items()}
         return Upload(files, upload.labels, upload.fields)
 
-    async def _begin(self, opened: OpenedFiles, wishes: BookRequest, upload: Upload) -> Job:
-        async with self.engine.using(wishes.model) as model:
-            recipe = complete_recipe(opened, model, wishes.to_recipe())
-        mt = "bilingual" if "bilingual" in upload.files else "mt"
-        begun = await self.scheduler.run_in_thread(
-            plan_job,
-            self.scheduler.store,
-            opened,
-            recipe,
-            id=self.id,
-            output=str(self.folder / f"output{opened.files.mt.suffix}"),
-            name=wishes.name or upload.labels[mt],
-            owner=self.owner,
-            engine=wishes.model,
-        )
-        return begun.job
-
 
 def _stopping() -> EngineUnavailable:
     return EngineUnavailable("The service is stopping. Nothing of the book was kept; send it again later.")
 
 
 def _refuse_too_large(request: Request, limit: int) -> None:
-    """Where the length is told beforehand, nothing needs to be read."""
-    told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > limit:
-        raise upload_too_large(int(told), limit)
+    """Refuse by the stated length, before anything is read."""
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
+        raise upload_too_large(int(length), limit)
 
 
-def _files(upload: Upload, wishes: BookRequest) -> JobFiles:
+def _files(upload: Upload, options: BookRequest) -> JobFiles:
     given = set(upload.files)
     if given == {"bilingual"}:
-        return JobFiles(None, upload.files["bilingual"], wishes.encoding, wishes.format)
+        return JobFiles(None, upload.files["bilingual"], options.encoding, options.format)
     if given == {"source", "mt"}:
-        return JobFiles(upload.files["source"], upload.files["mt"], wishes.encoding, wishes.format)
+        return JobFiles(upload.files["source"], upload.files["mt"], options.encoding, options.format)
     missing = next((name for name in ("mt", "source") if name not in given), "bilingual")
     raise InputError(
-        "Send two files, source and mt, or one file that has both, bilingual; there is "
+        "Send two files, source and mt, or one file with both, bilingual. Received: "
         f"{' and '.join(name for name in FILE_PARTS if name in given) or 'none'}.",
         field=missing,
     )
 
 
-@contextmanager
-def _use_sender_file_names(upload: Upload, scheduler: JobScheduler) -> Iterator[None]:
-    """Sentences about our files become ones about the sender's."""
-    try:
-        yield
-    except ApeError as error:
-        text = scheduler.printable(error)
-        said = _replace_names(text, upload)
-        if isinstance(error, InputError) and error.field == "path":
-            error.field = next(
-                (name for name, path in upload.files.items() if path.name in text), error.field
-            )
-        error.args = (said, *error.args[1:])
-        raise
-
-
-def _replace_names(text: str, upload: Upload) -> str:
-    """The sender's names for ours, all at once: what they call one file may be our name of the other."""
-    labels = {path.name: upload.labels[name] for name, path in upload.files.items()}
-    folders = {path.parent.name for path in upload.files.values()}
-    if not labels:
-        return text
-    ours = rf"(?<![\w.-])(?:(?:{'|'.join(folders)})/)?({'|'.join(map(re.escape, labels))})(?![\w-])"
-    return re.sub(ours, lambda found: labels[found[1]], text)
-
-
 def _body() -> dict[str, Any]:
     schema = BookRequest.model_json_schema()
-    for name, tells in (
-        ("source", "what the author wrote"),
-        ("mt", "what the machine made of it"),
-        ("bilingual", "both in one file, in the place of the two others"),
+    for name, description in (
+        ("source", "the original text"),
+        ("mt", "the machine translation"),
+        ("bilingual", "both in one file, instead of the other two"),
     ):
         schema["properties"][name] = {
             "type": "string",
             "contentMediaType": "application/octet-stream",
-            "description": tells,
+            "description": description,
         }
     schema["anyOf"] = [{"required": ["source", "mt"]}, {"required": ["bilingual"]}]
     return {"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": _flat(schema)}}}}
 
 
 def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a form have no null: what is not given is left out."""
+    """Remove null from optional fields: a form field is absent instead."""
 
     def given(content: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in content.items() if name not in ("anyOf", "default")}

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
-from ape.errors import ApeError, Conflict, StoreError
+from ape.errors import Conflict, StoreError
 from ape.jobs.export import ExportFormat, export_rows
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
@@ -81,11 +81,7 @@ async def open_job_result(
         # It is there: no need to wait for those who read and write books.
         with suppress(OSError):
             return await asyncio.to_thread(_open_result, Path(job.output), *_kind_and_name(job, format))
-    try:
-        return await scheduler.run_in_thread(_make, scheduler.store, job, format, scheduler.folder)
-    except ApeError as error:
-        error.args = (scheduler.printable(error), *error.args[1:])
-        raise
+    return await scheduler.run_in_thread(_make, scheduler.store, job, format, scheduler.folder)
 
 
 def _kind_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:

@@ -216,13 +216,10 @@ class _MultipartParts:
             self._open(part, options.get(b"filename", b"").decode("utf-8", "replace"))
 
     def _open(self, part: _MultipartPart, label: str) -> None:
-        """The sender's name is a label and no more: of it only an ending that we know gets into ours.
-
-        Without one, ours is no word that a sentence about the file may have.
-        """
+        """Name the file after its part: only a known suffix is taken from the sender's file name."""
         label = "".join(one for one in label.replace("\\", "/").rpartition("/")[2] if one.isprintable())
         suffix = Path(label).suffix.lower()
-        path = self._folder / f"{part.name}{suffix if suffix in SUFFIXES else '-file'}"
+        path = self._folder / f"{part.name}{suffix if suffix in SUFFIXES else ''}"
         try:
             part.file = FileIO(
                 path, "w"

@@ -28,8 +28,8 @@ from ape.jobs.pace import JobPace
 from ape.jobs.store import JobStore
 from ape.jobs.worker import JobStep, work_on_job
 from ape.settings import Settings
-from serve.middleware.error_text import redact_locations
 from serve.middleware.metrics import ServiceMetrics
+from serve.middleware.problems import public_message
 from serve.scheduler.cancellation import finish_despite_cancellation
 from serve.scheduler.concurrency import BookEngine, FairConcurrencyLimit, book_concurrency
 from serve.scheduler.job_discovery import JobDiscovery
@@ -78,7 +78,6 @@ class JobScheduler:
         self._metrics = metrics
         self._concurrency_limit = FairConcurrencyLimit(book_concurrency(settings))
         self._drain_seconds = settings.drain_seconds
-        self._store_url = settings.jobs_url
         self._threads = ThreadPoolExecutor(WORKER_THREADS, thread_name_prefix="books")
         self._running: dict[str, _RunningJob] = {}
         self._queue = JobQueue()
@@ -317,7 +316,7 @@ class JobScheduler:
         except (EngineError, StoreError) as error:
             await self._back_off(job, error)
         except ApeError as error:
-            await self._fail(job, self.printable(error))
+            await self._fail(job, public_message(error))
         except Exception as error:
             log.error("unexpected %s in job %s", type(error).__name__, job.id, exc_info=error)
             await self._fail(job, "An unexpected error occurred; see the service log.")
@@ -350,7 +349,7 @@ class JobScheduler:
 
     async def _back_off(self, job: Job, error: ApeError) -> None:
         seconds = self._queue.back_off(job.id)
-        note = f"{self.printable(error)} The next attempt is in {seconds:.0f} seconds."
+        note = f"{public_message(error)} The next attempt is in {seconds:.0f} seconds."
         with suppress(ApeError):
             await asyncio.to_thread(self._note, job.id, JobState.RUNNING, note)
 
@@ -365,7 +364,3 @@ class JobScheduler:
     def _note(self, id: str, state: JobState, note: str) -> None:
         if self.store.job(id).state is JobState.RUNNING:
             self.store.update(id, state=state, note=note)
-
-    def printable(self, error: ApeError) -> str:
-        """Return the error's message without paths of the server."""
-        return redact_locations(error, folder=self.folder, store=self._store_url)

@@ -184,7 +184,7 @@ def test_the_original_may_be_overwritten_while_it_is_served(house: House) -> Non
     first = house.load("first").json()
     write_tensors(house.root / "first" / "adapter_model.safetensors", lora(seed=77))
     again = house.load("first")
-    assert (again.status_code, again.json()["title"]) == (409, "Not as things are")
+    assert (again.status_code, again.json()["title"]) == (409, "Conflict")
     assert first["adapter"]["revision"] in again.json()["detail"]
     assert house.load("newer", "first").status_code == 201
     listed = house.models()

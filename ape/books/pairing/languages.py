@@ -106,7 +106,7 @@ def _notes(languages: BookLanguages, heard: BookLanguages, books: tuple[Book, Bo
 
 def _unknown(book: Book, side: str) -> str:
     raise InputError(
-        f"The language of {book.path.name} can't be told from its text. State it with --{side}-language.",
+        f"The language of {book.path.name} can't be told from its text. Set {side}_language.",
         field=f"{side}_language",
     )
 

@@ -82,7 +82,7 @@ def test_what_can_be_told_is_told(tmp_path: Path, text: str, written: str, read:
 
 def test_where_two_encodings_are_as_likely_the_caller_is_asked(tmp_path: Path) -> None:
     path = file_of(tmp_path / "a.txt", DVORAK.encode("cp1250"))
-    with pytest.raises(InputError, match=r"--encoding") as caught:
+    with pytest.raises(InputError, match=r"Set its encoding") as caught:
         find_encoding(path)
     assert "cp1250 reads “Dvořák”" in str(caught.value)  # a word that shows which one is right
     assert "cp1252 reads “Dvoøák”" in str(caught.value)

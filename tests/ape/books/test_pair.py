@@ -398,7 +398,7 @@ def test_two_texts_in_one_language_are_no_pair() -> None:
 def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
     short = make_memory_book("s", ["Non."]), make_memory_book("mt", ["No."])
     assert check_languages(*short, source_language="fr", target_language="en") == BookLanguages("fr", "en")
-    with pytest.raises(InputError, match=r"The language of s can't be told .* --source-language"):
+    with pytest.raises(InputError, match=r"The language of s can't be told .* source_language"):
         check_languages(*short, target_language="en")
 
 

@@ -149,7 +149,7 @@ THREE = SAMPLE.replace('<tuv xml:lang="en-GB"><seg/></tuv>', '<tuv xml:lang="de"
 
 
 def test_more_than_two_languages_are_asked_for(path: Path) -> None:
-    with pytest.raises(InputError, match=r"fr, en-GB, de.*--target-language"):
+    with pytest.raises(InputError, match=r"fr, en-GB, de.*target_language"):
         book(path, THREE)
     assert [item.text for item in book(path, THREE, target_language="de").paragraphs() if item.text] == [
         "Nichts."
@@ -169,7 +169,7 @@ def test_a_language_that_is_not_there_is_a_clear_sentence(path: Path) -> None:
 
 def test_any_language_as_source_has_to_be_named(path: Path) -> None:
     text = SAMPLE.replace('srclang="fr"', 'srclang="*all*"')
-    with pytest.raises(InputError, match="--source-language"):
+    with pytest.raises(InputError, match="source_language and target_language"):
         book(path, text)
     assert book(path, text, source_language="fr").target == "en-GB"
     assert book(path, text, target_language="en").source == "fr"

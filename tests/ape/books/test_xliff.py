@@ -197,7 +197,7 @@ def test_files_in_several_languages_are_asked_for(path: Path) -> None:
         'ch2.xhtml" source-language="fr" target-language="en-GB"',
         'b" source-language="fr" target-language="de"',
     )
-    with pytest.raises(InputError, match=r"fr to en-GB, fr to de.*--target-language"):
+    with pytest.raises(InputError, match=r"fr to en-GB, fr to de.*target_language"):
         book(path, text)
     a_book = book(path, text, target_language="de")
     assert [item.text for item in a_book.paragraphs() if not item.skip] == ["The end."]

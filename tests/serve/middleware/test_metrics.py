@@ -12,8 +12,9 @@ from prometheus_client.openmetrics.parser import (
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from ape.engines import EngineHealth
+from ape.engines.registry_entries import ADAPTER_OUTCOMES
 from ape.passage.events import AttemptEvent, Event, TokenEvent
-from serve.middleware.metrics import ADAPTER_OUTCOMES, DraftCounter, ServiceMetrics
+from serve.middleware.metrics import DraftCounter, ServiceMetrics
 from tests.serve.small_app import EDITED, KEPT, KEY, MESSAGE, TEXT, Small, small
 
 Until = Callable[..., Awaitable[None]]
