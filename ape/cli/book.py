@@ -151,16 +151,12 @@ def edit(
     Exit code 0: finished. 3: finished, and something needs you: paragraphs set aside, source text left in, or
     source without MT.
     """
-    from ape.cli.book_edit import EditBookRequest, edit_book
+    from ape.cli.book_edit import edit_with_progress
     from ape.cli.edit import parse_glossary
     from ape.jobs.job import JobRecipe
+    from ape.jobs.run import EditBookRequest
 
-    wishes = JobRecipe(
-        model="",
-        revision="",
-        prompt="",
-        source_language="",
-        target_language="",
+    recipe = JobRecipe(
         temperature=temperature,
         top_p=top_p,
         seed=seed,
@@ -171,22 +167,22 @@ def edit(
         instructions=instructions,
     )
     raise typer.Exit(
-        edit_book(
+        edit_with_progress(
             EditBookRequest(
                 files=_files(source, mt, encoding, format),
                 output=output,
                 source_language=_tag(source_language),
                 target_language=_tag(target_language),
-                wishes=wishes,
-                use=use,
-                lanes=lanes,
-                failures=failures,
+                recipe=recipe,
+                model=use,
                 redo=tuple(redo or ()),
-                again=again,
+                restart=again,
                 overwrite=overwrite,
-                report=report,
             ),
             engine_settings(engine=engine, url=url, model=model, adapter=adapter),
+            concurrency=lanes,
+            max_failures=failures,
+            report=report,
             json_output=json_output,
         )
     )
@@ -208,7 +204,7 @@ def work(
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     with _store(settings) as store:
         raise typer.Exit(
-            work_on_existing_job(store, _find(store, job), settings, lanes=lanes, failures=failures)
+            work_on_existing_job(store, _find(store, job), settings, concurrency=lanes, max_failures=failures)
         )
 
 
@@ -233,7 +229,7 @@ def report(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="OUT.html if left out.")] = None,
 ) -> None:
     """Write a page with the book side by side, its changes, and the numbers."""
-    from ape.cli.book_output import check_report_path, write_job_report
+    from ape.reports.job_report import check_report_path, write_job_report
 
     with _store() as store:
         found = _find(store, job)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,86 +13,17 @@ from rich.console import Console
 from rich.table import Table
 
 from ape.cli.terminal import print_line
-from ape.errors import Conflict, InputError
+from ape.errors import Conflict
 from ape.jobs.counts import JobCounts
-from ape.jobs.job import Job, JobState
-from ape.jobs.job_paragraph import ParagraphState
-from ape.jobs.output import (
-    JobOutput,
-    check_output_folder,
-    check_output_path,
-    open_output,
-    write_output,
-)
+from ape.jobs.job import Job
+from ape.jobs.output import check_output_path, open_output, write_output
 from ape.jobs.store import JobStore
+from ape.jobs.summary import BookSummary, describe_state, quarantine_reasons
 
 if TYPE_CHECKING:
     from ape.jobs.export import ExportFormat
 
 MAX_LISTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class BookSummary:
-    """What became of a book, in numbers that add up."""
-
-    job: Job
-    output: JobOutput
-    counts: JobCounts
-    skipped: dict[str, int]
-    quarantined: dict[str, str]
-    seconds: float
-
-    @property
-    def needs_you(self) -> bool:
-        """Whether there is something in the book that a person has to see to."""
-        output, missing = self.output, self.job.unpaired_source.count
-        return bool(self.counts.quarantined or output.left_over_count or output.left_out or missing)
-
-    def to_json(self) -> str:
-        """For machines."""
-        counts = self.counts
-        return json.dumps(
-            {
-                "job": self.job.id,
-                "output": str(self.output.path),
-                "paragraphs_in": counts.total,
-                "paragraphs_out": self.output.paragraphs,
-                "edited": counts.edited,
-                "unchanged": counts.unchanged,
-                "rejected": counts.rejected,
-                "skipped": self.skipped,
-                "quarantined": self.quarantined,
-                "left_over": [asdict(one) for one in self.output.left_over],
-                "left_over_count": self.output.left_over_count,
-                "left_out": [asdict(one) for one in self.output.left_out],
-                "source_without_mt": asdict(self.job.unpaired_source),
-                "usage": asdict(counts.usage),
-                "seconds": round(self.seconds, 3),
-                "needs_you": self.needs_you,
-            },
-            ensure_ascii=False,
-            indent=2,
-        )
-
-
-def summarise_job(store: JobStore, job: Job, *, seconds: float) -> BookSummary:
-    """All that is to be told of a finished job."""
-    counts = store.counts(job.id)
-    skipped: Counter[str] = Counter()
-    quarantined: dict[str, str] = {}
-    if counts.skipped:
-        skipped.update(_kind(row.reason) for row in store.rows(job.id, state=ParagraphState.SKIPPED))
-    if counts.quarantined:
-        quarantined = {
-            row.planned.id: row.reason for row in store.rows(job.id, state=ParagraphState.QUARANTINED)
-        }
-    return BookSummary(job, JobOutput.from_json(job.outcome), counts, dict(skipped), quarantined, seconds)
-
-
-def _kind(reason: str) -> str:
-    """A reason without its numbers, so that like ones are counted together."""
-    return reason.partition(" (")[0]
 
 
 def print_summary(summary: BookSummary, *, json_output: bool) -> None:
@@ -176,9 +106,7 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
         shown["chapters"] = [
             {"chapter": one.chapter, "title": one.title, **_counts_json(one.counts)} for one in chapters
         ]
-        shown["quarantined_paragraphs"] = {
-            row.planned.id: row.reason for row in store.rows(job.id, state=ParagraphState.QUARANTINED)
-        }
+        shown["quarantined_paragraphs"] = quarantine_reasons(store, job.id)
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
     console = _console()
@@ -211,11 +139,6 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
     console.print(table)
 
 
-def describe_state(store: JobStore, job: Job) -> str:
-    """As a user would say it: a job that nobody works on does not run."""
-    return "stopped" if job.state is JobState.RUNNING and not store.at_work(job.id) else job.state
-
-
 def _job_json(store: JobStore, job: Job, counts: JobCounts) -> dict[str, Any]:
     return {
         "id": job.id,
@@ -232,31 +155,6 @@ def _job_json(store: JobStore, job: Job, counts: JobCounts) -> dict[str, Any]:
 
 def _counts_json(counts: JobCounts) -> dict[str, int]:
     return {"paragraphs": counts.total, **asdict(counts)}
-
-
-def check_report_path(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = False) -> None:
-    """Raise where a report would take the place of something that is no report."""
-    if any(path.exists() and one.exists() and path.samefile(one) for one in keep) or path in keep:
-        raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
-    if path.exists() and not overwrite and not _is_page(path):
-        raise Conflict(f"{path} is there already, and is no report. Choose another name.", field="report")
-    check_output_folder(path, field="report")
-
-
-def _is_page(path: Path) -> bool:
-    """Whether it is a report of ours, which may be written anew."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(4096)
-    return head.startswith(b"<!doctype html>") and b"ape report" in head
-
-
-def write_job_report(store: JobStore, job: Job, path: Path) -> None:
-    """The page with the book side by side."""
-    from ape.reports.job_report import write_job_report as write
-
-    write(store, job, path)
 
 
 def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from ape.books.pairing.book_pairing import UnpairedCounter
-from ape.cli.book_edit import book_concurrency
 from ape.engines.model_selection import ModelSelection, select_models
 from ape.errors import ApeError
 from ape.jobs.estimate import (
@@ -25,6 +24,7 @@ from ape.jobs.estimate import (
 )
 from ape.jobs.job import JobRecipe
 from ape.jobs.planning import OpenedFiles, skip_too_long
+from ape.jobs.run import book_concurrency
 from ape.jobs.store import JobStore
 from ape.settings import Settings
 from ape.text.token_estimate import TokenRange

@@ -128,12 +128,7 @@ def compare(
             "Earlier runs have their set and systems: name no --data, --system, --mt, --source, --reference or --job.",
             field="runs",
         )
-    wishes = JobRecipe(
-        model="",
-        revision="",
-        prompt="",
-        source_language="",
-        target_language="",
+    recipe = JobRecipe(
         temperature=temperature,
         top_p=top_p,
         seed=seed,
@@ -153,9 +148,9 @@ def compare(
         allow_empty=allow_empty,
         metrics=tuple(metric or ()),
         tests=ComparisonResampling(samples, seed, resample or ""),
-        wishes=wishes,
-        lanes=lanes,
-        failures=failures,
+        recipe=recipe,
+        concurrency=lanes,
+        max_failures=failures,
         replace=replace,
         opinions=OpinionSources(judge or "", judge_items, votes, trial, seed),
     )

@@ -7,19 +7,16 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from ape.cli.book_edit import (
-    EXIT_INTERRUPTED,
-    EXIT_NEEDS_ATTENTION,
-    book_concurrency,
-    open_book_engine,
-    work_with_progress,
-)
+from ape.cli.book_edit import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.compare_output import print_comparison
+from ape.cli.job_progress import job_progress
 from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
 from ape.errors import InputError
 from ape.jobs.job import Job, JobRecipe, JobState
+from ape.jobs.run import book_concurrency, open_book_engine, run_job
 from ape.jobs.store import JobStore
 from ape.jobs.worker import EngineOutage
 from ape.settings import load_settings
@@ -53,7 +50,7 @@ class CompareRequest:
 
     output: Path
     given: ComparisonInputs
-    wishes: JobRecipe
+    recipe: JobRecipe
     tests: ComparisonResampling
     opinions: OpinionSources
     systems: tuple[str, ...] = ()
@@ -63,8 +60,8 @@ class CompareRequest:
     target_language: str = ""
     allow_empty: bool = False
     metrics: tuple[str, ...] = ()
-    lanes: int | None = None
-    failures: int = 3
+    concurrency: int | None = None
+    max_failures: int = 3
     replace: bool = False
 
     @property
@@ -145,7 +142,7 @@ def _all_made(
 def _made(store: JobStore, data: ComparisonSet, model: ModelSystemSpec, wanted: CompareRequest) -> System:
     """What the model makes of the set: as it was left, and what is missing asked for."""
     fetch_with_progress(model.settings)
-    job = find_finished_job(store, model, wanted.wishes)
+    job = find_finished_job(store, model, wanted.recipe)
     if job is None:
         job = asyncio.run(_work(store, data, model, wanted))
     else:
@@ -154,18 +151,21 @@ def _made(store: JobStore, data: ComparisonSet, model: ModelSystemSpec, wanted: 
 
 
 async def _work(store: JobStore, data: ComparisonSet, model: ModelSystemSpec, wanted: CompareRequest) -> Job:
-    async with open_book_engine(model.settings, lanes=wanted.lanes) as engine:
-        job = await begin_model_job(store, data, model, engine, wanted.wishes)
+    async with open_book_engine(model.settings, concurrency=wanted.concurrency, report=print_line) as engine:
+        job = await begin_model_job(store, data, model, engine, wanted.recipe)
         counts = store.counts(job.id)
         print_line(
             f"{model.name}: {counts.total - counts.waiting:,} of {counts.total:,} paragraphs are done."
         )
-        lanes = book_concurrency(model.settings, wanted.lanes)
+        count = book_concurrency(model.settings, wanted.concurrency)
         try:
-            state = await work_with_progress(store, job, engine, lanes=lanes, failures=wanted.failures)
+            with job_progress(store, job) as listen:
+                job = await run_job(
+                    store, job, engine, concurrency=count, max_failures=wanted.max_failures, listen=listen
+                )
         except EngineOutage as error:
-            raise EngineOutage(f"{model.name}: {error} Type the same command again when it works.") from error
-    if state is not JobState.DONE:
+            raise EngineOutage(f"{model.name}: {error} Run the same command again when it works.") from error
+    if job.state is not JobState.DONE:
         raise InputError(f"The job of {model.name} was stopped by somebody else.", field="system")
     return store.update(job.id, state=JobState.DONE)
 
@@ -182,7 +182,9 @@ def _finish(
 ) -> int:
     compared = _compared(data, systems, metrics, wanted.tests)
     try:
-        compared = heard.added(compared, open_engine=open_book_engine, tell=print_line)
+        compared = heard.added(
+            compared, open_engine=partial(open_book_engine, report=print_line), tell=print_line
+        )
     except KeyboardInterrupt:
         print_line("Stopped. What the judge has said is kept, and the same command goes on.")
         return EXIT_INTERRUPTED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -28,11 +28,11 @@ class JobRecipe:
     prompt format. `context` is how many earlier paragraphs are shown.
     """
 
-    model: str
-    revision: str
-    prompt: str
-    source_language: str
-    target_language: str
+    model: str = ""
+    revision: str = ""
+    prompt: str = ""
+    source_language: str = ""
+    target_language: str = ""
     temperature: float = 0.0
     top_p: float = 0.2
     seed: int = 1
@@ -41,6 +41,11 @@ class JobRecipe:
     context: int = 2
     glossary: tuple[tuple[str, str], ...] = ()
     instructions: str = ""
+
+    @property
+    def choices(self) -> JobRecipe:
+        """The user's choices alone, without the model and the languages that were found."""
+        return replace(self, model="", revision="", prompt="", source_language="", target_language="")
 
     def to_json(self) -> str:
         """In one canonical form."""
@@ -118,6 +123,10 @@ class Job:
     outcome: str = ""
     unpaired: str = ""
     told: str = ""
+
+    def is_finished_by(self, engine: str, choices: JobRecipe) -> bool:
+        """Whether the job is done, by that engine and with those choices of the user."""
+        return self.state is JobState.DONE and self.engine == engine and self.recipe.choices == choices
 
     @property
     def told_of_files(self) -> FileOptions:

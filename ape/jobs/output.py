@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ape.books.book import BilingualBook, Book
 from ape.books.encoding import Encoding
-from ape.books.formats import open_book
+from ape.books.formats import FORMATS, open_book
 from ape.errors import ApeError, Conflict, InputError
 from ape.files.atomic import atomic_path
 from ape.jobs.job import Job
@@ -74,11 +74,11 @@ class JobOutput:
 
 
 def check_output_path(
-    output: Path, *, inputs: tuple[Path, ...], ours: str = "", overwrite: bool = False
+    output: Path, *, inputs: tuple[Path, ...], known_hash: str = "", overwrite: bool = False
 ) -> None:
     """Raise where the output can't be written, or would replace what is not ours to replace.
 
-    `ours` is the hash of what this same job wrote there before.
+    `known_hash` is the SHA-256 of what this job wrote there before.
     """
     for given in inputs:
         if output.exists() and given.exists() and output.samefile(given):
@@ -89,9 +89,22 @@ def check_output_path(
         raise InputError(f"{output} is a folder. Name the file that is to be written.", field="output")
     _refuse_no_file(output)
     check_output_folder(output, field="output")
-    if output.exists() and not overwrite and hash_file(output) != ours:
+    if output.exists() and not overwrite and hash_file(output) != known_hash:
         raise Conflict(
-            f"{output} is there already, and is not what this job wrote. Choose another name, or say --overwrite.",
+            f"{output} is there already, and is not what this job wrote. Choose another name, or allow overwriting it.",
+            field="output",
+        )
+
+
+def check_output_suffix(output: Path, book: Book) -> None:
+    """Raise where the suffix of the output belongs to another format than the book's."""
+    suffix, own = output.suffix.lower(), book.path.suffix.lower()
+    known = {ending for known_format in FORMATS.values() for ending in known_format.suffixes}
+    allowed = {own, *FORMATS[book.format.removeprefix("bilingual-")].suffixes}
+    if suffix in known and suffix not in allowed:
+        raise InputError(
+            f"{output.name} would be a {FORMATS[book.format].title} file, as {book.path.name} is. Call it "
+            f"*{own or min(allowed)}; other formats can be exported.",
             field="output",
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from ape.books.book import Book
 from ape.books.formats import open_book
@@ -13,6 +14,7 @@ from ape.books.pairing.book_pairing import (
     BookLanguages,
     BookPairing,
     ParagraphPair,
+    UnpairedCounter,
     check_languages,
     pair_books,
 )
@@ -27,6 +29,8 @@ from prompts import prompt_format
 
 # Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
 STRETCH_LENGTH = 20
+# Values of `redo` that name all paragraphs in a state.
+REDO_GROUPS = ("rejected", "quarantined")
 # Characters of a paragraph, on either side. Guards take seconds at this length, and minutes beyond.
 MAX_PARAGRAPH_CHARACTERS = 20_000
 
@@ -48,9 +52,33 @@ class OpenedFiles:
         return pair_books(self.source, self.mt, languages=languages)
 
 
+class HasLanguages(Protocol):
+    """Texts in two known languages."""
+
+    @property
+    def source_language(self) -> str:
+        """The language of the source."""
+        ...
+
+    @property
+    def target_language(self) -> str:
+        """The language of the MT."""
+        ...
+
+
+class PairSource(Protocol):
+    """Paragraph pairs to plan a job from. `unpaired_source` is complete once `pairs` is exhausted."""
+
+    unpaired_source: UnpairedCounter
+
+    def pairs(self) -> Iterator[ParagraphPair]:
+        """Every MT paragraph once, in order."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StartedJob:
-    """A job that can be worked on. `replanned` tells what is new where it was planned just now."""
+    """A job that is ready for work. `replanned` counts the changes where it was planned just now."""
 
     job: Job
     replanned: PlanChanges | None = None
@@ -101,15 +129,15 @@ def skip_too_long(pairs: Iterable[ParagraphPair]) -> Iterator[ParagraphPair]:
             yield pair
 
 
-def complete_recipe(opened: OpenedFiles, model: Model, wishes: JobRecipe) -> JobRecipe:
-    """The wishes, with the model as it is now and the languages as they were found."""
+def complete_recipe(texts: HasLanguages, model: Model, choices: JobRecipe) -> JobRecipe:
+    """The user's choices, completed with the model as served and the languages of the texts."""
     return replace(
-        wishes,
+        choices,
         model=model.name,
         revision=model.revision,
         prompt=prompt_format(model.format).fingerprint,
-        source_language=opened.source_language,
-        target_language=opened.target_language,
+        source_language=texts.source_language,
+        target_language=texts.target_language,
     )
 
 
@@ -123,37 +151,59 @@ def plan_job(
     name: str = "",
     owner: str = "",
     engine: str = "",
-    again: bool = False,
+    restart: bool = False,
+    redo: Sequence[str] = (),
 ) -> StartedJob:
-    """The job of that id: new, or as it was left. Raises Conflict where it was begun by another recipe.
+    """Begin or resume the job of that id. Raises Conflict where it was begun with another recipe.
 
-    `again` does all of it under the new recipe; what was made under the old one stays in the store.
+    `restart` redoes all of it under the new recipe; earlier results stay in the store. `redo` names paragraphs to do
+    again: ids, "rejected" or "quarantined".
     """
-    wanted = _job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
+    job = _job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
+    started = plan_pairs(store, job, opened.pairing, restart=restart)
+    if not redo:
+        return started
+    store.redo(
+        id,
+        paragraphs=tuple(name for name in redo if name not in REDO_GROUPS),
+        rejected="rejected" in redo,
+        quarantined="quarantined" in redo,
+    )
+    return replace(started, job=store.update(id, state=JobState.RUNNING))
+
+
+def plan_pairs(
+    store: JobStore, job: Job, pairing: Callable[[], PairSource], *, restart: bool = False
+) -> StartedJob:
+    """Begin the job with the paragraphs of `pairing`, or resume it; see `plan_job`."""
     try:
-        job = store.job(id, owner=owner)
+        known = store.job(job.id, owner=job.owner)
     except UnknownJob:
-        return _begin_new(store, wanted, opened, again=again)
-    return _go_on(store, job, wanted, opened, again=again)
+        return _begin_new(store, job, pairing, restart=restart)
+    return _resume(store, known, job, pairing, restart=restart)
 
 
-def _begin_new(store: JobStore, wanted: Job, opened: OpenedFiles, *, again: bool) -> StartedJob:
+def _begin_new(
+    store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
+) -> StartedJob:
     """A new job, or none at all where its book can't be paired."""
     try:
         store.add(wanted)
     except Conflict:  # somebody else was quicker
-        return _go_on(store, store.job(wanted.id, owner=wanted.owner), wanted, opened, again=again)
-    return StartedJob(*_plan(store, wanted, opened), resumed=False)
+        return _resume(store, store.job(wanted.id, owner=wanted.owner), wanted, pairing, restart=restart)
+    return StartedJob(*_plan(store, wanted, pairing), resumed=False)
 
 
-def _go_on(store: JobStore, job: Job, wanted: Job, opened: OpenedFiles, *, again: bool) -> StartedJob:
+def _resume(
+    store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
+) -> StartedJob:
     """The job as it was left, planned anew where it was of other files, or was never planned to its end."""
     if not store.counts(job.id).total:
-        return StartedJob(*_plan(store, wanted, opened), resumed=False)
-    if job.recipe != wanted.recipe and not again:
-        raise Conflict(_other_recipe(job.recipe, wanted.recipe))
+        return StartedJob(*_plan(store, wanted, pairing), resumed=False)
+    if job.recipe != wanted.recipe and not restart:
+        raise Conflict(_other_recipe(job.recipe, wanted.recipe), field="restart")
     if _made_of(job) != _made_of(wanted):
-        return StartedJob(*_plan(store, wanted, opened), resumed=True)
+        return StartedJob(*_plan(store, wanted, pairing), resumed=True)
     done = job.state is JobState.DONE
     job = store.update(
         job.id,
@@ -173,12 +223,14 @@ def _made_of(job: Job) -> tuple[object, ...]:
     return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.told
 
 
-def _plan(store: JobStore, wanted: Job, opened: OpenedFiles) -> tuple[Job, PlanChanges]:
+def _plan(store: JobStore, wanted: Job, pairing: Callable[[], PairSource]) -> tuple[Job, PlanChanges]:
     """The job with its paragraphs: both at once, so that whoever is killed here leaves none, or what was there."""
     try:
-        pairing = opened.pairing()
+        source = pairing()
         replanned = store.plan(
-            wanted.id, _planned(pairing, wanted.recipe), job=lambda: _with_unpaired(wanted, pairing)
+            wanted.id,
+            _planned(source.pairs(), wanted.recipe),
+            job=lambda: _with_unpaired(wanted, source.unpaired_source),
         )
     except BaseException:
         store.remove_unplanned(wanted.id)
@@ -186,8 +238,7 @@ def _plan(store: JobStore, wanted: Job, opened: OpenedFiles) -> tuple[Job, PlanC
     return store.job(wanted.id), replanned
 
 
-def _with_unpaired(job: Job, pairing: BookPairing) -> Job:
-    found = pairing.unpaired_source
+def _with_unpaired(job: Job, found: UnpairedCounter) -> Job:
     return replace(job, unpaired=UnpairedSource(found.count, tuple(found.first)).to_json())
 
 
@@ -215,11 +266,10 @@ def _job(
     )
 
 
-def _planned(pairing: BookPairing, recipe: JobRecipe) -> Iterator[PlannedParagraph]:
+def _planned(pairs: Iterable[ParagraphPair], recipe: JobRecipe) -> Iterator[PlannedParagraph]:
     longest = STRETCH_LENGTH if recipe.context else 1
-    for position, (pair, stretch) in enumerate(
-        split_into_stretches(skip_too_long(pairing.pairs()), longest=longest)
-    ):
+    stretches = split_into_stretches(skip_too_long(pairs), longest=longest)
+    for position, (pair, stretch) in enumerate(stretches):
         yield PlannedParagraph(
             id=pair.id,
             position=position,
@@ -243,8 +293,8 @@ def _other_recipe(old: JobRecipe, new: JobRecipe) -> str:
         if before[name] != now[name]
     )
     return (
-        f"This book was begun with other settings: {changed}. Give the same ones to go on, or say --again to do all "
-        "of it under the new ones; what was done before stays in the store."
+        f"This book was begun with other settings: {changed}. Use the same settings to resume it, or restart it to "
+        "redo all of it with the new ones; earlier results stay in the store."
     )
 
 

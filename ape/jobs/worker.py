@@ -60,9 +60,9 @@ async def work_on_job(
     job: Job,
     engine: Engine,
     *,
-    lanes: int,
-    failures: int = 3,
-    watch: JobListener = lambda _: None,
+    concurrency: int,
+    max_failures: int = 3,
+    listen: JobListener = lambda _: None,
 ) -> JobState:
     """Do what is to be done, with so many paragraphs at once, until nothing waits or somebody stops the job.
 
@@ -72,7 +72,7 @@ async def work_on_job(
     """
     worker = JobWorker.here()
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
-    crew = _JobWorkers(store, job, engine, worker, lanes, failures, watch, thread)
+    crew = _JobWorkers(store, job, engine, worker, concurrency, max_failures, listen, thread)
     try:
         return await crew.run()
     finally:
@@ -92,18 +92,18 @@ class _JobWorkers:
         job: Job,
         engine: Engine,
         worker: JobWorker,
-        lanes: int,
-        failures: int,
-        watch: JobListener,
+        concurrency: int,
+        max_failures: int,
+        listen: JobListener,
         thread: ThreadPoolExecutor,
     ) -> None:
         self.store = store
         self.job = job
         self.engine = SameModelEngine(engine, job.recipe)
         self.worker = worker
-        self.lanes = lanes
-        self.failures = failures
-        self.watch = watch
+        self.concurrency = concurrency
+        self.max_failures = max_failures
+        self.listen = listen
         self.thread = thread
         self.options = recipe_options(job.recipe)
         self.wanted = JobState.RUNNING
@@ -130,7 +130,7 @@ class _JobWorkers:
                 await look
 
     async def _all_lanes(self, look: asyncio.Task[None]) -> None:
-        lanes = [asyncio.create_task(self._lane()) for _ in range(self.lanes)]
+        lanes = [asyncio.create_task(self._lane()) for _ in range(self.concurrency)]
         try:
             pending: set[asyncio.Task[None]] = {look, *lanes}
             while pending - {look} and not look.done():
@@ -159,7 +159,7 @@ class _JobWorkers:
     async def _one(self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]) -> JobParagraph:
         """One paragraph: its result, or, after several failures, the MT and the reason."""
         segment = paragraph_segment(row, self.job.recipe, context)
-        for _ in range(self.failures):
+        for _ in range(self.max_failures):
             began = time.monotonic()
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
@@ -172,7 +172,7 @@ class _JobWorkers:
                 if state is ParagraphState.WAITING:
                     continue
                 given_up = replace(row, state=state, reason=str(error))
-                self.watch(JobStep(given_up, str(error)))
+                self.listen(JobStep(given_up, str(error)))
                 self._stop_if_nothing_works(error)
                 return given_up
             except Exception as error:
@@ -180,7 +180,7 @@ class _JobWorkers:
                 bug = InputError(f"Our own fault, please report it: {type(error).__name__}: {error}")
                 state = await self._aside(self._fail, stretch, row, bug)
                 given_up = replace(row, state=state, reason=str(bug))
-                self.watch(JobStep(given_up, str(bug)))
+                self.listen(JobStep(given_up, str(bug)))
                 return given_up
             return await self._save(stretch, row, result, time.monotonic() - began)
         raise _StretchLost
@@ -196,7 +196,7 @@ class _JobWorkers:
         if not saved:
             raise _StretchLost
         done = replace(row, state=ParagraphState.DONE, result=result, seconds=seconds)
-        self.watch(JobStep(done))
+        self.listen(JobStep(done))
         return done
 
     def _fail(self, stretch: Stretch, row: JobParagraph, error: EngineError | InputError) -> ParagraphState:
@@ -204,7 +204,7 @@ class _JobWorkers:
         if isinstance(error, InputError):
             # A paragraph that can't be asked about at all will not be mended by asking again.
             return self.store.fail(stretch, row.planned.id, str(error), most=1)
-        state = self.store.fail(stretch, row.planned.id, str(error), most=self.failures)
+        state = self.store.fail(stretch, row.planned.id, str(error), most=self.max_failures)
         if state is ParagraphState.QUARANTINED:
             self.given_up.append(row.planned.id)
         return state
@@ -231,7 +231,7 @@ class _JobWorkers:
             ) from error
 
     def _stop_if_nothing_works(self, error: Exception) -> None:
-        if len(self.given_up) < max(MIN_CONSECUTIVE_FAILURES, self.lanes + 1):
+        if len(self.given_up) < max(MIN_CONSECUTIVE_FAILURES, self.concurrency + 1):
             return
         raise EngineOutage(
             f"The model server failed on {len(self.given_up)} paragraphs in a row, the last time so: {error} "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ape.errors import ApeError
+from ape.errors import ApeError, Conflict, InputError
 from ape.jobs.job import Job
+from ape.jobs.output import check_output_folder
 from ape.jobs.store import JobStore
 from ape.reports.book_page import write_book_report
 
@@ -37,3 +38,21 @@ def write_job_report(store: JobStore, job: Job, path: Path) -> None:
         )
     except OSError as error:
         raise ApeError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def check_report_path(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = False) -> None:
+    """Raise where the report would replace a file that is not a report."""
+    if any(path.exists() and one.exists() and path.samefile(one) for one in keep) or path in keep:
+        raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
+    if path.exists() and not overwrite and not _is_page(path):
+        raise Conflict(f"{path} is there already, and is not a report. Choose another name.", field="report")
+    check_output_folder(path, field="report")
+
+
+def _is_page(path: Path) -> bool:
+    """Whether it is a report that `ape` wrote, which may be replaced."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return head.startswith(b"<!doctype html>") and b"ape report" in head

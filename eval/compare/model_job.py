@@ -3,62 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from ape.books.pairing.book_pairing import ParagraphPair
+from ape.books.pairing.book_pairing import ParagraphPair, UnpairedCounter
 from ape.engines.protocol import Engine
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.files.hashing import hash_text
 from ape.jobs.job import Job, JobRecipe, JobState
-from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
-from ape.jobs.planning import STRETCH_LENGTH, skip_too_long
+from ape.jobs.job_paragraph import JobParagraph
+from ape.jobs.planning import complete_recipe, plan_pairs
 from ape.jobs.store import JobStore
-from ape.jobs.stretches import split_into_stretches
 from ape.passage.options import DEFAULT_MODEL_NAME
 from eval.compare.comparison_set import ComparisonSet
 from eval.compare.system import ParagraphOutcome, System
 from eval.compare.system_spec import ModelSystemSpec
-from prompts import prompt_format
 
 
-def find_finished_job(store: JobStore, model: ModelSystemSpec, wishes: JobRecipe) -> Job | None:
+def find_finished_job(store: JobStore, model: ModelSystemSpec, recipe: JobRecipe) -> Job | None:
     """The job of the model, where all is done as it is wanted now: its engine need not be opened."""
     try:
         job = store.job(system_job_id(model.name))
     except UnknownJob:
         return None
-    chosen = replace(job.recipe, model="", revision="", prompt="", source_language="", target_language="")
-    same = job.state is JobState.DONE and chosen == wishes and job.engine == model.described()
     counts = store.counts(job.id)
-    return job if same and not (counts.quarantined or counts.waiting) else None
+    finished = job.is_finished_by(model.described(), recipe) and not (counts.quarantined or counts.waiting)
+    return job if finished else None
 
 
 async def begin_model_job(
-    store: JobStore, data: ComparisonSet, model: ModelSystemSpec, engine: Engine, wishes: JobRecipe
+    store: JobStore, data: ComparisonSet, model: ModelSystemSpec, engine: Engine, recipe: JobRecipe
 ) -> Job:
     """The job of the model: new, or as it was left, and what failed waits again. Conflict where it was another's."""
     require_sources(data)
     async with engine.using(DEFAULT_MODEL_NAME) as served:
-        recipe = replace(
-            wishes,
-            model=served.name,
-            revision=served.revision,
-            prompt=prompt_format(served.format).fingerprint,
-            source_language=data.corpus.source_language,
-            target_language=data.corpus.target_language,
-        )
+        recipe = complete_recipe(data.corpus, served, recipe)
     job = _job(data, model, recipe)
-    try:
-        old = store.job(job.id)
-    except UnknownJob:
-        store.add(job)
-    else:
-        _refuse_other(old, job)
-        store.redo(job.id, quarantined=True)
-    store.plan(job.id, _planned(data, recipe))
-    return store.update(job.id, state=JobState.RUNNING, engine=job.engine, note="")
+    with suppress(UnknownJob):
+        _refuse_other(store.job(job.id), job)
+    plan_pairs(store, job, lambda: _SetPairs(data))
+    store.redo(job.id, quarantined=True)
+    return store.update(job.id, state=JobState.RUNNING)
 
 
 def require_sources(data: ComparisonSet) -> None:
@@ -115,31 +102,19 @@ def _job(data: ComparisonSet, model: ModelSystemSpec, recipe: JobRecipe) -> Job:
     )
 
 
-def _planned(data: ComparisonSet, recipe: JobRecipe) -> Iterator[PlannedParagraph]:
-    longest = STRETCH_LENGTH if recipe.context else 1
-    for position, (pair, stretch) in enumerate(
-        split_into_stretches(skip_too_long(_pairs(data)), longest=longest)
-    ):
-        yield PlannedParagraph(
-            id=pair.id,
-            position=position,
-            chapter=pair.chapter,
-            title=pair.title,
-            stretch=stretch,
-            source=pair.source,
-            mt=pair.mt,
-            how=pair.how,
-            skip=pair.skip,
-            fingerprint=recipe.fingerprint(pair.source, pair.mt),
-        )
+class _SetPairs:
+    """The paragraphs of the set, paired already."""
 
+    def __init__(self, data: ComparisonSet) -> None:
+        self.data, self.unpaired_source = data, UnpairedCounter()
 
-def _pairs(data: ComparisonSet) -> Iterator[ParagraphPair]:
-    ids = iter(data.ids)
-    for chapter, document in enumerate(data.corpus.documents):
-        both = zip(document.sources, *document.outputs.values(), strict=True)
-        for place, (source, mt) in enumerate(both):
-            yield ParagraphPair(next(ids), chapter, document.id, place, mt, source, (), "set", 1.0)
+    def pairs(self) -> Iterator[ParagraphPair]:
+        """Every paragraph once, in order."""
+        ids = iter(self.data.ids)
+        for chapter, document in enumerate(self.data.corpus.documents):
+            both = zip(document.sources, *document.outputs.values(), strict=True)
+            for position, (source, mt) in enumerate(both):
+                yield ParagraphPair(next(ids), chapter, document.id, position, mt, source, (), "set", 1.0)
 
 
 def _refuse_other(old: Job, new: Job) -> None:

@@ -25,6 +25,7 @@ from ape.errors import ApeError, Conflict, EngineError, StoreError, UnknownJob
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
 from ape.jobs.pace import JobPace
+from ape.jobs.run import mark_done
 from ape.jobs.store import JobStore
 from ape.jobs.worker import JobStep, work_on_job
 from ape.settings import Settings
@@ -306,8 +307,8 @@ class JobScheduler:
                 self.store,
                 job,
                 engine,
-                lanes=engine.concurrency,
-                watch=lambda step: self._record_step(job.id, step),
+                concurrency=engine.concurrency,
+                listen=lambda step: self._record_step(job.id, step),
             )
             if state is JobState.DONE:
                 await self._finish(job)
@@ -334,18 +335,7 @@ class JobScheduler:
     async def _finish(self, job: Job) -> None:
         """Write the book and mark the job done, unless paragraphs were reset meanwhile."""
         written = await self.run_in_thread(write_output, self.store, job, Path(job.output))
-
-        def mark_done() -> None:
-            if self.store.job(job.id).state is JobState.RUNNING and not self.store.counts(job.id).waiting:
-                self.store.update(
-                    job.id,
-                    state=JobState.DONE,
-                    note="",
-                    output_hash=written.sha256,
-                    outcome=written.to_json(),
-                )
-
-        await self._with_state_lock(mark_done)
+        await self._with_state_lock(lambda: mark_done(self.store, job.id, written))
 
     async def _back_off(self, job: Job, error: ApeError) -> None:
         seconds = self._queue.back_off(job.id)

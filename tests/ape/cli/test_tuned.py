@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import ape
-from ape.cli.book_edit import describe_engine
 from ape.edits.filter import EditFilter
 from ape.engines.model_selection import ModelSelection
+from ape.jobs.run import describe_engine
 from ape.settings import Settings
 from prompts import CHAT, SEP
 from tests.ape.adapters.making import make_gguf_adapter

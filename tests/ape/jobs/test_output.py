@@ -70,10 +70,10 @@ def test_what_this_job_wrote_may_be_written_again_unless_somebody_changed_it(tmp
     output = tmp_path / "out.txt"
     output.write_text("ours")
     ours = hash_file(output)
-    check_output_path(output, inputs=(), ours=ours)
+    check_output_path(output, inputs=(), known_hash=ours)
     output.write_text("and my corrections")
-    with pytest.raises(Conflict, match="--overwrite"):
-        check_output_path(output, inputs=(), ours=ours)
+    with pytest.raises(Conflict, match="allow overwriting"):
+        check_output_path(output, inputs=(), known_hash=ours)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

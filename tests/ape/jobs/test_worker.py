@@ -78,7 +78,7 @@ async def test_every_paragraph_is_done_once_and_in_its_place(
 ) -> None:
     rows = [planned(number, stretch=number // 5, chapter=number // 10) for number in range(30)]
     steps: list[JobStep] = []
-    state = await work_on_job(store, begin(store, rows), engine, lanes=4, watch=steps.append)
+    state = await work_on_job(store, begin(store, rows), engine, concurrency=4, listen=steps.append)
     assert state is JobState.DONE
     assert len(scripted.requests) == len(steps) == 30
     assert [row.text for row in store.rows("j")] == [f"{RIGHT}, number {number}." for number in range(30)]
@@ -88,7 +88,7 @@ async def test_the_paragraphs_before_are_shown_as_edited_and_before_a_stretch_as
     store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     job = begin(store, [planned(number, stretch=number // 3) for number in range(6)])
-    await work_on_job(store, job, engine, lanes=2)
+    await work_on_job(store, job, engine, concurrency=2)
     shown = {
         translation_in(request)[-2]: request["messages"][-1]["content"].partition("<source>")[0]
         for request in scripted.requests
@@ -105,7 +105,7 @@ async def test_what_is_not_to_be_edited_is_not_asked_about(
     store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     job = begin(store, [planned(0), planned(1, skip="code"), planned(2)])
-    await work_on_job(store, job, engine, lanes=1)
+    await work_on_job(store, job, engine, concurrency=1)
     assert len(scripted.requests) == 2
     assert store.counts("j").skipped == 1
 
@@ -119,7 +119,10 @@ async def test_a_paragraph_that_always_fails_is_given_up_and_the_book_goes_on(
     scripted.script = poisoned
     job = begin(store, [planned(number) for number in range(6)])
     steps: list[JobStep] = []
-    assert await work_on_job(store, job, engine, lanes=1, failures=3, watch=steps.append) is JobState.DONE
+    assert (
+        await work_on_job(store, job, engine, concurrency=1, max_failures=3, listen=steps.append)
+        is JobState.DONE
+    )
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.QUARANTINED)] == ["c0#3"]
     assert sum("number 3." in one for one in asked(scripted)) == 3
     assert [step.row.planned.id for step in steps if step.failure] == ["c0#3"]
@@ -128,7 +131,7 @@ async def test_a_paragraph_that_always_fails_is_given_up_and_the_book_goes_on(
     scripted.script = mend
     scripted.requests.clear()
     assert store.redo("j", quarantined=True) == 1
-    assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     assert len(scripted.requests) == 1
     assert store.counts("j").done == 6
 
@@ -139,7 +142,7 @@ async def test_a_server_that_fails_on_everything_stops_the_job_and_condemns_no_p
     scripted.play(Fail(500))
     job = begin(store, [planned(number, stretch=number) for number in range(40)])
     with pytest.raises(EngineOutage, match="in a row"):
-        await work_on_job(store, job, engine, lanes=2)
+        await work_on_job(store, job, engine, concurrency=2)
     counts = store.counts("j")
     assert (counts.waiting, counts.quarantined) == (40, 0)
 
@@ -150,7 +153,7 @@ async def test_a_server_that_answers_nothing_at_the_end_is_not_taken_for_bad_par
     scripted.play(Fail(503))  # its list of models still comes, as from a proxy whose model is gone
     job = begin(store, [planned(number) for number in range(2)])
     with pytest.raises(EngineOutage, match="answers nothing"):
-        await work_on_job(store, job, engine, lanes=1)
+        await work_on_job(store, job, engine, concurrency=1)
     assert store.counts("j").waiting == 2
 
 
@@ -161,7 +164,7 @@ async def test_bad_paragraphs_at_the_end_are_given_up_where_the_server_answers_o
         Fail(503) if "number" in translation_in(request) else mend(request, turn)
     )
     job = begin(store, [planned(number) for number in range(2)])
-    assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     assert store.counts("j").quarantined == 2
 
 
@@ -171,7 +174,7 @@ async def test_a_model_that_is_no_longer_served_stops_the_job_and_condemns_no_pa
     job = begin(store, [planned(number) for number in range(3)])
     other = replace(job, recipe=replace(RECIPE, model="unloaded"))
     with pytest.raises(ModelChanged, match="unloaded"):
-        await work_on_job(store, other, engine, lanes=1)
+        await work_on_job(store, other, engine, concurrency=1)
     assert store.counts("j").waiting == 3
 
 
@@ -183,7 +186,7 @@ async def test_a_paragraph_too_long_for_the_model_is_given_up_at_once_with_the_r
         **{**_fields(rows[1]), "mt": "Broken \x01 letters.", "fingerprint": "other"}
     )
     job = begin(store, [rows[0], unreadable])
-    assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     given_up = list(store.rows("j", state=ParagraphState.QUARANTINED))
     assert "U+0001" in given_up[0].reason
     assert given_up[0].failures == 1
@@ -203,7 +206,7 @@ async def test_a_fault_of_our_own_costs_one_paragraph_and_not_the_book(
 
     monkeypatch.setattr("ape.post_editor.check_draft", broken)
     job = begin(store, [planned(number) for number in range(3)])
-    assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     given_up = list(store.rows("j", state=ParagraphState.QUARANTINED))
     assert [row.planned.id for row in given_up] == ["c0#1"]
     assert "RecursionError" in given_up[0].reason
@@ -217,7 +220,7 @@ async def test_whoever_stops_the_work_over_a_dead_server_condemns_no_paragraph(
 ) -> None:
     scripted.script = lambda request, turn: Fail(503) if turn < 4 else Hang()
     job = begin(store, [planned(number) for number in range(5)])
-    work = asyncio.create_task(work_on_job(store, job, engine, lanes=1, failures=2))
+    work = asyncio.create_task(work_on_job(store, job, engine, concurrency=1, max_failures=2))
     await until(lambda: len(scripted.requests) == 5)
     assert store.counts("j").quarantined == 2
     work.cancel()
@@ -234,7 +237,7 @@ async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 2 else Hang()
     job = begin(store, [planned(number) for number in range(5)])
-    work = asyncio.create_task(work_on_job(store, job, engine, lanes=1))
+    work = asyncio.create_task(work_on_job(store, job, engine, concurrency=1))
     await until(lambda: len(scripted.requests) == 3)
     store.update("j", state=JobState.PAUSED)
     assert await work is JobState.PAUSED
@@ -242,7 +245,7 @@ async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(
 
     scripted.script = mend
     job = store.update("j", state=JobState.RUNNING)
-    assert await work_on_job(store, job, engine, lanes=1) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     texts = asked(scripted)
     assert len([one for one in texts if "number 0." in one]) == 1
     assert store.counts("j").done == 5
@@ -256,14 +259,14 @@ async def test_a_cancelled_call_leaves_what_was_finished_and_nobody_waits_for_it
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 3 else Hang()
     job = begin(store, [planned(number) for number in range(5)])
-    work = asyncio.create_task(work_on_job(store, job, engine, lanes=1))
+    work = asyncio.create_task(work_on_job(store, job, engine, concurrency=1))
     await until(lambda: len(scripted.requests) == 4)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
     assert store.counts("j").done == 3
     scripted.script = mend
-    assert await work_on_job(store, job, engine, lanes=3) is JobState.DONE
+    assert await work_on_job(store, job, engine, concurrency=3) is JobState.DONE
     assert store.counts("j").done == 5
 
 
@@ -273,7 +276,7 @@ async def test_two_crews_on_one_job_ask_for_nothing_twice(
     job = begin(store, [planned(number, stretch=number // 4) for number in range(40)])
     with JobStore(str(tmp_path / "jobs.sqlite")) as other:
         states = await asyncio.gather(
-            work_on_job(store, job, engine, lanes=3), work_on_job(other, job, engine, lanes=3)
+            work_on_job(store, job, engine, concurrency=3), work_on_job(other, job, engine, concurrency=3)
         )
     assert set(states) == {JobState.DONE}
     assert len(scripted.requests) == len(set(asked(scripted))) == 40
