@@ -1,1 +1,1 @@
-"""Metrics: statistics per segment first, scores folded from them after; one module or package each."""
+"""Metrics, one module or package each: count first, fold the counts into scores after."""

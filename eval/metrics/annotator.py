@@ -1,4 +1,4 @@
-"""The annotator that a metric was given or that the language gets, or why it can't measure."""
+"""Choice of the annotator of a metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eval.statistics.counts import Unmeasured
 
 
 def annotator_or_unmeasured(language: str, given: Annotator | None) -> Annotator | Unmeasured:
-    """As told above."""
+    """The annotator given or the one for the language, or why there is none."""
     if given is None and language == "und":
         return Unmeasured(
             "the language can't be told from so little text: say it, as in --target-language en"

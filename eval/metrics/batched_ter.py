@@ -1,10 +1,9 @@
-"""sacrebleu's TER with all shifts of a round tried at once: the same counts, and paragraphs in no time.
+"""sacrebleu's TER with all shifts of a round tried at once: the same counts, much faster on paragraphs.
 
-TER moves stretches of the output until no move brings it nearer to the reference, and sacrebleu works out the edit
-distance of every possible move by itself: seconds for a paragraph, half an hour for a test set. Which moves there are
-does not depend on those distances, so here a round's moves are rows of one matrix and their distances are worked out
-together. What may be moved, in which order and how the best is chosen is as in sacrebleu, whose limits and whose trace
-of the edits are used.
+TER shifts spans of the output until no shift reduces the edit distance to the reference. sacrebleu computes the
+distance of every candidate shift alone: seconds for a paragraph, half an hour for a test set. The candidates do not
+depend on those distances, so here the shifts of a round are rows of one matrix and their distances are computed
+together. Candidates, order and choice are as in sacrebleu, whose limits and edit trace are used.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class BatchedTer(TER):
 
 
 class _Move(NamedTuple):
-    """Words of the output that could stand elsewhere; `words` is the output with them there."""
+    """A candidate shift; `words` is the output after it."""
 
     length: int
     start: int
@@ -41,7 +40,7 @@ class _Move(NamedTuple):
 
 
 def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
-    """Words to put in, take out, replace, and stretches to move, to get from the output to the reference."""
+    """Insertions, deletions, substitutions and shifts that turn the output into the reference."""
     if not reference:
         return len(hypothesis)
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*reference, *hypothesis)))}
@@ -68,7 +67,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
 
 
 def _moves(words: list[int], reference: list[int], inverse: str, checked: int) -> Iterator[_Move]:
-    """The moves that sacrebleu would try, in its order, until it has tried too many."""
+    """The shifts that sacrebleu would try, in its order and up to its limit."""
     own: Any = lib_ter
     align, reference_wrong, words_wrong = own.trace_to_alignment(own._flip_trace(inverse))
     for start, place, length in _matches(words, reference):
@@ -89,7 +88,7 @@ def _moves(words: list[int], reference: list[int], inverse: str, checked: int) -
 
 
 def _matches(words: list[int], reference: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Stretches that both have, as (start in the output, start in the reference, length), in sacrebleu's order."""
+    """Common spans as (start in the output, start in the reference, length), in sacrebleu's order."""
     places: dict[int, list[int]] = {}
     for place, word in enumerate(reference):
         places.setdefault(word, []).append(place)
@@ -105,9 +104,9 @@ def _matches(words: list[int], reference: list[int]) -> Iterator[tuple[int, int,
 
 
 def beam_distances(outputs: Sequence[Sequence[int]], reference: Sequence[int]) -> list[int]:
-    """sacrebleu's edit distance of each output, all of one length, to the reference: in a beam along the diagonal.
+    """sacrebleu's edit distance from each output, all of one length, to the reference, in a beam along the diagonal.
 
-    Words are numbers. The table of distances has a column for each output, and is worked out row by row of the beam.
+    Words are numbers. The distance table has a column for each output and is filled row by row of the beam.
     """
     wide = np.int16 if max(len(outputs[0]), len(reference)) < _NEVER // 2 else np.int32
     given = np.array(outputs, np.int32).T

@@ -1,8 +1,8 @@
-"""BERTScore by its definition, with any encoder: each token is matched with the likest on the other side.
+"""BERTScore with any encoder: each token is matched with the most similar one on the other side.
 
-Recall is the mean over the reference's tokens of the highest cosine with a token of the output, precision the same from
-the output's side. With `idf`, tokens that are rare among the references weigh more. The marks that an encoder puts
-around a text take no part. A text longer than the encoder's window is encoded window by window, and none of it is lost.
+Recall is the mean over the reference's tokens of the highest cosine with a token of the output; precision is the same
+from the output's side. With `idf`, tokens that are rare among the references weigh more. Special tokens are excluded. A
+text longer than the encoder's window is encoded window by window, without truncation.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fo
 
 _BATCH = 32
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-"""Its weights come inside a package, so it needs no hub; it knows English only."""
+"""The weights are in a package, so no hub is needed; English only."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """The tokens of a text and their vectors, each of length 1."""
+    """The tokens of a text and their unit vectors."""
 
     tokens: NDArray[np.int64]
     vectors: NDArray[np.float32]
@@ -41,27 +41,27 @@ class TokenEncoder(Protocol):
 
     @property
     def name(self) -> str:
-        """With whatever changes the vectors, for signatures."""
+        """The name for signatures, with everything that changes the vectors."""
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """One for each text, in order."""
+        """One result for each text, in order."""
 
 
 @dataclass(frozen=True)
 class TransformerEncoder:
-    """Any encoder that transformers can load: a directory, a name on the hub, or the one in a package."""
+    """Any encoder that transformers can load: a directory, a name on the hub, or the packaged default."""
 
     model: str = DEFAULT_ENCODER
     layer: int = -1
-    """Which hidden states; the last is -1."""
+    """Index of the hidden states; -1 is the last."""
 
     @property
     def name(self) -> str:
-        """The model's name, and its layer."""
+        """The name of the model and its layer."""
         return f"{self.model.rstrip('/').rpartition('/')[2]}@{self.layer}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Windows of all texts in batches of like length."""
+        """Encode the windows of all texts in batches of similar length."""
         tokenizer, _ = self._loaded
         ids = [tokenizer.encode(text, add_special_tokens=False, verbose=False) for text in texts]
         windows = [
@@ -151,7 +151,7 @@ def _after(tokenizer: Any) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class BertScore:
-    """F1, its mean over segments from 0 to 100, with precision and recall as parts; of several references the best."""
+    """Mean F1 over segments, 0 to 100, with precision and recall as parts; the best of several references."""
 
     encoder: TokenEncoder = field(default_factory=TransformerEncoder)
     idf: bool = False
@@ -159,7 +159,7 @@ class BertScore:
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """F1, precision and recall of each segment, and a one to count it."""
+        """F1, precision and recall of each segment, and 1."""
         if getattr(self.encoder, "model", "") == DEFAULT_ENCODER and corpus.target_language not in (
             "en",
             "und",
@@ -193,7 +193,7 @@ def _rarity(references: Iterable[TokenVectors]) -> Mapping[int, float]:
 def _matched(
     output: TokenVectors, reference: TokenVectors, weights: Mapping[int, float]
 ) -> tuple[float, float, float]:
-    """F1, precision and recall, times 100; all 0 where a side has no token."""
+    """F1, precision and recall, times 100; all 0 if a side has no tokens."""
     if not len(output.tokens) or not len(reference.tokens):
         return 0.0, 0.0, 0.0
     likeness = output.vectors @ reference.vectors.T

@@ -1,8 +1,8 @@
-"""Five discourse phenomena, each by F1 and by exact match, as Table 7 of the BWB paper has them side by side.
+"""Five discourse phenomena by F1 and by exact match, as in Table 7 of the BWB paper.
 
-F1 counts by class: tags of verbs, genders of pronouns, names, and the annotated wordings for ambiguity and ellipsis. An
-exact match asks more (Alam et al. 2021): the share of the reference's own items, for pronouns the very word, that the
-segment has. Both take the smaller count of the two sides for a match; of several references, the largest counts.
+F1 counts by class: verb tags, pronoun genders, names, and the annotated wordings for ambiguity and ellipsis. Exact
+match is stricter (Alam et al. 2021): the share of the items of the reference (for pronouns the very word) that are there.
+Both take the smaller count of the two sides as matches; of several references, the largest counts.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ PHENOMENA = ("ambiguity", "entity", "tense", "pronoun", "ellipsis")
 LANGUAGES = ("en",)
 _TENSES = frozenset("VBD VBN VBP VBZ VBG VB MD".split())
 _COLUMNS = 5
-"""Of each phenomenon: matches, the output's, the reference's; exact matches, and how many there could be."""
+"""For each phenomenon: matches, output count, reference count, exact matches, exact matches possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class BwbPhenomena:
-    """The mean F1 of the phenomena that occur; F1 and exact match of each are its parts."""
+    """The mean F1 of the phenomena that occur, with F1 and exact match of each as parts."""
 
     errors: Mapping[str, Sequence[BwbErrorLine]] = field(default_factory=dict)
-    """By document, its error lines: what was wanted for ambiguity and ellipsis."""
+    """Error lines by document, with the correct wordings for ambiguity and ellipsis."""
     names: Mapping[str, Sequence[BwbNames]] = field(default_factory=dict)
-    """By document, names of its reference that are added to what the annotator sees."""
+    """Names in the reference by document, added to those that the annotator finds."""
     annotator: Annotator | None = None
     name: str = "phenomena"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Five numbers of each phenomenon for every segment that has a reference."""
+        """Five counts of each phenomenon for every segment with a reference."""
         if corpus.target_language not in LANGUAGES:
             return Unmeasured(
                 f"it is defined for {', '.join(LANGUAGES)} and not for {corpus.target_language}"
@@ -128,7 +128,7 @@ def _counts(ours: Counter[str], theirs: Counter[str]) -> list[int]:
 
 
 def _wordings(wanted: Sequence[str], output: str, references: Sequence[str]) -> list[int]:
-    """Only the annotated wordings are looked for; one that no reference has can't be asked of an output."""
+    """Counts of the annotated wordings; those that no reference has are ignored."""
     ours = Counter({wording: len(find_wording_spans(wording, output)) for wording in wanted})
     theirs = Counter(
         {
@@ -144,7 +144,7 @@ def _wordings(wanted: Sequence[str], output: str, references: Sequence[str]) -> 
 def _entities(
     annotation: Annotation, references: Sequence[Annotation], output: str, named: BwbNames | None
 ) -> list[int]:
-    """The reference's names are those annotated and those that the annotator sees besides."""
+    """The reference's names are those annotated and those that the annotator finds."""
     theirs = Counter[str]()
     for reference in references:
         theirs |= Counter(entity.text for entity in reference.entities)
@@ -191,7 +191,7 @@ def _exact(first: int) -> Fold:
 
 
 def _mean(sums: FloatArray) -> FloatArray:
-    """Of the phenomena that the reference has."""
+    """The mean over phenomena that the reference has."""
     values = np.stack([_f1(place * _COLUMNS)(sums) for place in range(len(PHENOMENA))], axis=-1)
     there = np.stack([sums[..., place * _COLUMNS + 2] > 0 for place in range(len(PHENOMENA))], axis=-1)
     return ratio(np.where(there, np.nan_to_num(values), 0.0).sum(axis=-1), there.sum(axis=-1))

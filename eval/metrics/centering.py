@@ -1,11 +1,11 @@
-"""Coherence by centering theory: does each sentence go on about what the one before was about?
+"""Coherence by centering theory: whether each sentence continues the topic of the previous one.
 
-The entities of a sentence are its forward-looking centres, CF, the most salient first: subject 3, object 2, other 1,
-and 3 more for a pronoun; the best of an entity's mentions counts, and of two alike the earlier goes first. CP is the
-first of them. CB(n), what links a sentence to the one before, is the first of CF(n-1) that is also in CF(n). Of the N-1
-links between sentences that mention anything, some have no CB (counted as negative), in some CB(n) is CP(n), in some
-CB(n) is CB(n-1); the first sentence has no CB, so none can be that one's. KP is the mean of the three shares. A text is
-then compared with reorderings of its sentences: one that reads well should beat most.
+The entities of a sentence are its forward-looking centres, CF, most salient first: subject 3, object 2, other 1, and 3
+more for a pronoun; an entity's best mention counts, and ties go to the earlier. CP is the first of CF. CB(n), the link
+to the previous sentence, is the first of CF(n-1) that is also in CF(n). Of the N-1 links between sentences with
+mentions, NOCB (negative) is the share without a CB; the other two are the shares with CB(n) = CP(n) and with CB(n) =
+CB(n-1); the first sentence has no CB. KP is the mean of the three. A text is then compared with reorderings of its
+sentences: a coherent text should beat most of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_REORDERINGS = 99
 
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """A mention in a sentence as the theory sees it."""
+    """A mention in a sentence as a centre."""
 
     entity: str
     role: SyntacticRole = "other"
@@ -53,13 +53,13 @@ class CenteringScores:
 
     @property
     def kp(self) -> float:
-        """From -1/3 to a little under 2/3."""
+        """From -1/3 to slightly under 2/3."""
         return (self.nocb + self.salience + self.coherence) / 3
 
 
 @dataclass(frozen=True, slots=True)
 class ReorderingCounts:
-    """How many reorderings of a text have a lower KP, the same, and a higher."""
+    """Numbers of reorderings with a lower, the same and a higher KP."""
 
     lower: int
     equal: int
@@ -67,7 +67,7 @@ class ReorderingCounts:
 
     @property
     def share(self) -> float:
-        """Of the reorderings, those the text beats; one that is as good is half beaten."""
+        """The share of reorderings that the text beats; ties count half."""
         return (self.lower + self.equal / 2) / (self.lower + self.equal + self.higher)
 
 
@@ -81,7 +81,7 @@ def forward_centres(utterance: Sequence[Centre]) -> tuple[str, ...]:
 
 
 def centering_scores(utterances: Sequence[Sequence[Centre]]) -> CenteringScores | None:
-    """Of a text; None where fewer than two of its sentences mention anything."""
+    """The scores of a text; None if fewer than two sentences have mentions."""
     links = _Links.of(utterances)
     if links is None:
         return None
@@ -92,7 +92,7 @@ def centering_scores(utterances: Sequence[Sequence[Centre]]) -> CenteringScores 
 def compare_reorderings(
     utterances: Sequence[Sequence[Centre]], *, most: int = MAX_REORDERINGS, seed: int = 1
 ) -> ReorderingCounts | None:
-    """Compare a text with so many different reorderings of it, or with all there are; None as for `centering`."""
+    """Compare a text with this many distinct reorderings, or with all; None as for `centering_scores`."""
     links = _Links.of(utterances)
     if links is None:
         return None
@@ -104,7 +104,7 @@ def compare_reorderings(
 
 
 def _orders(length: int, most: int, seed: int) -> NDArray[np.intp]:
-    """Different orders, none of them the text's own."""
+    """Distinct orders other than the original."""
     if length < 10 and factorial(length) - 1 <= most:
         return np.asarray(list(islice(permutations(range(length)), 1, None)), dtype=np.intp)
     chance = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def _orders(length: int, most: int, seed: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """CB of every sentence after every other, and CP of each, as numbers of entities; -1 is none."""
+    """CB of every sentence after every other, and CP of each, as entity numbers; -1 is none."""
 
     between: NDArray[np.intp]
     first: NDArray[np.intp]
@@ -162,7 +162,7 @@ _OBJECTS = frozenset("me him us them".split())
 def build_utterances(
     segments: Sequence[Annotation], mentions: Sequence[Sequence[Mention]]
 ) -> list[list[Centre]]:
-    """The sentences of a document with what they mention."""
+    """The sentences of a document with their mentions."""
     found: list[list[Centre]] = []
     for annotation, inside in zip(segments, mentions, strict=True):
         begins = [
@@ -175,7 +175,7 @@ def build_utterances(
 
 
 def role_of(annotation: Annotation, mention: Mention) -> SyntacticRole:
-    """By the tags around it, no parser: before a finite verb a subject, after a verb an object."""
+    """The role by the tags around a mention: subject before a finite verb, object after a verb."""
     inside = [at for at, token in enumerate(annotation.tokens) if mention.start <= token.start < mention.end]
     if not inside or annotation.tokens[inside[-1]].tag == "PRP$":
         return "other"
@@ -194,9 +194,9 @@ def role_of(annotation: Annotation, mention: Mention) -> SyntacticRole:
 
 @dataclass(frozen=True, slots=True)
 class KpCoherence:
-    """The mean KP of the documents; its shares, and how many reorderings a document beats, are its parts.
+    """The mean KP of the documents; parts are its shares and the share of reorderings beaten.
 
-    It looks at an output alone: no reference is asked.
+    It reads the output only and needs no reference.
     """
 
     resolver: CoreferenceResolver = field(default_factory=RuleCoreferenceResolver)
@@ -207,7 +207,7 @@ class KpCoherence:
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Of each document: KP, its three shares, the share of reorderings beaten; and that it is one."""
+        """For each document: KP, its three shares, the share of reorderings beaten, and 1."""
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator

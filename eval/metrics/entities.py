@@ -1,9 +1,8 @@
-"""Entities: which of the reference's are in the output in the same words, and which does the output have besides?
+"""Entities of the reference that the output has in the same wording, and entities that it adds.
 
-The reference's come from its annotation where there is one, or else from an annotator. An entity is found where the
-output's segment has its wording, as often as the reference has it. What the output has besides is what an annotator
-sees in it that is no such wording, and wordings that are there too often. Terminology recall is the share found of the
-entities marked T.
+The reference's entities come from its annotation, or else from an annotator. An entity is found where the output's
+segment has its wording, as often as the reference. Added entities are those that an annotator finds in the output
+outside such wordings, and surplus wordings. Terminology recall is the share found of the entities marked T.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FROM_ONTONOTES = {"PERSON": "PER", **{label: label for label in ENTITY_TYPES}}
 
 @dataclass(frozen=True, slots=True)
 class EntityWording:
-    """An entity as a text has it; whether it is terminology is known of annotated ones only."""
+    """An entity in a text; whether it is terminology is known only for annotated ones."""
 
     text: str
     type: str
@@ -44,16 +43,16 @@ EntityCounts: TypeAlias = Counter[EntityWording]
 
 @dataclass(frozen=True, slots=True)
 class EntityMatch:
-    """F1 of all entities; parts by type, of persons against the rest, and of terms and common phrases (recall)."""
+    """F1 of all entities; parts by type, for persons and others, and recall of terms and common phrases."""
 
     marked: Mapping[str, BwbMarkup] = field(default_factory=dict)
-    """By document, its first reference with the annotation, line by segment."""
+    """Annotation of the first reference by document, one line for each segment."""
     annotator: Annotator | None = None
     name: str = "entities"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Of each segment that has a reference, by type: found, in the output, in the reference; then terms."""
+        """For each segment with a reference, by type: found, in the output, in the reference; then terms."""
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -80,7 +79,7 @@ class EntityMatch:
         )
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """The entities of the reference that the output has not, or not as often."""
+        """Entities of the reference that the output lacks or has too few of."""
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return

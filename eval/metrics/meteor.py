@@ -1,7 +1,7 @@
-"""METEOR by NLTK: words matched as they stand, by stem, and by synonym where WordNet is installed.
+"""METEOR by NLTK: words matched by form, by stem, and by synonym if WordNet is installed.
 
-WordNet is a download of its own. Without it synonyms are not matched, and the signature says "synonyms:no": such scores
-are lower, and are not to be compared with those that have them.
+WordNet is a separate download. Without it there are no synonyms and the signature says "synonyms:no"; such scores are
+lower and not comparable with those that use it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class _Stemmer(Protocol):
 
 
 class _IdentityStemmer:
-    """For languages whose stems we don't know."""
+    """For languages without a stemmer."""
 
     def stem(self, token: str) -> str:
         return token
 
 
 class _NoSynonyms:
-    """In place of WordNet: every word stands alone."""
+    """Stands in for WordNet without synonyms."""
 
     def synsets(self, word: str) -> list[Any]:
         return []
@@ -39,13 +39,13 @@ class _NoSynonyms:
 
 @dataclass(frozen=True, slots=True)
 class Meteor:
-    """The mean over segments, 0 to 100; of several references the best counts."""
+    """The mean over segments, 0 to 100; the best of several references."""
 
     name: str = "meteor"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """One score a segment."""
+        """One score for each segment."""
         from nltk.translate.meteor_score import single_meteor_score
         from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 

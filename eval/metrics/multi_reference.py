@@ -1,8 +1,8 @@
-"""PAR3's way with several human translations: each is held against the others, and so is the machine.
+"""PAR3's leave-one-out scores with several human translations.
 
 With n references, s_HUM is the mean over i of METRIC(HUM_i, the others), and s_MT the mean over i of METRIC(MT, the
-same others): people and machine are measured against the same texts. A system wins a segment where its score is above
-that of the humans; ties count for nobody.
+same others), so people and machine are scored against the same texts. A system wins a segment if its score is above the
+humans'; ties count for neither.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HUMAN = "human"
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWins:
-    """In how many segments or documents a system is better than the humans, worse, and as good."""
+    """Numbers of segments or documents in which a system beats the humans, loses, and ties."""
 
     better: int
     worse: int
@@ -30,27 +30,27 @@ class ReferenceWins:
 
     @property
     def share(self) -> float | None:
-        """Of those that are no ties; None where all are."""
+        """The share of wins without ties; None if all are ties."""
         decided = self.better + self.worse
         return self.better / decided if decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOutScores:
-    """The aggregated scores of humans and systems, and who wins how often."""
+    """Aggregated scores of humans and systems, and the wins."""
 
     human: float
     systems: Mapping[str, float]
     wins: Mapping[str, ReferenceWins]
     units: int
-    """So many segments, or documents where the metric is about these."""
+    """Number of segments, or of documents for document metrics."""
     left_out: int
-    """So many had no score for somebody."""
+    """Number of units without a score for some text."""
     signature: str
 
 
 def leave_one_out(corpus: Corpus, metric: Metric) -> LeaveOneOutScores | Unmeasured:
-    """The aggregated scores of every system by any metric, or why there are none."""
+    """The aggregated scores of every system by a metric, or why there are none."""
     if HUMAN in corpus.systems:
         raise InputError(
             f"A system is called {HUMAN!r}, as the humans are: give it another name.", field="system"
@@ -93,7 +93,7 @@ def _aggregated(
 
 
 def _without(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int]:
-    """The corpus with one translator among the systems; the segments it has, and how many there are in all."""
+    """The corpus with one translator as a system, its segments, and the number of all segments."""
     documents, places, size = [], [], 0
     for document in corpus.documents:
         length = len(document)
@@ -122,7 +122,7 @@ def _taken(document: Document, number: int, kept: list[int]) -> Document:
 
 
 def _spread(counted: MetricCounts, corpus: Corpus, places: list[int], size: int) -> FloatArray:
-    """The scores at their places in the whole corpus: of segments, or at its first segment that of a document."""
+    """Scores at their positions in the whole corpus; a document's score is at its first segment."""
     scores = np.full(size, np.nan)
     if counted.unit == "segment" and len(counted.rows) == len(places):
         scores[places] = counted.row_scores()
@@ -134,7 +134,7 @@ def _spread(counted: MetricCounts, corpus: Corpus, places: list[int], size: int)
 
 
 def _mean(scores: FloatArray) -> FloatArray:
-    """Over the references, of those there are."""
+    """The mean over the references that have a score."""
     known = ~np.isnan(scores)
     total = np.where(known, scores, 0.0).sum(axis=0)
     return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

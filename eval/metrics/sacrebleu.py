@@ -1,4 +1,4 @@
-"""BLEU, chrF, chrF++ and TER as sacrebleu has them: its tokenisers, its statistics, its signature."""
+"""BLEU, chrF, chrF++ and TER with sacrebleu's tokenisers, statistics and signatures."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ORDER = 4
 
 @dataclass(frozen=True, slots=True)
 class Bleu:
-    """BLEU of the corpus. `effective_order` is for the scores of single segments, which may have no four words."""
+    """Corpus BLEU. `effective_order` is for scores of single segments, which may have fewer than four words."""
 
     lowercase: bool = False
     tokenize: str = ""
-    """Left out: sacrebleu's own for the target language."""
+    """Default: sacrebleu's tokeniser for the target language."""
     effective_order: bool = False
     name: str = "bleu"
     higher_is_better: bool = True
@@ -79,7 +79,7 @@ class Chrf:
 
 @dataclass(frozen=True, slots=True)
 class Ter:
-    """TER; of Chinese and Japanese by characters, as sacrebleu's `asian_support` has it."""
+    """TER; by characters for Chinese and Japanese, as with sacrebleu's `asian_support`."""
 
     case_sensitive: bool = False
     name: str = "ter"
@@ -109,14 +109,14 @@ def _counted(name: str, metric: Any, corpus: Corpus, system: str, fold: Fold) ->
 
 
 def _streams(segments: ScorableSegments) -> list[list[str | None]]:
-    """One list a reference, as sacrebleu wants them, None where a segment has fewer."""
+    """One list for each reference, as sacrebleu expects, with None where a segment has fewer."""
     most = max(map(len, segments.references))
     padded = [(*given, *[None] * (most - len(given))) for given in segments.references]
     return [list(stream) for stream in zip(*padded, strict=True)]
 
 
 def _recipe(metric: Any) -> Mapping[str, object]:
-    """What sacrebleu signs with, its version under its own name."""
+    """sacrebleu's signature fields, with its version under its own name."""
     told: dict[str, object] = {
         key: value for key, value in metric.get_signature().info.items() if value is not None
     }

@@ -1,7 +1,7 @@
-"""sacrebleu's formulas over any number of sums at once, so that a thousand resamples are folded in one go.
+"""sacrebleu's formulas, vectorised over sums so that a thousand resamples fold at once.
 
-The columns are sacrebleu's own sufficient statistics, and the score of their sum is its corpus score. It differs in one
-case: where there is no word on either side sacrebleu says 0, and here it is nothing that could be measured.
+The columns are sacrebleu's sufficient statistics, and the score of their sum is its corpus score, except where neither
+side has a word: sacrebleu gives 0, and here the score is undefined.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from eval.statistics.counts import FloatArray, Fold, ratio
 
 
 def bleu_fold(*, order: int = 4, effective_order: bool = False) -> Fold:
-    """BLEU with exponential smoothing. Columns: length, length of the reference, matches by order, n-grams by order."""
+    """BLEU with exponential smoothing. Columns: output length, reference length, matches by order, n-grams by order."""
 
     def fold(sums: FloatArray) -> FloatArray:
         length, wanted = sums[..., 0], sums[..., 1]
@@ -37,7 +37,7 @@ def _brevity(length: FloatArray, wanted: FloatArray) -> FloatArray:
 
 
 def chrf_fold(*, beta: int = 2) -> Fold:
-    """chrF and chrF++. Columns, for each order: n-grams of the output, of the reference, and in both."""
+    """chrF and chrF++. Columns for each order: n-grams of the output, of the reference, and in both."""
 
     def fold(sums: FloatArray) -> FloatArray:
         ours, theirs, both = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]

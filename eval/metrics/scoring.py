@@ -1,4 +1,4 @@
-"""Every metric on every system, with intervals and tests: what a table, a report and a file are made of."""
+"""Measure every system by every metric, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SIGNIFICANCE_TESTS: Mapping[SignificanceMethod, str] = {
     "bootstrap": "paired bootstrap",
     "randomisation": "approximate randomisation",
 }
-"""The tests as a sentence calls them."""
+"""The tests as named in text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResamplingOptions:
-    """How intervals and p-values are got; without a baseline there are no p-values."""
+    """How to compute intervals and p-values; without a baseline there are no p-values."""
 
     by: ResamplingUnit
     baseline: str = ""
@@ -43,7 +43,7 @@ class ResamplingOptions:
 
     @property
     def signature(self) -> str:
-        """Whatever changes an interval or a p-value."""
+        """Every setting that changes an interval or a p-value."""
         how = {"by": self.by, "samples": self.samples, "seed": self.seed}
         if not self.baseline:
             return metric_signature("bootstrap", **how)
@@ -52,7 +52,7 @@ class ResamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResults:
-    """What was counted, by metric and system, and how the systems stand."""
+    """Counts by metric and system, with intervals and tests."""
 
     corpus: Corpus
     metrics: tuple[Metric, ...]
@@ -66,7 +66,7 @@ class EvaluationResults:
         return found if isinstance(found, Unmeasured) else found.score()
 
     def signatures(self) -> dict[str, str]:
-        """By metric, of those that measured anything."""
+        """The signature of each metric that measured any system."""
         told = {}
         for metric, systems in self.counted.items():
             if signature := next((one.signature for one in systems.values() if one.signature), ""):
@@ -74,7 +74,7 @@ class EvaluationResults:
         return told
 
     def by_document(self) -> dict[str, dict[str, dict[str, float | None]]]:
-        """Scores by metric, document and system; None where there is nothing to measure."""
+        """Scores by metric, document and system; None where undefined."""
         return {
             metric: {
                 document.id: {
@@ -87,7 +87,7 @@ class EvaluationResults:
         }
 
     def segments(self) -> Iterator[dict[str, Any]]:
-        """A row for each segment and system, with its text and its scores by the metrics that are of segments."""
+        """One row for each segment and system, with its text and its scores by the segment metrics."""
         scores = {
             (metric, system): segment_scores(self.corpus, system, found)
             for metric, systems in self.counted.items()
@@ -225,7 +225,7 @@ def _documents(systems: Mapping[str, MetricCounts | Unmeasured]) -> dict[str, li
 
 
 def segment_scores(corpus: Corpus, system: str, counted: MetricCounts) -> dict[tuple[int, int], float | None]:
-    """Scores by document and segment; none at all where the rows are not those of segments."""
+    """Scores by document and segment index; empty if the rows are not segments."""
     if counted.unit != "segment":
         return {}
     every = [

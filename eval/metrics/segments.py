@@ -1,4 +1,4 @@
-"""The segments of one system that can be held against something, in the order of the corpus."""
+"""Selection of a system's segments that have a reference or a source, in corpus order."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from eval.corpus.corpus import Corpus
 from eval.statistics.counts import Unmeasured
 
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-"""Languages that write no spaces between words."""
+"""Languages without spaces between words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScorableSegments:
-    """What a metric of segments looks at; one that no reference translates is not among them."""
+    """The segments that a segment metric reads."""
 
     outputs: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
-    """Of each segment, those there are."""
+    """The references of each segment."""
     sources: tuple[str, ...]
     """As many as outputs, or none."""
     documents: NDArray[np.intp]
 
     @property
     def reference_count(self) -> str:
-        """How many references a segment has, for a signature: "2", or "var"."""
+        """The number of references of a segment for signatures: "2", or "var"."""
         counts = {len(given) for given in self.references}
         return str(counts.pop()) if len(counts) == 1 else "var"
 
 
 def segments_with_references(corpus: Corpus, system: str) -> ScorableSegments | Unmeasured:
-    """The segments with a reference, or why there is none."""
+    """The segments with a reference, or why there are none."""
     found = [
         (output, given, document.sources[place] if document.sources else "", number)
         for number, document in enumerate(corpus.documents)
@@ -48,7 +48,7 @@ def segments_with_references(corpus: Corpus, system: str) -> ScorableSegments | 
 
 
 def segments_with_sources(corpus: Corpus, system: str) -> ScorableSegments | Unmeasured:
-    """All segments with their sources, for a metric that needs no reference; or why there are none."""
+    """All segments with their sources, for metrics without references, or why there are none."""
     if not all(document.sources for document in corpus.documents):
         return Unmeasured("the source is not known")
     outputs = tuple(text for document in corpus.documents for text in document.outputs[system])
@@ -64,7 +64,7 @@ def _whole(corpus: Corpus, sources: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def unmeasured_without_spaces(metric: str, language: str, instead: str) -> Unmeasured:
-    """Why a metric of words says nothing of a language that does not part them."""
+    """Why a word metric is undefined for a language without spaces."""
     return Unmeasured(
         f"{metric} counts words, and {language_name(language)} has no spaces between them: {instead}"
     )

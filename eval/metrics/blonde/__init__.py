@@ -1,4 +1,4 @@
-"""BlonDe: how well a translation keeps the tenses, pronouns, names, discourse markers and n-grams of a reference."""
+"""BlonDe: recall and precision of tenses, pronouns, names, discourse markers and n-grams against references."""
 
 from eval.metrics.blonde.folds import BlondeWeights
 from eval.metrics.blonde.human_annotation import AnnotatedName, AnnotatedNames, AnnotatedWordings

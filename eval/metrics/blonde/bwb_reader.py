@@ -1,4 +1,4 @@
-"""The annotation that BlonDe+ needs, from BWB's files: wordings from the error lines, names from the lines of names."""
+"""Annotation for BlonDe+ from BWB files: wordings from the error lines, names from the name lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Line = TypeVar("_Line")
 
 
 def collect_wordings(errors: Mapping[str, Sequence[BwbErrorLine]], kind: str) -> AnnotatedWordings:
-    """What should be there for all errors of a kind, ambiguity or ellipsis, in the error lines by document."""
+    """The correct wordings of all errors of a kind (ambiguity or ellipsis), from the error lines by document."""
     found = {
         (document, segment): tuple(
             error.wanted for error in line.errors if error.kind == kind and error.wanted
@@ -32,12 +32,12 @@ def collect_wordings(errors: Mapping[str, Sequence[BwbErrorLine]], kind: str) ->
 def read_error_lines(
     path: Path, corpus: Corpus, *, note: NoteCallback = ignore_note
 ) -> dict[str, Sequence[BwbErrorLine]]:
-    """The error lines of a corpus by document: a file with a line for each segment. Slips in it are noted."""
+    """Read the error lines of a corpus by document, one line for each segment. Issues are noted."""
     return _by_document(path, corpus, parse_errors, note)
 
 
 def read_names(path: Path, corpus: Corpus, *, note: NoteCallback = ignore_note) -> AnnotatedNames:
-    """The names of a corpus's references: a file with a line for each segment. Slips in it are noted."""
+    """Read the names in a corpus's references, one line for each segment. Issues are noted."""
     lines = _by_document(path, corpus, bwb_names.parse_names, note)
     return {
         (document, segment): (

@@ -1,4 +1,4 @@
-"""What BlonDe counts: the types of each category, and the words that belong to them."""
+"""The categories of BlonDe: their types, and the words of each type."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "n-grams": tuple(f"{order}-gram" for order in N_GRAM_ORDERS),
     "plus": BLONDE_PLUS_CATEGORIES,
 }
-"""The types of each category, in the order of the columns."""
+"""The types of each category, in column order."""
 
 PRONOUN_OF = {word: place for place, words in enumerate(PRONOUNS.values()) for word in words}
 ENTITY_OF = {label: place for place, labels in enumerate(ENTITY_LABELS.values()) for label in labels}
@@ -55,7 +55,7 @@ TENSE_OF = {tag: place for place, tag in enumerate(TENSES)}
 
 
 def category_columns(category: str) -> slice:
-    """Where the types of a category stand among all types."""
+    """The columns of a category's types."""
     before = 0
     for name, types in CATEGORIES.items():
         if name == category:

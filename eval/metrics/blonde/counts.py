@@ -1,8 +1,7 @@
-"""Counts of every type, line by line, for an output and its references: all lines at once, on arrays.
+"""Counts of every type by line, for an output and its references, vectorised over all lines.
 
-The tokens of all sides are one long array of numbers, one for each different word. An n-gram is the number of the
-(n−1)-gram before it and its last word; numbering these again by sorting keeps them small, and two are the same exactly
-if their numbers are.
+The tokens of all sides are one array of word numbers. An n-gram is numbered by its first n−1 words' number and its last
+word; renumbering by sorting keeps numbers small, and two n-grams are equal exactly if their numbers are.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ AnnotatedLines: TypeAlias = Sequence[Annotation]
 
 @dataclass(frozen=True, slots=True)
 class BlondeCounts:
-    """(lines, types) of what matches, what the reference has (the largest count of all) and what the output has."""
+    """(lines, types) arrays of matches, reference counts (the largest of all references) and output counts."""
 
     match: FloatArray
     reference: FloatArray
     output: FloatArray
 
     def rows(self) -> FloatArray:
-        """Side by side, as they are folded."""
+        """The three arrays side by side."""
         return np.hstack((self.match, self.reference, self.output))
 
 
 def count_types(
     output: AnnotatedLines, references: Sequence[AnnotatedLines], *, lowercase: bool = False
 ) -> BlondeCounts:
-    """Count everything that an annotation tells."""
+    """Count everything that is in the annotations."""
     sides = (output, *references)
     lines = len(output)
     stream = _stream(sides, lines)
@@ -71,18 +70,18 @@ def count_types(
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """Every token as numbers."""
+    """All tokens as numbers."""
 
     rows: IndexArray
-    """Its line; those of the next side are numbered on from those of the one before."""
+    """The row of each token; the rows of each side follow those of the previous one."""
     words: IndexArray
     small: IndexArray
-    """The word in lower case."""
+    """The number of the lower-cased word."""
     tenses: IndexArray
     small_words: Mapping[str, int]
-    """What is numbered by `small`."""
+    """The words that `small` numbers."""
     different: int
-    """How many different words there are."""
+    """The number of distinct words."""
 
 
 def _stream(sides: Sequence[AnnotatedLines], lines: int) -> _Stream:
@@ -105,18 +104,18 @@ def _lengths(lists: Sequence[Sequence[object]]) -> IndexArray:
 
 
 def _numbered(things: Sequence[str]) -> tuple[Mapping[str, int], IndexArray]:
-    """A number for each different one, in the order of their coming, and the numbers of all."""
+    """Number distinct items in the order of first occurrence."""
     numbers: defaultdict[str, int] = defaultdict(counting().__next__)
     return numbers, np.fromiter(map(numbers.__getitem__, things), np.int64, len(things))
 
 
 def _kinds_of(things: Sequence[str], table: Mapping[str, int]) -> IndexArray:
-    """Of each: the kind that the table has for it, or −1."""
+    """The kind of each item in the table, or −1."""
     return np.fromiter(map(table.get, things, repeat(-1)), np.int64, len(things))
 
 
 def _kinds(numbers: Mapping[str, int], table: Mapping[str, int]) -> IndexArray:
-    """By number: the kind that the table has for a word, or −1."""
+    """The kind of each word number in the table, or −1."""
     kinds = np.full(len(numbers), -1)
     for word, kind in table.items():
         if word in numbers:
@@ -125,7 +124,7 @@ def _kinds(numbers: Mapping[str, int], table: Mapping[str, int]) -> IndexArray:
 
 
 def _by_line(rows: IndexArray, kinds: IndexArray, shape: tuple[int, ...], number: int) -> FloatArray:
-    """(sides, lines, kinds): how often each kind stands in each line; −1 is none."""
+    """(sides, lines, kinds): occurrences of each kind in each line; −1 is ignored."""
     here = np.flatnonzero(kinds >= 0)
     counted = np.bincount(rows[here] * number + kinds[here], minlength=shape[0] * shape[1] * number)
     return counted.reshape(shape[0], shape[1], number).astype(float)
@@ -155,7 +154,7 @@ def _markers(stream: _Stream, shape: tuple[int, ...]) -> FloatArray:
 
 
 def _occurrences(rows: IndexArray, words: IndexArray, phrase: Sequence[int]) -> IndexArray:
-    """Where a phrase starts that stands within one line."""
+    """The starts of a phrase that lies within one line."""
     starts = np.flatnonzero(words[: max(len(words) - len(phrase) + 1, 0)] == phrase[0])
     for step, word in enumerate(phrase[1:], 1):
         starts = starts[(words[starts + step] == word) & (rows[starts + step] == rows[starts])]
@@ -183,7 +182,7 @@ def _count_n_grams(counts: BlondeCounts, stream: _Stream, sides: int, *, lowerca
 def _count_items(
     counts: BlondeCounts, column: int, rows: IndexArray, items: IndexArray, distinct: int, sides: int
 ) -> None:
-    """Put into a column, line by line, how many of the items match; items of different lines are different."""
+    """Add to a column the matches of the items, line by line."""
     lines = len(counts.output)
     each = np.bincount((rows // max(lines, 1)) * distinct + items, minlength=sides * distinct)
     output, *references = each.reshape(sides, distinct)

@@ -1,4 +1,4 @@
-"""Where BlonDe is lost: the words of a type that one side of a line has more often than the other."""
+"""Marks for BlonDe: words of a type that one side of a line has more often than the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST = max(map(len, MARKER_OF))
 
 
 class BlondeItem(NamedTuple):
-    """What is counted together: a type of a category, and for a name its words."""
+    """The unit of counting: a type of a category, with its words for a name."""
 
     category: str
     type: int
@@ -25,7 +25,7 @@ class BlondeItem(NamedTuple):
 def mark_differences(
     document: str, segment: int, output: Annotation, reference: Annotation, weights: BlondeWeights
 ) -> Iterator[Mark]:
-    """What the output lost of the reference, and what it added: the last ones of those that are too many."""
+    """Items of the reference that the output lost, and those it added: the last of the surplus."""
     lost, added = find_items(reference), find_items(output)
     for item in dict.fromkeys((*lost, *added)):
         if not weights.of(item.category)[item.type]:
@@ -45,7 +45,7 @@ def _mark(
 
 
 def find_items(one: Annotation) -> defaultdict[BlondeItem, list[tuple[int, int]]]:
-    """Where each item stands."""
+    """The positions of each item."""
     found: defaultdict[BlondeItem, list[tuple[int, int]]] = defaultdict(list)
     small = [token.text.lower() for token in one.tokens]
     for place, token in enumerate(one.tokens):

@@ -1,7 +1,7 @@
-"""From sums of counts to BlonDe: recall and precision of each key, their geometric means, and the F1 of these.
+"""Folds from sums of counts to BlonDe: recall and precision of each key, their geometric means, and the F1 of these.
 
-A row has three counts of each type, side by side: matched, in the reference, in the output. All is done on the last
-axis, so thousands of resamples fold at once.
+A row has three counts of each type: matched, in the reference, in the output. All operations are on the last axis, so
+thousands of resamples fold at once.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ N_GRAM_KEYS = CATEGORIES["n-grams"]
 
 @dataclass(frozen=True, slots=True)
 class BlondeWeights:
-    """What a type weighs in its category; the others weigh all the same.
+    """Weights of types within a category; categories not listed have equal weights.
 
-    As in the reference code, which leaves neuter and epicene pronouns out, and all names but persons'.
+    As in the reference code, neuter and epicene pronouns and all names except persons have weight 0.
     """
 
     pronoun: tuple[float, float, float, float] = (0.5, 0.5, 0.0, 0.0)
@@ -38,7 +38,7 @@ class BlondeWeights:
     """Persons, and all other names; (½, ½) in the reference's README."""
 
     def of(self, category: str) -> tuple[float, ...]:
-        """The weights of the types of a category."""
+        """The weights of a category's types."""
         if category == "pronoun":
             return self.pronoun
         if category == "entity":
@@ -66,12 +66,12 @@ def precision_fold(keys: Sequence[str], weights: BlondeWeights) -> Fold:
 
 
 def category_fold(key: str, weights: BlondeWeights) -> Fold:
-    """The F1 of one key, with no floor: 0 where nothing matches, NaN where neither side has anything."""
+    """The F1 of one key, without a floor: 0 without matches, NaN if neither side has any."""
     return partial(_plain_f1, mixture=_mixture((key,), weights))
 
 
 def _mixture(keys: Sequence[str], weights: BlondeWeights) -> FloatArray:
-    """(types, keys): what each type weighs in each key."""
+    """(types, keys): the weight of each type in each key."""
     mixture = np.zeros((TYPE_COUNT, len(keys)))
     for place, key in enumerate(keys):
         if key in N_GRAM_KEYS:
@@ -96,7 +96,7 @@ def _sums(sums: FloatArray, mixture: FloatArray) -> FloatArray:
 def _rates(
     match: FloatArray, total: FloatArray, smoothed: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> FloatArray:
-    """The share that is matched, NaN where there is nothing to match; n-grams smoothed as sacrebleu's "exp" is."""
+    """Matched shares, NaN where the total is 0; n-grams are smoothed like sacrebleu's "exp"."""
     rates = ratio(match, total)
     nothing = smoothed & (match == 0) & (total > 0)
     halvings = np.cumsum(nothing, axis=-1)

@@ -1,4 +1,4 @@
-"""What a human marked in the references: names, and wordings of ambiguous or omitted words."""
+"""Human annotation of references: names, and wordings of ambiguous or omitted words."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from eval.metrics.blonde.categories import BLONDE_PLUS_CATEGORIES, category_colu
 from eval.metrics.blonde.counts import BlondeCounts
 
 AnnotatedWordings: TypeAlias = Mapping[tuple[str, int], Sequence[str]]
-"""By document and segment (from 0): the reference's words for what is ambiguous, or omitted in the source."""
+"""By document and segment index: the reference's wordings of ambiguous or omitted words."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedName:
-    """A name as a human wrote it down, and whether it is a person's."""
+    """An annotated name, and whether it is a person's."""
 
     text: str
     person: bool = True
 
     @property
     def label(self) -> str:
-        """One that its class has."""
+        """An entity label of its class."""
         return "PERSON" if self.person else "ORG"
 
 
@@ -34,7 +34,7 @@ AnnotatedNames: TypeAlias = Mapping[tuple[str, int], Sequence[AnnotatedName]]
 def count_wordings(
     counts: BlondeCounts, row: int, key: str, wordings: Sequence[str], output: str, references: Sequence[str]
 ) -> None:
-    """Add what a line has of the wordings annotated for it."""
+    """Add the number of annotated wordings that a line has."""
     column = category_columns("plus").start + BLONDE_PLUS_CATEGORIES.index(key)
     for wording in dict.fromkeys(map(str.lower, wordings)):
         here = len(find_wording(wording, output))
@@ -45,7 +45,7 @@ def count_wordings(
 
 
 def find_wording(wording: str, text: str) -> list[tuple[int, int]]:
-    """Where a wording stands in a text as whole words, in any case and with any white space."""
+    """Where a wording occurs as whole words, ignoring case and white space."""
     words = r"\s+".join(map(re.escape, wording.split()))
     if not words:
         return []
@@ -60,10 +60,10 @@ def add_names(
     output: Sequence[Annotation],
     references: Sequence[Sequence[Annotation]],
 ) -> tuple[list[Annotation], list[list[Annotation]]]:
-    """The same annotations with the names that a human found, in documents where one looked for them.
+    """Replace recognised names by annotated ones, in documents that have any.
 
-    A reference has those annotated for the line. In the output, names annotated anywhere in the document are found by
-    their words; what a recogniser found elsewhere in the line stays, for it may be a wrong name.
+    A reference has the names annotated for its line. In the output, names annotated anywhere in the document are found
+    by their words; names recognised elsewhere in the line stay, as they may be wrong names.
     """
     of_document: dict[str, dict[AnnotatedName, None]] = {}
     for (document, _), given in names.items():

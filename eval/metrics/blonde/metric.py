@@ -1,4 +1,4 @@
-"""The metrics: BlonDe, dBlonDe over its four discourse categories, BlonDe+ with annotated ambiguity and ellipsis."""
+"""BlonDe, dBlonDe over its four discourse categories, and BlonDe+ with annotated ambiguity and ellipsis."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ class Blonde:
     """
 
     annotator: Annotator | None = None
-    """Whatever there is for the language, without it."""
+    """Default: the annotator for the language."""
     lowercase: bool = False
     weights: folds.BlondeWeights = folds.PUBLISHED_WEIGHTS
     names: AnnotatedNames = field(default_factory=dict)
-    """By document and segment: the names that a human found in the references."""
+    """By document and segment: annotated names in the references."""
 
     name: ClassVar[str] = "blonde"
     higher_is_better: ClassVar[bool] = True
     keys: ClassVar[tuple[str, ...]] = (*folds.DISCOURSE_CATEGORIES, *folds.N_GRAM_KEYS)
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Three counts of each type for every segment that has a reference."""
+        """Three counts of each type for every segment with a reference."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -84,7 +84,7 @@ class Blonde:
         )
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """The tenses, pronouns, names and markers that the output lost of the first reference, or added to it."""
+        """Tenses, pronouns, names and markers that the output lost from the first reference, or added to it."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return
@@ -120,12 +120,12 @@ class Blonde:
     def _count_more(
         self, counts: BlondeCounts, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str
     ) -> None:
-        """Nothing, where all that is counted is in the annotations."""
+        """Hook for counts that are not in the annotations."""
 
     def _annotations(
         self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator
     ) -> tuple[list[Annotation], list[list[Annotation]]]:
-        """Of the output and of each reference; where a reference has no text, `_NONE`."""
+        """Annotations of the output and of each reference; `_NONE` where a reference lacks the segment."""
         documents = corpus.documents
         number = max(len(documents[place].references) for place, _ in chunk)
         sides: list[list[str | None]] = [[documents[d].outputs[system][s] for d, s in chunk]]
@@ -162,7 +162,7 @@ class Blonde:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscourseBlonde(Blonde):
-    """dBlonDe: the same over tenses, pronouns, names and discourse markers alone, without n-grams."""
+    """dBlonDe: only tenses, pronouns, names and discourse markers, without n-grams."""
 
     name: ClassVar[str] = "dblonde"
     keys: ClassVar[tuple[str, ...]] = folds.DISCOURSE_CATEGORIES
@@ -170,10 +170,10 @@ class DiscourseBlonde(Blonde):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlondePlus(Blonde):
-    """BlonDe+: two keys more, for what only an annotator of the texts can know.
+    """BlonDe+: two more keys, from human annotation of ambiguity and ellipsis.
 
-    Where a word is ambiguous, or one is left out in the source, the annotation has the reference's wording; counted is
-    how often it stands in the line, as whole words, in any case.
+    For a word that is ambiguous or omitted in the source, the annotation has the reference's wording; its occurrences
+    in the line are counted as whole words, ignoring case.
     """
 
     ambiguity: AnnotatedWordings = field(default_factory=dict)
@@ -183,7 +183,7 @@ class BlondePlus(Blonde):
     keys: ClassVar[tuple[str, ...]] = (*Blonde.keys, *BLONDE_PLUS_CATEGORIES)
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """As BlonDe; without annotation there is nothing to add to it."""
+        """As BlonDe; Unmeasured without annotation."""
         known = {document.id for document in corpus.documents}
         if not any(place[0] in known for given in (self.ambiguity, self.ellipsis) for place in given):
             return Unmeasured(

@@ -1,4 +1,4 @@
-"""DiP: lexical consistency, connectives, pronouns and coherence, and test sets mined where systems fail at them."""
+"""DiP metrics: lexical consistency, connectives, pronouns and coherence."""
 
 from eval.metrics.dip.coherence import DipCoherence, load_coherence_scorer, train_coherence_scorer
 from eval.metrics.dip.connectives import DipConnectives

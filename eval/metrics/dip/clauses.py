@@ -1,4 +1,4 @@
-"""Clauses told from words and tags, without a parser: does a sentence begin here, is there a subject and its verb?"""
+"""Clause detection from words and tags, without a parser: sentence starts, subjects and finite verbs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOOK = 10
 
 @dataclass(frozen=True, slots=True)
 class ClauseWords:
-    """A text as the rules of the connectives see it."""
+    """A text as the connective rules see it."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -31,15 +31,15 @@ class ClauseWords:
     """Tokens that begin a sentence."""
 
     def word(self, at: int) -> str:
-        """The word there in small letters; nothing past either end."""
+        """The lower-cased word at an index; "" out of range."""
         return self.words[at] if 0 <= at < len(self.words) else ""
 
     def tag(self, at: int) -> str:
-        """The tag there; nothing past either end."""
+        """The tag at an index; "" out of range."""
         return self.tags[at] if 0 <= at < len(self.tags) else ""
 
     def opens(self, at: int) -> bool:
-        """Whether a sentence begins here, quotation marks and dashes aside."""
+        """Whether a sentence begins here, ignoring quotation marks and dashes."""
         while at not in self.begins and at > 0 and self.words[at - 1] in _QUOTES:
             at -= 1
             if self.words[at] in _OPENING:
@@ -47,7 +47,7 @@ class ClauseWords:
         return at in self.begins or at == 0 or self.words[at - 1] in SENTENCE_STOPS
 
     def after_break(self, at: int) -> bool:
-        """Whether a sentence or a part of one begins here."""
+        """Whether a sentence or a clause after punctuation begins here."""
         return self.opens(at) or self.word(at - 1) in CLAUSE_BREAKS
 
     def asks(self, at: int) -> bool:
@@ -56,9 +56,9 @@ class ClauseWords:
         return next(rest, "") == "?"
 
     def clause(self, at: int) -> bool:
-        """Whether a subject and a finite verb begin here, before any mark.
+        """Whether a subject and a finite verb begin here, before any punctuation.
 
-        "The war he had lost" is none: a pronoun after a noun is the subject of something else.
+        "The war he had lost" does not count: a pronoun after a noun is the subject of a relative clause.
         """
         noun = False
         for place in range(at, min(at + _LOOK, len(self.words))):
@@ -73,7 +73,7 @@ class ClauseWords:
         return False
 
     def gerund(self, at: int) -> bool:
-        """Whether a form in -ing begins a phrase here; taggers take many for nouns."""
+        """Whether an -ing form begins a phrase here; taggers take many for nouns."""
         word, after = self.word(at), self.tag(at + 1)
         if self.tag(at) in ADVERB_TAGS:
             return self.tag(at + 1) == "VBG"
@@ -81,28 +81,28 @@ class ClauseWords:
         return self.tag(at) == "VBG" or (plain and after in {"DT", "PRP", "PRP$", "IN", "TO", "NNP", "WP"})
 
     def _past(self, at: int) -> bool:
-        """Taggers take many a past tense for a participle: it is none without a form of be or have before it."""
+        """Whether a participle tag is a past tense: a true participle follows a form of be or have."""
         if self.tags[at] != "VBN":
             return False
         return not {"be", "have", "'ve", "'s", "’s", "'d", "’d"} & set(self.lemmas[max(0, at - 3) : at])
 
     def subject(self, at: int) -> bool:
-        """Whether a clause begins here and its first word can be that of a subject."""
+        """Whether a clause begins here with a word that can start a subject."""
         return (self.tag(at) in _SUBJECT_TAGS or self.word(at) in NOMINATIVE_PRONOUNS) and self.clause(at)
 
     def predicate(self, at: int) -> bool:
-        """Whether a finite verb stands here, adverbs aside: "and slowly went"."""
+        """Whether a finite verb is here, after optional adverbs: "and slowly went"."""
         return self.tag(self.past_adverbs(at)) in FINITE_VERB_TAGS
 
     def past_adverbs(self, at: int) -> int:
-        """The first token from here that is no adverb."""
+        """The index of the first token from here that is not an adverb."""
         while self.tag(at) in ADVERB_TAGS:
             at += 1
         return at
 
 
 def clause_words(annotation: Annotation) -> ClauseWords:
-    """The view of an annotated text."""
+    """The clause view of an annotated text."""
     return ClauseWords(
         tuple(token.text.lower() for token in annotation.tokens),
         tuple(token.tag for token in annotation.tokens),

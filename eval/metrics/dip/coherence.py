@@ -1,9 +1,9 @@
-"""Coherence: a scorer trained to tell a reference from its MT, or from its own sentences in another order.
+"""Coherence: a scorer trained to prefer a reference to its MT, or to its own sentences in another order.
 
-A system's score is the sum over documents of what the scorer gives to the reference less what it gives to the system:
-lower is better, and the reference itself gets 0. Without a trained scorer, each document is scored by one that learned
-order from the references of the other documents, so that no document is judged by what was learned from it. All
-references of a document are held out together.
+A system's score is the sum over documents of score(reference) − score(system): lower is better, and the reference
+itself gets 0. Without a trained scorer, each document is scored by one that learned sentence order from the references
+of the other documents, so that no document is judged by a scorer that saw it. All references of a document are held
+out together.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fo
 LANGUAGES = ("en",)
 SCORER_KIND = "coherence"
 PASSAGE_SENTENCES = 12
-"""Segments that are looked at together."""
+"""Segments in a passage."""
 SHUFFLES = 10
-"""Other orders for each passage to learn from."""
+"""Shuffled orders to learn from, for each passage."""
 MIN_SENTENCES = 3
-"""Sentences of a passage whose order says something."""
+"""The fewest sentences whose order is informative."""
 NegativeExamples: TypeAlias = Literal["mt", "shuffled"]
 _Texts: TypeAlias = Sequence[Annotation | None]
 
 
 def load_coherence_scorer(path: Path) -> Ranker:
-    """One that was saved."""
+    """Load a saved scorer."""
     return ranker.load_ranker(path, kind=SCORER_KIND, features=COHESION_FEATURES)
 
 
@@ -56,7 +56,7 @@ def train_coherence_scorer(
     seed: int = 1,
     annotator: Annotator | None = None,
 ) -> Ranker:
-    """A scorer from the references of a corpus, with its accuracy on documents held out of the training."""
+    """Train a scorer on the references of a corpus; its metadata has the accuracy on held-out documents."""
     found = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=annotator)
     if isinstance(found, Unmeasured):
         raise InputError(f"No scorer of coherence can be trained: {found.why}.")
@@ -67,7 +67,7 @@ def train_coherence_scorer(
         pairs = _shuffled(_references(corpus, found), seed)
         if not pairs.groups:
             raise InputError(
-                f"No scorer of coherence can be trained against other orders: no reference has {MIN_SENTENCES} sentences."
+                f"A coherence scorer needs a reference of at least {MIN_SENTENCES} sentences to train on other orders."
             )
     return ranker.train_ranker(
         pairs,
@@ -82,7 +82,7 @@ def train_coherence_scorer(
 
 @dataclass(frozen=True, slots=True)
 class DipCoherence:
-    """The sum over documents of score(reference) - score(system), and its mean as a part."""
+    """The sum over documents of score(reference) − score(system), with the mean as a part."""
 
     scorer: Ranker | None = None
     seed: int = 1
@@ -91,7 +91,7 @@ class DipCoherence:
     higher_is_better: bool = False
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """A row for each document in each reference: the difference, and a one to count it."""
+        """One row for each document and reference: the difference, and 1."""
         annotator = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -121,7 +121,7 @@ class DipCoherence:
         )
 
     def _scorers(self, corpus: Corpus, annotator: Annotator) -> dict[str, Ranker] | Unmeasured:
-        """By document: the one given, or one that learned from all the others."""
+        """The scorer for each document: the one given, or one trained on all other documents."""
         references = _references(corpus, annotator)
         groups = {one.group for one in references.values()}
         if self.scorer is not None:
@@ -143,7 +143,7 @@ class DipCoherence:
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
-    """The passages of a reference, and the document it is of."""
+    """The passages of a reference and its document."""
 
     group: str
     passages: list[list[CohesionSentence]]
@@ -155,7 +155,7 @@ def _sum(sums: FloatArray) -> FloatArray:
 
 
 def _references(corpus: Corpus, annotator: Annotator) -> dict[str, _Reference]:
-    """Every reference by its text, once however often it is in the corpus."""
+    """Every distinct reference text once."""
     sides = annotate_sides(corpus, corpus.systems[0], annotator)
     groups = _groups(sides)
     return {
@@ -166,7 +166,7 @@ def _references(corpus: Corpus, annotator: Annotator) -> dict[str, _Reference]:
 
 
 def _groups(sides: Sequence[AnnotatedSides]) -> dict[str, str]:
-    """By its id, what tells a document from others: the texts of all its references."""
+    """The group of each document id: the texts of all its references."""
     keys: dict[str, set[str]] = {}
     for side in sides:
         keys.setdefault(side.id, set()).add(_key(side.references))
@@ -174,13 +174,13 @@ def _groups(sides: Sequence[AnnotatedSides]) -> dict[str, str]:
 
 
 def _key(texts: _Texts) -> str:
-    """A text by its content: it must not matter in which order documents come, or that one comes twice."""
+    """A content hash: neither the order of documents nor repetition may change the score."""
     words = "\n".join(" ".join(token.text for token in one.tokens) if one else "" for one in texts)
     return hash_text(words)
 
 
 def _passages(texts: _Texts, kept: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:
-    """A dozen segments each, the last as many as are left."""
+    """Passages of a dozen segments; the last has the rest."""
     places = [place for place, one in enumerate(texts) if one is not None] if kept is None else kept
     for start in range(0, len(places), PASSAGE_SENTENCES):
         here = (texts[place] for place in places[start : start + PASSAGE_SENTENCES])
@@ -188,7 +188,7 @@ def _passages(texts: _Texts, kept: Sequence[int] | None = None) -> Iterator[list
 
 
 def _document(texts: _Texts, kept: Sequence[int]) -> FloatArray:
-    """The mean of the features over its passages."""
+    """The mean of the features over the passages."""
     mean: FloatArray = np.mean([cohesion_features(passage) for passage in _passages(texts, kept)], axis=0)
     return mean
 
@@ -208,7 +208,7 @@ def _against_mt(corpus: Corpus, system: str, annotator: Annotator) -> RankedPair
 
 
 def _shuffled(references: Mapping[str, _Reference], seed: int) -> RankedPairs:
-    """Each passage that is long enough against other orders of its sentences."""
+    """Pairs of each passage that is long enough with its shuffled orders."""
     better, worse, groups = [], [], []
     for key in sorted(references):
         chance = np.random.default_rng([seed, int(key[:8], 16)])

@@ -1,8 +1,8 @@
-"""What of a passage tells that its sentences belong together, as numbers: the features of the coherence scorer.
+"""Cohesion features of a passage, the input of the coherence scorer.
 
-An entity grid without a parser (what stands before the first finite verb passes for the subject), words that come
-again, connectives, pronouns that go on with what was spoken of, and tense. No marks, and not how long sentences are:
-these tell one translator from another, and not coherence.
+An entity grid without a parser (the words before the first finite verb count as the subject), repeated words,
+connectives, pronouns with antecedents, and tense. Punctuation and sentence length are not features: they identify the
+translator rather than coherence.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COHESION_FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class CohesionSentence:
-    """What is asked of a sentence, worked out once: passages are shuffled often."""
+    """The features of a sentence, computed once since passages are shuffled often."""
 
     nouns: tuple[str, ...]
     subjects: frozenset[str]
@@ -66,7 +66,7 @@ def cohesion_sentences(annotations: Sequence[Annotation]) -> list[CohesionSenten
 
 
 def cohesion_features(passage: Sequence[CohesionSentence]) -> FloatArray:
-    """The numbers of FEATURES, each a share or a mean, so that longer passages are not better for it."""
+    """The values of COHESION_FEATURES; each is a share or a mean, so length gives no advantage."""
     if not passage:
         return np.zeros(len(COHESION_FEATURES))
     return np.array(
@@ -109,7 +109,7 @@ def _sentence(one: Annotation) -> CohesionSentence:
 
 
 def _transitions(passage: Sequence[CohesionSentence]) -> Iterator[float]:
-    """Of the nouns said twice or more: how often each role in a sentence is followed by each in the next."""
+    """For nouns that occur twice or more, how often each role is followed by each role in the next sentence."""
     spread = Counter(lemma for one in passage for lemma in set(one.nouns))
     counts: Counter[str] = Counter()
     for lemma in (lemma for lemma, times in spread.items() if times > 1):
@@ -154,7 +154,7 @@ def _linking(passage: Sequence[CohesionSentence]) -> Iterator[float]:
 
 
 def _reference(passage: Sequence[CohesionSentence]) -> Iterator[float]:
-    """Pronouns for each word; how many have one of their class or a noun in the sentence before, or nothing."""
+    """Pronouns per word; shares with one of their class, a noun, or nothing in the previous sentence."""
     counts = Counter(kind for one in passage for kind in one.pronouns)
     words = max(sum(one.words for one in passage), 1)
     yield from (counts[kind] / words for kind in _THIRD)
@@ -169,6 +169,6 @@ def _reference(passage: Sequence[CohesionSentence]) -> Iterator[float]:
 
 
 def _mean(values: Iterator[float] | Sequence[float]) -> float:
-    """Nothing at all is 0."""
+    """The mean; 0 for no values."""
     listed = list(values)
     return fmean(listed) if listed else 0.0

@@ -1,7 +1,7 @@
-"""Which words of an English text connect clauses: "since he left" does, "since Monday" does not.
+"""Rules for connectives in discourse use in English: "since he left" has one, "since Monday" does not.
 
-Every connective has a class (the four of the Penn Discourse Treebank) and a rule that looks at the words and tags
-around it. The rules want the explicit discourse use and would rather miss one than ask a system for what is none.
+Every connective has a class (the four of the Penn Discourse Treebank) and a rule over the words and tags around it.
+The rules look for explicit discourse use and favour precision over recall.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eval.metrics.dip.clauses import (
 
 CONNECTIVE_CLASSES = ("comparison", "contingency", "temporal", "expansion")
 ConnectiveRule: TypeAlias = Callable[[ClauseWords, int, int], bool]
-"""Of a text, the first token of the connective, and the token after its last."""
+"""Arguments: the text, the first token of the connective, and the token after its last."""
 _DEGREE = frozenset({"JJ", "RB", "JJR", "RBR"})
 _ASKING = frozenset("know ask wonder tell see check doubt sure unsure decide remember forget explain".split())
 _AFTER_SO = frozenset(", why how what where who let do don don't please".split())
@@ -40,7 +40,7 @@ def _clause_or_ing(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _opening(text: ClauseWords, at: int, end: int) -> bool:
-    """As an adverb for the whole sentence: at its head, or between marks."""
+    """A sentence adverb: at the head of the sentence, or between punctuation."""
     return text.opens(at) or (text.word(at - 1) in CLAUSE_BREAKS and text.word(end) in {",", ";"})
 
 
@@ -92,7 +92,7 @@ def _or(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _for(text: ClauseWords, at: int, end: int) -> bool:
-    """ "For he knew": only a nominative tells it from the preposition."""
+    """ "For he knew": only a nominative distinguishes it from the preposition."""
     return (
         text.after_break(at)
         and text.word(end) in NOMINATIVE_PRONOUNS - {"it", "you", "who"}
@@ -101,7 +101,7 @@ def _for(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _so(text: ClauseWords, at: int, end: int) -> bool:
-    """Of consequence, not of degree ("so tired") nor in place of a clause ("I think so")."""
+    """Of consequence, not of degree ("so tired") and not for a clause ("I think so")."""
     if text.tag(end) in _DEGREE and text.word(end) not in NOMINATIVE_PRONOUNS:
         return False
     begins = text.after_break(at) or text.word(at - 1) == "and"
@@ -135,7 +135,7 @@ def _as(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _when(text: ClauseWords, at: int, end: int) -> bool:
-    """With a clause; not a question, straight or told, nor "the day when"."""
+    """With a clause; not a direct or indirect question, and not "the day when"."""
     if text.lemmas[at - 1 : at] and text.lemmas[at - 1] in _ASKING:
         return False
     if text.opens(at) and text.asks(at) and text.tag(end) in VERB_TAGS:
@@ -176,12 +176,12 @@ def _since(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _once(text: ClauseWords, at: int, end: int) -> bool:
-    """ "Once he left", not "he once left" nor "at once"."""
+    """ "Once he left", not "he once left" or "at once"."""
     return text.word(at - 1) not in {"at", "for"} and text.word(end) != "upon" and text.subject(end)
 
 
 def _then(text: ClauseWords, at: int, end: int) -> bool:
-    """What comes next; not "by then", "just then", "the then king"."""
+    """Sequence; not "by then", "just then", "the then king"."""
     if text.word(at - 1) in "since by until till just back only even now the from every right".split():
         return False
     if text.after_break(at) or text.word(at - 1) in {"and", "but"}:
@@ -193,12 +193,12 @@ def _then(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _still(text: ClauseWords, at: int, end: int) -> bool:
-    """In spite of that; not "up to now"."""
+    """Concession; not "up to now"."""
     return text.opens(at) and (text.word(end) == "," or text.subject(end))
 
 
 def _yet(text: ClauseWords, at: int, end: int) -> bool:
-    """However; not "not yet", "yet another", "have yet to"."""
+    """Contrast; not "not yet", "yet another", "have yet to"."""
     if text.word(end) in {"another", "to", "again", "more", "", *SENTENCE_STOPS} or text.word(at - 1) in {
         "not",
         "as",
@@ -208,7 +208,7 @@ def _yet(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _however(text: ClauseWords, at: int, end: int) -> bool:
-    """Not "however hard he tried", nor "do it however you want"."""
+    """Not "however hard he tried" and not "do it however you want"."""
     return text.word(end) in {",", "."} or (text.opens(at) and text.tag(end) not in _DEGREE)
 
 

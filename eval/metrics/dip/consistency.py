@@ -1,8 +1,8 @@
-"""Lexical consistency: does a word that the reference says again in a few sentences come again in the output?
+"""Lexical consistency: whether a word that the reference repeats within a few sentences is repeated in the output.
 
-A block is three to five sentences; a chain is a noun, a name or an adjective whose lemma the reference has at least
-twice in it. An output that has the lemma as often is consistent; at least once but fewer times, inconsistent. One that
-never has it is undecided: another word may have been used throughout. %Con leaves the undecided out, %Full does not.
+A block has three to five sentences. A chain is a noun, name or adjective whose lemma the reference has at least twice
+in a block. An output with the lemma as often is consistent; with fewer but at least one, inconsistent; with none,
+undecided, as it may use another word throughout. %Con leaves undecided chains out, %Full counts them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
 from eval.metrics.dip.annotated_sides import (
     AnnotatedSides,
     annotate_sides,
+    class_share_fold,
     dip_annotator_or_unmeasured,
     row_documents,
 )
@@ -45,16 +46,16 @@ class ConsistencyChain:
 
     lemma: str
     kind: int
-    """Which of CLASSES, as most of its occurrences."""
+    """The class of CHAIN_CLASSES that most of its occurrences have."""
     times: int
     forms: frozenset[str]
-    """How the reference writes it: an output that writes the same is not to be failed by its lemma."""
+    """The forms in the reference, so that an output with the same form matches even if its lemma differs."""
 
 
 def split_blocks(annotations: Sequence[Annotation | None]) -> Iterator[range]:
-    """The segments of each block: no more than five sentences, but at least three, and never part of a segment.
+    """The segments of each block: three to five sentences, never splitting a segment.
 
-    What is left over at the end of a document joins the last block if there is room, and else stands alone.
+    The rest at the end of a document joins the last block if there is room, and else is a block.
     """
     sizes = [len(one.sentences) if one is not None and one.tokens else 0 for one in annotations]
     found: list[range] = []
@@ -72,7 +73,7 @@ def split_blocks(annotations: Sequence[Annotation | None]) -> Iterator[range]:
 
 
 def find_chains(block: Sequence[Annotation], language: str = "en") -> list[ConsistencyChain]:
-    """What the reference repeats, in the order of the alphabet."""
+    """The lemmas that the reference repeats, in alphabetical order."""
     kinds: dict[str, Counter[int]] = {}
     forms: dict[str, set[str]] = {}
     for token in _tokens(block):
@@ -94,7 +95,7 @@ def find_chains(block: Sequence[Annotation], language: str = "en") -> list[Consi
 
 
 def find_chain_occurrences(chain: ConsistencyChain, block: Sequence[Annotation]) -> list[tuple[int, Token]]:
-    """The tokens of the block that say the chain's word, each with the place of its segment; whatever their tags."""
+    """The tokens of the block with the chain's word, whatever their tags, each with its segment index."""
     return [
         (place, token)
         for place, one in enumerate(block)
@@ -104,21 +105,21 @@ def find_chain_occurrences(chain: ConsistencyChain, block: Sequence[Annotation])
 
 
 def judge_chain(chain: ConsistencyChain, output: Sequence[Annotation]) -> ConsistencyVerdict:
-    """Whether the output repeats it too."""
+    """The verdict on the output."""
     times = len(find_chain_occurrences(chain, output))
     return "consistent" if times >= chain.times else "inconsistent" if times else "undecided"
 
 
 @dataclass(frozen=True, slots=True)
 class DipConsistency:
-    """%Con, with %Full and each class as its parts. A block's chains are counted on the row of its first segment."""
+    """%Con, with %Full and each class as parts. A block's chains are counted in the row of its first segment."""
 
     annotator: Annotator | None = None
     name: str = "dip-consistency"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Columns: for each class, how many chains are consistent, inconsistent, undecided."""
+        """For each class three columns: consistent, inconsistent, undecided chains."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -126,18 +127,20 @@ class DipConsistency:
         rows = np.zeros((len(documents), len(CHAIN_CLASSES) * len(CONSISTENCY_VERDICTS)))
         for side, block, chain, verdict in judge_system_chains(corpus, system, annotator):
             rows[
-                side.first + block.start,
+                side.first_row + block.start,
                 chain.kind * len(CONSISTENCY_VERDICTS) + CONSISTENCY_VERDICTS.index(verdict),
             ] += 1
-        told = metric_signature(self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name)
+        signature = metric_signature(
+            self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name
+        )
         parts = {"con": _share(), "full": _share(full=True), "undecided": _undecided}
         for kind, label in enumerate(CHAIN_CLASSES):
             parts[f"con of {label}"] = _share(kind)
             parts[f"full of {label}"] = _share(kind, full=True)
-        return MetricCounts(rows, documents, _share(), told, parts=parts)
+        return MetricCounts(rows, documents, _share(), signature, parts=parts)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """The words of every chain that the output breaks: all of the reference's, and those that came again."""
+        """The words of inconsistent chains: all of the reference, and those repeated in the output."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return
@@ -162,20 +165,20 @@ class DipConsistency:
 def judge_system_chains(
     corpus: Corpus, system: str, annotator: Annotator
 ) -> Iterator[tuple[AnnotatedSides, range, ConsistencyChain, ConsistencyVerdict]]:
-    """Every chain of every block, with the verdict on the output."""
+    """Every chain of every block, with its verdict."""
     language = language_code(corpus.target_language)
     for side in annotate_sides(corpus, system, annotator):
         for block in split_blocks(side.references):
-            asked, output = _side(side, block)
-            for chain in find_chains(asked, language):
+            reference, output = _side(side, block)
+            for chain in find_chains(reference, language):
                 yield side, block, chain, judge_chain(chain, output)
 
 
 def _side(side: AnnotatedSides, block: range) -> tuple[list[Annotation], list[Annotation]]:
-    """Both texts of a block; where the reference has no segment, the output is given none for nothing."""
-    asked = [side.references[segment] or _NOTHING for segment in block]
-    answers = [side.outputs[segment] if side.references[segment] else _NOTHING for segment in block]
-    return asked, answers
+    """The segments of a block on both sides; the output has none where the reference has none."""
+    references = [side.references[segment] or _NOTHING for segment in block]
+    outputs = [side.outputs[segment] if side.references[segment] else _NOTHING for segment in block]
+    return references, outputs
 
 
 def _tokens(block: Sequence[Annotation]) -> Iterator[Token]:
@@ -184,23 +187,14 @@ def _tokens(block: Sequence[Annotation]) -> Iterator[Token]:
 
 
 def _is_word(token: Token, language: str) -> bool:
-    """Taggers take a stray letter, an 's or a mark for a noun."""
+    """Whether the token is a word: taggers take stray letters, 's and punctuation for nouns."""
     return len(token.text) > (1 if language == "en" else 0) and token.text.replace("-", "").isalpha()
 
 
 def _share(kind: int | None = None, *, full: bool = False) -> Fold:
-    """Per cent of the chains that are consistent, of those decided or of all; of one class or of all."""
-    picked = range(len(CHAIN_CLASSES)) if kind is None else (kind,)
-
-    def fold(sums: FloatArray) -> FloatArray:
-        columns = [
-            sums[..., [one * len(CONSISTENCY_VERDICTS) + place for one in picked]].sum(-1)
-            for place in range(3)
-        ]
-        below = columns[0] + columns[1] + (columns[2] if full else 0)
-        return 100 * ratio(columns[0], below)
-
-    return fold
+    """Per cent of the chains, decided or all, that are consistent."""
+    classes = range(len(CHAIN_CLASSES)) if kind is None else (kind,)
+    return class_share_fold(classes, len(CONSISTENCY_VERDICTS), [0], [0, 1, 2] if full else [0, 1])
 
 
 def _undecided(sums: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
-"""Pronouns: for each of the reference, does the output have one that means the same there?
+"""Pronouns: for each pronoun of the reference, whether the output has an equivalent in its place.
 
-Both texts are aligned by their common words. A pronoun of the reference is kept where the output has one of its class
-(he, his, him are one: the case follows the wording), wrong where one of another class stands in its place that could
-not stand for it, and lost where no pronoun does, which may be a name. A few classes can stand for each other: "it" and
-"that", "you" and "one".
+The texts are aligned by their common words. A pronoun of the reference is kept if the output has one of its class (he,
+his, him are one class, as the case follows the wording); wrong if the output has one of another class that can not
+stand for it; lost if it has none, where a name may replace it. Some classes are interchangeable: "it" and "that", "you"
+and "one".
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.metrics.dip.annotated_sides import (
     AnnotatedSides,
     annotate_sides,
+    class_share_fold,
     dip_annotator_or_unmeasured,
     row_documents,
 )
 from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.statistics.counts import Fold, MetricCounts, Unmeasured
 
 LANGUAGES = ("en",)
 _FORMS = {
@@ -39,7 +40,7 @@ _FORMS = {
     "one": "one oneself",
 }
 PRONOUN_CLASSES = tuple(_FORMS)[:7]
-"""What a reference is asked about; the others can only answer."""
+"""The classes that are scored; others can only match."""
 _CLASS = {word: label for label, words in _FORMS.items() for word in words.split()}
 INTERCHANGEABLE = frozenset(
     frozenset((one, other))
@@ -56,7 +57,7 @@ PRONOUN_OUTCOMES: tuple[PronounOutcome, ...] = ("kept", "interchangeable", "wron
 
 @dataclass(frozen=True, slots=True)
 class PronounToken:
-    """A pronoun where it stands, with its class."""
+    """A pronoun in a text, with its class."""
 
     text: str
     kind: str
@@ -66,23 +67,24 @@ class PronounToken:
 
 @dataclass(frozen=True, slots=True)
 class PronounComparison:
-    """A pronoun of the reference and what stands in its place."""
+    """A pronoun of the reference and its counterpart."""
 
-    asked: PronounToken
-    given: PronounToken | None
+    reference_pronoun: PronounToken
+    output_pronoun: PronounToken | None
 
     @property
-    def fate(self) -> PronounOutcome:
-        """What became of it."""
-        if self.given is None:
+    def outcome(self) -> PronounOutcome:
+        """Whether it is kept, interchangeable, wrong or lost."""
+        if self.output_pronoun is None:
             return "lost"
-        if self.given.kind == self.asked.kind:
+        kinds = {self.output_pronoun.kind, self.reference_pronoun.kind}
+        if len(kinds) == 1:
             return "kept"
-        return "interchangeable" if {self.given.kind, self.asked.kind} in INTERCHANGEABLE else "wrong"
+        return "interchangeable" if kinds in INTERCHANGEABLE else "wrong"
 
 
 def find_pronouns(annotation: Annotation) -> dict[int, PronounToken]:
-    """By the index of their tokens; those of CLASSES and those that can answer for one."""
+    """Pronouns by token index, including classes that can only match."""
     found = {}
     for at, token in enumerate(annotation.tokens):
         word = token.text.replace("’", "'").split("'")[0]
@@ -93,10 +95,10 @@ def find_pronouns(annotation: Annotation) -> dict[int, PronounToken]:
 
 
 def compare_pronouns(reference: Annotation, output: Annotation) -> list[PronounComparison]:
-    """Every pronoun of the reference, in order, with its counterpart.
+    """Every pronoun of the reference with its counterpart, in order.
 
-    Common words hold the texts together; between them pronouns of the same class are paired, and then the others, in
-    order. One that is still alone takes one of its class that is alone too, wherever that is: word order is free.
+    Common words anchor the texts. Between anchors, pronouns of the same class are paired first, then others in order.
+    Remaining ones are paired with a remaining one of the same class anywhere, as word order is free.
     """
     ours, theirs = find_pronouns(reference), find_pronouns(output)
     ours_aligned, theirs_aligned = _symbols(reference, ours, "ours"), _symbols(output, theirs, "theirs")
@@ -117,29 +119,29 @@ def compare_pronouns(reference: Annotation, output: Annotation) -> list[PronounC
 
 @dataclass(frozen=True, slots=True)
 class DipPronouns:
-    """Per cent of the reference's pronouns that are kept or have one that can stand for them; by class as parts."""
+    """Per cent of the reference's pronouns that are kept or interchangeable, with classes as parts."""
 
     annotator: Annotator | None = None
     name: str = "dip-pronouns"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Columns: for each class, how many are kept, interchangeable, wrong, lost."""
+        """For each class four columns: kept, interchangeable, wrong, lost."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
         documents = row_documents(corpus)
         rows = np.zeros((len(documents), len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)))
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
-            column = PRONOUN_CLASSES.index(one.asked.kind) * len(PRONOUN_OUTCOMES) + PRONOUN_OUTCOMES.index(
-                one.fate
-            )
-            rows[side.first + segment, column] += 1
+            column = PRONOUN_CLASSES.index(one.reference_pronoun.kind) * len(
+                PRONOUN_OUTCOMES
+            ) + PRONOUN_OUTCOMES.index(one.outcome)
+            rows[side.first_row + segment, column] += 1
         right, wrong, lost = (0, 1), (2,), (3,)
         parts = {"mismatch": _share(wrong), "lost": _share(lost), "of paired": _share(right, below=(0, 1, 2))}
         parts |= {label: _share(right, kind=kind) for kind, label in enumerate(PRONOUN_CLASSES)}
-        told = metric_signature(self.name, case="any", refs="each", annotator=annotator.name)
-        return MetricCounts(rows, documents, _share(right), told, parts=parts)
+        signature = metric_signature(self.name, case="any", refs="each", annotator=annotator.name)
+        return MetricCounts(rows, documents, _share(right), signature, parts=parts)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
         """Wrong pronouns on both sides, and lost ones in the reference."""
@@ -147,32 +149,34 @@ class DipPronouns:
         if isinstance(annotator, Unmeasured):
             return
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
-            asked, given = one.asked, one.given
-            if given is None:
-                yield Mark(side.id, segment, "reference", asked.start, asked.end, "lost", asked.text)
-            elif one.fate == "wrong":
-                note = f"{asked.text} → {given.text}"
-                yield Mark(side.id, segment, "reference", asked.start, asked.end, "wrong", note)
-                yield Mark(side.id, segment, "output", given.start, given.end, "wrong", note)
+            reference, output = one.reference_pronoun, one.output_pronoun
+            if output is None:
+                yield Mark(
+                    side.id, segment, "reference", reference.start, reference.end, "lost", reference.text
+                )
+            elif one.outcome == "wrong":
+                note = f"{reference.text} → {output.text}"
+                yield Mark(side.id, segment, "reference", reference.start, reference.end, "wrong", note)
+                yield Mark(side.id, segment, "output", output.start, output.end, "wrong", note)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
         return dip_annotator_or_unmeasured(
-            corpus, LANGUAGES, what="The metric of pronouns", annotator=self.annotator
+            corpus, LANGUAGES, what="The pronoun metric", annotator=self.annotator
         )
 
 
 def compare_system_pronouns(
     corpus: Corpus, system: str, annotator: Annotator
 ) -> Iterator[tuple[AnnotatedSides, int, PronounComparison]]:
-    """Every pronoun of every reference."""
+    """Every pronoun of every reference with its counterpart."""
     for side in annotate_sides(corpus, system, annotator):
-        for segment, reference, output in side.both():
+        for segment, reference, output in side.paired_annotations():
             for one in compare_pronouns(reference, output):
                 yield side, segment, one
 
 
 def _is_other(annotation: Annotation, at: int, word: str, kind: str) -> bool:
-    """The US, an IT firm, a mine; "that man", "one day", "said that": no pronouns."""
+    """Whether it is another word: the US, an IT firm, a mine; "that man", "one day", "said that"."""
     tag = annotation.tokens[at].tag
     if len(word) > 1 and word.isupper():
         return True
@@ -187,7 +191,7 @@ def _is_other(annotation: Annotation, at: int, word: str, kind: str) -> bool:
 def _symbols(
     annotation: Annotation, found: Mapping[int, PronounToken], side: str
 ) -> list[str | tuple[str, int]]:
-    """What both texts are aligned by: lemmas. A pronoun is like nothing in the other text."""
+    """The alignment symbols: lemmas, with a unique symbol for each pronoun."""
     tokens = enumerate(annotation.tokens)
     return [(side, at) if at in found else token.lemma.lower() for at, token in tokens]
 
@@ -195,7 +199,7 @@ def _symbols(
 def _between(
     ours: Mapping[int, PronounToken], gap: range, theirs: Mapping[int, PronounToken], opposite: range
 ) -> dict[int, int]:
-    """The pronouns of two gaps, paired; in long ones nothing tells which of another class stands for which."""
+    """Pair the pronouns of two gaps; in long gaps only those of the same class."""
     asked = [at for at in gap if at in ours]
     given = [at for at in opposite if at in theirs]
     if not (asked and given):
@@ -214,15 +218,7 @@ def _between(
     return found | dict(zip(asked[:few], given[:few], strict=True))
 
 
-def _share(fates: Sequence[int], *, kind: int | None = None, below: Sequence[int] = range(4)) -> Fold:
-    """Per cent of the pronouns with some fates that have these; of one class or of all."""
-    picked = range(len(PRONOUN_CLASSES)) if kind is None else (kind,)
-
-    def fold(sums: FloatArray) -> FloatArray:
-        above, under = (
-            sums[..., [one * len(PRONOUN_OUTCOMES) + fate for one in picked for fate in chosen]].sum(-1)
-            for chosen in (fates, below)
-        )
-        return 100 * ratio(above, under)
-
-    return fold
+def _share(outcomes: Sequence[int], *, kind: int | None = None, below: Sequence[int] = range(4)) -> Fold:
+    """Per cent of the pronouns with the outcomes `below` that have these outcomes."""
+    classes = range(len(PRONOUN_CLASSES)) if kind is None else (kind,)
+    return class_share_fold(classes, len(PRONOUN_OUTCOMES), outcomes, below)

@@ -1,7 +1,7 @@
-"""A linear scorer trained on pairs: the better text of each pair is to score higher than the worse one.
+"""A linear scorer trained on pairs, so that the better text of each pair scores higher.
 
-Logistic regression on the differences of their features, without a constant, by Newton's method: small, on the CPU, and
-the same for the same pairs. It is kept as JSON one can read.
+Logistic regression on differences of features, without an intercept, by Newton's method: small, on the CPU, and
+deterministic. It is saved as readable JSON.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RankerFact = str | int | float | None
 
 
 class _File(BaseModel):
-    """A scorer as it is kept."""
+    """The JSON form of a scorer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
     version: Literal[1] = 1
@@ -40,7 +40,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """Weights by the names of the features, and what is told of the training: pairs, seed, held-out accuracy."""
+    """Weights by feature name, with metadata of the training: pairs, seed, held-out accuracy."""
 
     kind: str
     features: tuple[str, ...]
@@ -49,17 +49,17 @@ class Ranker:
     facts: Mapping[str, RankerFact] = field(default_factory=dict)
 
     def score(self, values: FloatArray) -> FloatArray:
-        """Of texts with such features (…, features). Only differences of scores mean something."""
+        """Scores of feature arrays (…, features). Only differences of scores are meaningful."""
         scored: FloatArray = (values / self.scales) @ self.weights
         return scored
 
     @property
     def fingerprint(self) -> str:
-        """Eight digits that tell it from any other, for signatures."""
+        """Eight hex digits that identify the scorer in signatures."""
         return hash_text(self._text(), length=8)
 
     def save(self, path: Path) -> None:
-        """As JSON."""
+        """Write as JSON."""
         write_text_atomic(path, self._text(), errors="strict")
 
     def _text(self) -> str:
@@ -74,7 +74,7 @@ class Ranker:
 
 
 def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
-    """A scorer of that kind; refused if it is another, or was trained on other features than we have."""
+    """Load a scorer; refuse another kind, or one trained on other features."""
     try:
         kept = _File.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -95,7 +95,7 @@ def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
 def fit_ranker(
     better: FloatArray, worse: FloatArray, *, kind: str, features: Sequence[str], penalty: float = 1.0
 ) -> Ranker:
-    """The weights that put the better text of each pair (pairs, features) above the worse, as far as they go."""
+    """Fit weights that rank the better text of each pair (pairs, features) above the worse."""
     if better.shape != worse.shape or better.shape[1:] != (len(features),) or not len(better):
         raise InputError("A scorer is trained on pairs of texts, and there is none.")
     differences = better - worse
@@ -105,21 +105,21 @@ def fit_ranker(
 
 
 def ranker_accuracy(ranker: Ranker, better: FloatArray, worse: FloatArray) -> float:
-    """The share of pairs in the right order; equal scores are half right."""
+    """The share of pairs in the right order; equal scores count half."""
     margins = ranker.score(better) - ranker.score(worse)
     return float(((margins > 0) + 0.5 * (margins == 0)).mean())
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPairs:
-    """Texts in pairs, with the group that each is of: a group is never on both sides of a split."""
+    """Texts in pairs with their groups; a split never divides a group."""
 
     better: FloatArray
     worse: FloatArray
     groups: tuple[str, ...]
 
     def of(self, groups: frozenset[str]) -> RankedPairs:
-        """Those of some groups."""
+        """The pairs of some groups."""
         kept = [place for place, group in enumerate(self.groups) if group in groups]
         return RankedPairs(self.better[kept], self.worse[kept], tuple(self.groups[place] for place in kept))
 
@@ -127,7 +127,7 @@ class RankedPairs:
 def train_ranker(
     pairs: RankedPairs, *, kind: str, features: Sequence[str], seed: int, folds: int = 5, **facts: RankerFact
 ) -> Ranker:
-    """A scorer from all pairs, that tells how right scorers from some groups were on the pairs of the others."""
+    """Train a scorer on all pairs, with its cross-validated accuracy over groups in the metadata."""
     made = fit_ranker(pairs.better, pairs.worse, kind=kind, features=features)
     known = sorted(set(pairs.groups))
     held = np.random.default_rng(seed).permutation(len(known))
@@ -149,7 +149,7 @@ def train_ranker(
 
 
 def _newton(differences: FloatArray, penalty: float) -> FloatArray:
-    """The weights of least loss: the sum of log(1 + exp(-margin)), and a penalty on their squares."""
+    """Minimise the sum of log(1 + exp(−margin)) with an L2 penalty."""
     weights: FloatArray = np.zeros(differences.shape[1])
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(np.clip(differences @ weights, -30, 30)))  # of the wrong order

@@ -1,4 +1,4 @@
-"""LTCR: is a word that the source repeats translated alike in the whole document?"""
+"""LTCR: whether a word that the source repeats is translated alike in the whole document."""
 
 from eval.metrics.ltcr.chains import (
     AnnotatedChains,

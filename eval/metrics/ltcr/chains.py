@@ -1,7 +1,7 @@
-"""Lexical chains: the places of one source word in a document, by part of speech and by distance.
+"""Lexical chains: the occurrences of one source word in a document, by part of speech and by distance.
 
-Either all content words that the source repeats (L-All), or those of which people said that they must be translated
-alike (L-Anno; Lei et al. 2024), read from a file that names their sentences and tokens.
+Either all content words that the source repeats (L-All), or those that people annotated as requiring one translation
+(L-Anno; Lei et al. 2024), read from a file with their sentences and tokens.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ LANGUAGES = tuple(_TAGS)
 
 @dataclass(frozen=True, slots=True)
 class LexicalChain:
-    """A source word and where it occurs."""
+    """A source word and its occurrences."""
 
     word: str
     places: tuple[tuple[int, int], ...]
-    """Segment and token of each occurrence, both counted from 0."""
+    """Segment and token index of each occurrence."""
     category: int = _OTHER
-    """Which of CATEGORIES."""
+    """One of the categories."""
     translation: str = ""
-    """How people said it is translated, where they did."""
+    """The annotated translation, if any."""
 
     def pairs(self) -> Iterator[tuple[int, int, int]]:
-        """Every two occurrences, with which of DISTANCES they have."""
+        """Every two occurrences, with their distance class."""
         for one, other in combinations(range(len(self.places)), 2):
             apart = abs(self.places[one][0] - self.places[other][0])
             yield one, other, min(apart, len(CHAIN_DISTANCES) - 1)
@@ -57,25 +57,25 @@ class LexicalChain:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedChains:
-    """A document's source in words, and the chains in it."""
+    """The words of a document's source, and its chains."""
 
     words: tuple[tuple[str, ...], ...]
     chains: tuple[LexicalChain, ...]
 
 
 def chain_category(tag: str, language: str) -> int | None:
-    """Which of CATEGORIES a tag of the treebank (Chinese or Penn) belongs to; None if to none."""
+    """The category of a treebank tag (Chinese or Penn); None if it has none."""
     return _TAGS[language_code(language)].get(tag)
 
 
 def most_frequent_category(tags: Sequence[str], language: str) -> int:
-    """The category that most of the tags have."""
+    """The category of most tags."""
     found = Counter(_OTHER if (kind := chain_category(tag, language)) is None else kind for tag in tags)
     return min(found, key=lambda kind: (-found[kind], kind), default=_OTHER)
 
 
 def repeated_word_chains(segments: Sequence[Sequence[Token]], language: str) -> list[LexicalChain]:
-    """All content words that occur twice or more, in the order of their first occurrence; words are lemmas."""
+    """All content words that occur twice or more, by lemma, in the order of first occurrence."""
     places: dict[str, list[tuple[int, int]]] = {}
     for segment, tokens in enumerate(segments):
         for place, token in enumerate(tokens):
@@ -108,7 +108,7 @@ class _Row(BaseModel):
 
 
 def read_annotated_chains(path: Path) -> dict[str, AnnotatedChains]:
-    """The annotated documents of a JSONL file, by their ids."""
+    """Read the annotated documents of a JSONL file by id."""
     read = {}
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""What a reader sees: a word that was translated in several ways, with every rendering in its sentence."""
+"""Words that were translated in several ways, with every rendering in its sentence."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _NAMES = frozenset({"NR", "NNP", "NNPS"})
 
 @dataclass(frozen=True, slots=True)
 class RenderedOccurrence:
-    """One occurrence: the source sentence and its translation, with where the word and its rendering stand in them."""
+    """One occurrence: the source sentence and its translation, with the spans of the word and of its rendering."""
 
     segment: int
     source: str
     at: tuple[int, int]
     output: str
     spans: tuple[tuple[int, int], ...]
-    """Empty where no rendering was found."""
+    """Empty if no rendering was found."""
     group: int
-    """Which rendering of the word it has: 0 is the commonest."""
+    """The index of its rendering; 0 is the most frequent."""
 
     @property
     def rendering(self) -> str:
-        """Its words, as they are in the output."""
+        """The rendering as it is in the output."""
         words = [self.output[start:end] for start, end in self.spans]
         return " ".join(words) or NOT_FOUND
 
     def marked(self, before: str = "[", after: str = "]") -> str:
-        """The translation with the rendering marked."""
+        """The translation with the rendering highlighted."""
         pieces, place = [], 0
         for start, end in self.spans:
             pieces += [self.output[place:start], before, self.output[start:end], after]
@@ -47,7 +47,7 @@ class RenderedOccurrence:
 
 @dataclass(frozen=True, slots=True)
 class Inconsistency:
-    """A source word of one document and all its occurrences, in reading order."""
+    """A source word of one document with all its occurrences, in reading order."""
 
     document: str
     word: str
@@ -56,18 +56,18 @@ class Inconsistency:
     pairs: int
     occurrences: tuple[RenderedOccurrence, ...]
     is_name: bool = False
-    """Most of its occurrences are tagged as names."""
+    """Whether most occurrences are tagged as names."""
 
     @property
     def clashes(self) -> int:
-        """Pairs of occurrences with different renderings, both of which were found."""
+        """Pairs of occurrences with different renderings, both found."""
         found = [one.group for one in self.occurrences if one.spans]
         alike = sum(found.count(group) for group in found)
         return (len(found) ** 2 - alike) // 2
 
     @property
     def examples(self) -> tuple[tuple[RenderedOccurrence, int], ...]:
-        """Of each rendering its first occurrence and how often it is used, the commonest first; last, if not found."""
+        """The first occurrence and the number of each rendering, most frequent first; not found last."""
         seen: dict[str | int, list[RenderedOccurrence]] = {}
         for one in self.occurrences:
             seen.setdefault(one.group if one.spans else NOT_FOUND, []).append(one)
@@ -76,7 +76,7 @@ class Inconsistency:
 
     @property
     def renderings(self) -> tuple[tuple[str, int], ...]:
-        """Each rendering as it is first met, with how often it is used, the commonest first."""
+        """Each rendering in its first form with its number, most frequent first."""
         groups: dict[int, list[RenderedOccurrence]] = {}
         for one in self.occurrences:
             groups.setdefault(one.group, []).append(one)
@@ -101,7 +101,7 @@ class Inconsistency:
         }
 
     def marks(self) -> Iterator[Mark]:
-        """The renderings that are not the commonest, each with its source word."""
+        """Marks of the renderings that are not the most frequent, and of their source words."""
         usual = self.renderings[0][0]
         for one in self.occurrences:
             if one.group:
@@ -116,7 +116,7 @@ class Inconsistency:
 def build_inconsistency(
     linked: LinkedDocument, chain: LexicalChain, found: Sequence[WordRendering]
 ) -> Inconsistency:
-    """A chain with its renderings; `different` is 0 if they are all the same."""
+    """Build from a chain and its renderings; `different` is 0 if they are all alike."""
     groups = _groups(found)
     occurrences = []
     for (segment, place), rendering, group in zip(chain.places, found, groups, strict=True):
@@ -146,7 +146,7 @@ def build_inconsistency(
 
 
 def _groups(found: Sequence[WordRendering]) -> list[int]:
-    """Which rendering each occurrence has, numbered from the commonest; what was not found stands alone."""
+    """The rendering index of each occurrence, by frequency; each one not found is alone."""
     members: list[list[int]] = []
     for number, rendering in enumerate(found):
         fitting = (group for group in members if found[group[0]].same(rendering))
@@ -160,7 +160,7 @@ def _groups(found: Sequence[WordRendering]) -> list[int]:
 
 
 def _spans(target: Sequence[Token], places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Words that stand together are one span."""
+    """Spans of the words; adjacent words are one span."""
     spans: list[tuple[int, int]] = []
     last = -2
     for place in places:

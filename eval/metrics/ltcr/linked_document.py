@@ -1,4 +1,4 @@
-"""A system's output beside its source, cut into words and linked: what LTCR begins with."""
+"""Source and output of a document as words with alignment links, the input of LTCR."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LinkedDocument:
 def tokenize_sources(
     corpus: Corpus, annotator: Annotator, annotated: Mapping[str, AnnotatedChains] | None
 ) -> list[tuple[list[tuple[Token, ...]], tuple[LexicalChain, ...]]]:
-    """The words of every document's source, and its chains: those that people drew, or all repeated words."""
+    """The words of every document's source, and its chains: annotated ones, or all repeated words."""
     texts = list(dict.fromkeys(text for one in corpus.documents for text in one.sources))
     known = dict(zip(texts, annotator.annotate(texts), strict=True))
     read = []
@@ -51,7 +51,7 @@ def tokenize_sources(
 def _given(
     document: Document, drawn: AnnotatedChains, annotations: Sequence[Annotation]
 ) -> list[tuple[Token, ...]]:
-    """The words as the chains count them, each with the tag of the annotator's word that it begins in."""
+    """The words as the chains index them, each with the tag of the annotator's word at its start."""
     if len(drawn.words) != len(document.sources):
         raise InputError(
             f"The chains of document {document.id!r} are of {len(drawn.words)} sentences, and its source has "
@@ -89,7 +89,7 @@ def link_documents(
     annotated: Mapping[str, AnnotatedChains] | None = None,
     extra: Bitext = (),
 ) -> list[LinkedDocument]:
-    """Every document with its links; the references are more text to learn from. No aligner, no links."""
+    """Every document with its links, none without an aligner; references are further training text."""
     if system not in corpus.systems:
         raise InputError(f"There is no system {system!r} here; there are {', '.join(corpus.systems)}.")
     sources = tokenize_sources(corpus, annotator, annotated)

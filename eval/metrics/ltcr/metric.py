@@ -1,10 +1,9 @@
-"""LTCR: of all pairs of occurrences of a repeated source word, how many are translated alike (Lyu et al. 2021).
+"""LTCR: of all pairs of occurrences of a repeated source word, the share translated alike (Lyu et al. 2021).
 
-LTCR = Σ_w Σ_{i<j} [t_i = t_j] / Σ_w k(k-1)/2, in percent. The translations come from word alignment and are equal if
-all their stems in lower case are: "Qiao" is not "Qiao Lian". An occurrence with no translation is the same as no other.
-A row is a document. Beside the score stand those by part of speech and by distance in sentences, and, where people said
-how a word is translated, the aligner's error: the share of pairs that are counted as different though that translation
-is in both sentences.
+LTCR = Σ_w Σ_{i<j} [t_i = t_j] / Σ_w k(k-1)/2, in percent. Translations come from word alignment and are equal if all
+their lower-cased stems are: "Qiao" is not "Qiao Lian". An occurrence without a translation equals no other. A row is a
+document. Parts are the scores by part of speech and by distance in sentences and, with annotated translations, the
+aligner's error: the share of pairs counted as different although both sentences have the annotated translation.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ _COLUMNS = 2 * _KINDS + 1
 
 @dataclass(frozen=True, slots=True)
 class Ltcr:
-    """L-All; with annotated documents L-Anno, which counts only the chains that people drew.
+    """L-All; with annotated documents L-Anno, which counts only the annotated chains.
 
-    `read` is where the renderings are read from: "links" of the word aligner, or, to check it, "annotation": an
-    occurrence is translated as people said, or not at all.
+    `read` selects the renderings: "links" of the word aligner or, as a check of it, "annotation": an occurrence has the
+    annotated translation or none.
     """
 
     annotated: Mapping[str, AnnotatedChains] | None = None
@@ -64,11 +63,11 @@ class Ltcr:
 
     @property
     def name(self) -> str:
-        """Which chains are counted."""
+        """The name, which says which chains are counted."""
         return "ltcr" if self.annotated is None else "ltcr-anno"
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """Pairs by category and distance, document by document."""
+        """Pairs by category and distance for each document."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -85,7 +84,7 @@ class Ltcr:
         )
 
     def inconsistencies(self, corpus: Corpus, system: str) -> list[Inconsistency]:
-        """The words that are translated in several ways, with every rendering in its sentence, the worst first."""
+        """Words translated in several ways, with every rendering in its sentence, the worst first."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             raise InputError(f"Inconsistent words can't be listed: {annotator.why}.")
@@ -98,7 +97,7 @@ class Ltcr:
         )
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """Each rendering that is not the word's commonest one, and the source word of it."""
+        """Each rendering that is not the word's most frequent one, with its source word."""
         if isinstance(self._annotator(corpus), Unmeasured):
             return
         for one in self.inconsistencies(corpus, system):
@@ -151,7 +150,7 @@ class Ltcr:
 
 
 def _why_not(corpus: Corpus, annotated: Mapping[str, AnnotatedChains] | None) -> str:
-    """Why there is no number for such a corpus; empty if there is one."""
+    """Why the metric is undefined for the corpus; "" if it is defined."""
     language = language_code(corpus.source_language)
     if not all(one.sources or not any(one.outputs.values()) for one in corpus.documents):
         return "LTCR is about words that the source repeats, and there is no source"
@@ -171,7 +170,7 @@ def _as_annotated(linked: LinkedDocument, chain: LexicalChain, language: str) ->
 
 
 def _given(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[bool]:
-    """Of each occurrence, whether the rendering that people gave is in its sentence."""
+    """Whether each occurrence has the annotated rendering in its sentence."""
     if not chain.translation:
         return [False] * len(chain.places)
     return [bool(one.stems) for one in _as_annotated(linked, chain, language)]

@@ -1,4 +1,4 @@
-"""The names that a system renders in several ways, the worst first: what a reader stumbles over."""
+"""Names that a system renders in several ways, the worst first."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eval.metrics.ltcr.inconsistency import Inconsistency
 
 
 def worst_names(listed: Sequence[Inconsistency], most: int = 10) -> list[Inconsistency]:
-    """The names that are rendered in several ways most often.
+    """The names with the most pairs of different renderings.
 
-    An occurrence without a rendering is no clash here: a pronoun may well stand for a name. A name that the annotator
-    cut in two, always one part after the other, is one.
+    An occurrence without a rendering does not count: a pronoun may replace a name. Two words that always follow each
+    other are one name, which the annotator cut in two.
     """
     names = [one for one in listed if one.is_name and one.clashes]
     seconds = {id(other): one for one in names for other in names if _goes_on(one, other)}
@@ -22,14 +22,14 @@ def worst_names(listed: Sequence[Inconsistency], most: int = 10) -> list[Inconsi
 
 
 def _goes_on(one: Inconsistency, other: Inconsistency) -> bool:
-    """Whether the other word stands right after the one wherever either is."""
+    """Whether the other word directly follows the first at every occurrence of either."""
     return one.document == other.document and [(shown.segment, shown.at[1]) for shown in one.occurrences] == [
         (shown.segment, shown.at[0]) for shown in other.occurrences
     ]
 
 
 def _joined(one: Inconsistency, other: Inconsistency | None) -> Inconsistency:
-    """Both as one word, with the renderings of the first, which are those of the whole."""
+    """Join two words into one, with the renderings of the first, which cover the whole name."""
     if other is None:
         return one
     pairs = zip(one.occurrences, other.occurrences, strict=True)

@@ -1,8 +1,8 @@
-"""What an output made of each occurrence of a word: the words that it is linked to.
+"""Renderings: the words of an output that are linked to each occurrence of a source word.
 
-A rendering is the stems of these words in reading order, without function words and without the neighbours that the
-aligner took along: stems whose association with the word is less than half of the best one's. Nothing is put in that
-this occurrence is not linked to, though other occurrences be: what the aligner missed is its error, and is shown so.
+A rendering is the stems of the linked words in reading order, without function words and without stems whose
+association with the source word is less than half of the best one's. Words that are linked only at other occurrences
+are not added: what the aligner missed is its error, and is reported as such.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from eval.metrics.ltcr.words import is_content_word
 # A neighbour of the rendering proper has less than this share of its association with the word.
 MIN_ASSOCIATION = 0.5
 RENDERING_RECIPE = f"links/content-words/association-{MIN_ASSOCIATION:g}"
-"""For signatures: how links are made into renderings."""
+"""The part of the signature for renderings."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedSegment:
-    """A source sentence in words, its translation in words, and the links between them."""
+    """A source sentence and its translation in words, with the links between them."""
 
     source: Sequence[Token]
     target: Sequence[Token]
@@ -33,32 +33,32 @@ class LinkedSegment:
 
 @dataclass(frozen=True, slots=True)
 class WordRendering:
-    """One occurrence: the places of its words in the translation, and their stems; none where nothing was found."""
+    """The indices of an occurrence's words in the translation, and their stems; empty if nothing was found."""
 
     places: tuple[int, ...] = ()
     stems: tuple[str, ...] = ()
 
     def same(self, other: WordRendering) -> bool:
-        """Whether all of it is the same; nothing is the same as nothing else, not even as nothing."""
+        """Whether both renderings are equal; an empty one equals none, not even another empty one."""
         return bool(self.stems) and self.stems == other.stems
 
 
 @dataclass(frozen=True, slots=True)
 class WordAssociation:
-    """How often a source word and a stem are linked, of all that they are linked to (Dice)."""
+    """Dice association of source words and linked stems."""
 
     together: Mapping[tuple[str, str], int]
     sources: Mapping[str, int]
     targets: Mapping[str, int]
 
     def __call__(self, word: str, stem: str) -> float:
-        """1: they are only ever linked to each other."""
+        """1: they are linked only to each other."""
         both = self.together.get((word, stem), 0)
         return 2 * both / (self.sources[word] + self.targets[stem]) if both else 0.0
 
 
 def count_associations(segments: Iterable[LinkedSegment]) -> WordAssociation:
-    """Counted over all links of a text."""
+    """Count over all links of a text."""
     together: Counter[tuple[str, str]] = Counter()
     sources: Counter[str] = Counter()
     targets: Counter[str] = Counter()
@@ -75,7 +75,7 @@ def count_associations(segments: Iterable[LinkedSegment]) -> WordAssociation:
 def chain_renderings(
     chain: LexicalChain, segments: Sequence[LinkedSegment], association: WordAssociation
 ) -> list[WordRendering]:
-    """One for each place of a chain in the segments of its document."""
+    """One rendering for each occurrence of a chain in its document."""
     return [_linked(segments[segment], place, association) for segment, place in chain.places]
 
 
@@ -89,7 +89,7 @@ def _linked(segment: LinkedSegment, place: int, association: WordAssociation) ->
 
 
 def find_stems(target: Sequence[Token], stems: Sequence[str]) -> tuple[int, ...]:
-    """The places of a rendering that stands in a translation word by word; none if it does not."""
+    """The indices of a stem sequence in a translation; empty if it does not occur."""
     size = len(stems)
     found = [token.lemma for token in target]
     for start in range(len(found) - size + 1):

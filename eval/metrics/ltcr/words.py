@@ -1,4 +1,4 @@
-"""The words of a translation where they stand, with their stems, and which of them carry meaning."""
+"""Words of a translation with offsets and stems, and which of them are content words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eval.linguistics.word_alignment.stemmer import stem_word
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|\S")
 LTCR_UNSPACED_LANGUAGES = frozenset({"ja", "th", "zh"})
-"""Languages whose words an annotator must find."""
+"""Languages whose words an annotator has to find."""
 
 # Not renderings of anything: an aligner leaves over on them what it can't place. Modals, negations and words of degree
 # are not among them: they are what adverbs and verbs such as 必须 and 更 are rendered by.
@@ -25,7 +25,7 @@ FUNCTION_WORDS = frozenset(
 
 
 def tokenize_words(texts: Sequence[str], language: str) -> list[tuple[Token, ...]]:
-    """The words and marks of each text; a token's lemma is its stem."""
+    """The words and punctuation of each text; a token's lemma is its stem."""
     if language_code(language) not in LTCR_UNSPACED_LANGUAGES:
         return [
             tuple(_token(match.group(), match.start(), language) for match in _WORD.finditer(text))
@@ -44,7 +44,7 @@ def _token(text: str, start: int, language: str) -> Token:
 
 
 def is_content_word(token: Token) -> bool:
-    """Whether a word may be somebody's rendering: no function word of English, and no mark but that of a currency."""
+    """Whether a word may be a rendering: no English function word, and no symbol except currencies."""
     word = token.text
     if word.lower() in FUNCTION_WORDS:
         return len(word) > 1 and word.isupper()  # US, IT, WHO
@@ -52,7 +52,7 @@ def is_content_word(token: Token) -> bool:
 
 
 def locate_words(words: Sequence[str], text: str) -> list[tuple[int, int]]:
-    """Where each word stands in a text that was cut into them, spaces aside; an empty span for one that does not."""
+    """The span of each word in the text it was cut from, ignoring spaces; empty for a word that does not occur."""
     places = [place for place, letter in enumerate(text) if not letter.isspace()]
     squeezed = "".join(text[place] for place in places)
     spans, done = [], 0

@@ -86,8 +86,12 @@ def _row(item: MinedItem, texts: Sequence[str], known: Mapping[str, Annotation])
         return [float(verdict == one) for one in CONSISTENCY_VERDICTS]
     if item.phenomenon == "connectives":
         return _connective_row(item, references[0], outputs[0])
-    fates = [one.fate for one in compare_pronouns(references[0], outputs[0]) if one.asked.start == item.start]
-    return [float(fate == one) for one in PRONOUN_OUTCOMES for fate in fates or _unknown(item)]
+    outcomes = [
+        one.outcome
+        for one in compare_pronouns(references[0], outputs[0])
+        if one.reference_pronoun.start == item.start
+    ]
+    return [float(outcome == one) for one in PRONOUN_OUTCOMES for outcome in outcomes or _unknown(item)]
 
 
 def _chain(item: MinedItem, references: Sequence[Annotation]) -> ConsistencyChain:
@@ -104,12 +108,12 @@ def _connective_row(item: MinedItem, reference: Annotation, output: Annotation) 
     if item.start not in asked:
         _unknown(item)
     in_order = [asked[start] for start in sorted(asked)]
-    answer = next(
+    match = next(
         one
         for one in match_connectives(in_order, find_connective_candidates(output))
-        if one.asked.start == item.start
+        if one.reference_use.start == item.start
     )
-    return [1.0, float(answer.same), float(answer.given is not None)]
+    return [1.0, float(match.is_same), float(match.output_use is not None)]
 
 
 def _unknown(item: MinedItem) -> list[str]:

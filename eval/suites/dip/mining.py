@@ -99,15 +99,18 @@ def _failures(
                 there = len(find_chain_occurrences(chain, [side.outputs[segment] for segment in block]))
                 yield _Place(*where, 0, chain.lemma, chain.times), f"{there} of {chain.times}"
     elif phenomenon == "connectives":
-        for side, segment, answer in match_system_connectives(corpus, system, annotator):
-            if answer.given is None:
+        for side, segment, match in match_system_connectives(corpus, system, annotator):
+            if match.output_use is None:
                 where = (index[side.id], side.reference, segment, segment + 1)
-                yield _Place(*where, answer.asked.start, answer.asked.name), ""
+                yield _Place(*where, match.reference_use.start, match.reference_use.name), ""
     else:
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
-            if one.fate == "wrong" and one.given is not None:
+            if one.outcome == "wrong" and one.output_pronoun is not None:
                 where = (index[side.id], side.reference, segment, segment + 1)
-                yield _Place(*where, one.asked.start, one.asked.text), one.given.text
+                yield (
+                    _Place(*where, one.reference_pronoun.start, one.reference_pronoun.text),
+                    one.output_pronoun.text,
+                )
 
 
 def _item(corpus: Corpus, phenomenon: MinedPhenomenon, place: _Place, failed: Mapping[str, str]) -> MinedItem:

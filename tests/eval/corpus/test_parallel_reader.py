@@ -138,9 +138,7 @@ def test_an_empty_document_is_refused(put: Put) -> None:
 
 def test_an_empty_output_is_refused_unless_allowed(put: Put) -> None:
     system, reference = put("s.txt", "A", "", "C"), put("r.txt", "A", "B", "C")
-    with pytest.raises(
-        InputError, match=r"Line 2 of s\.txt: the output of system 's' is empty.*allow empty"
-    ):
+    with pytest.raises(InputError, match=r"Line 2 of s\.txt: the output of system 's' is empty.*allow empty"):
         read(system, reference, documents="none")
     corpus = read(system, reference, documents="none", empty=True)
     assert corpus.documents[0].outputs["s"] == ("A", "", "C")
@@ -197,7 +195,5 @@ def test_languages_are_found(put: Put) -> None:
 
 
 def test_an_output_in_the_wrong_language_is_refused(put: Put) -> None:
-    with pytest.raises(
-        InputError, match=r"Line 1 of s\.txt: system 's' seems to be French.*not English"
-    ):
+    with pytest.raises(InputError, match=r"Line 1 of s\.txt: system 's' seems to be French.*not English"):
         read(put("s.txt", *FRENCH), put("r.txt", *ENGLISH), source=put("f.txt", *FRENCH))

@@ -165,9 +165,7 @@ def test_a_score_without_an_interval_says_why_and_its_categories_are_drawn(tmp_p
         path,
     )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
-    assert (
-        "pronouns has no interval and no test: there are only 2 documents, and tests need at least" in text
-    )
+    assert "pronouns has no interval and no test: there are only 2 documents, and tests need at least" in text
     assert "By category he" in text
 
 

@@ -127,5 +127,5 @@ def test_a_document_is_not_judged_by_its_other_reference(english: Annotator) -> 
 
 def test_references_too_short_to_be_shuffled_are_a_sentence(english: Annotator) -> None:
     short = Corpus((Document("one", {"s": ("He left.",)}, (("He went.",),)),), "zh", "en")
-    with pytest.raises(InputError, match="no reference has 3 sentences"):
+    with pytest.raises(InputError, match="a reference of at least 3 sentences"):
         train_coherence_scorer(short, against="shuffled", annotator=english)

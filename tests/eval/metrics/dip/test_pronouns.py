@@ -25,7 +25,7 @@ from tests.eval.metrics.dip.conftest import corpus_of
 )
 def test_each_pronoun_has_its_fate(reference: str, output: str, fates: list[str], listed: Annotator) -> None:
     ours, theirs = listed.annotate([reference, output])
-    assert sorted(one.fate for one in compare_pronouns(ours, theirs)) == sorted(fates)
+    assert sorted(one.outcome for one in compare_pronouns(ours, theirs)) == sorted(fates)
 
 
 def test_names_and_nouns_that_look_like_pronouns_are_none(listed: Annotator) -> None:
