@@ -1,8 +1,8 @@
-"""A base model to train on or to merge into: a directory, a hub id, a GGUF file, or a name of our catalogue.
+"""Load a base model from a directory, a hub id, a GGUF file or a name of our catalogue.
 
-A GGUF file is unpacked to an ordinary model once, and kept in the cache under the hash of the file: transformers takes
-half a minute for what it then reads in a second. The fingerprint is that of the unpacked weights, so a file and the
-directory made of it are one base.
+A GGUF file is converted to a transformers model once and cached under its hash: the conversion takes half a minute,
+loading the result a second. The fingerprint is that of the converted weights, so a GGUF file and the directory made
+from it count as the same base.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from ape.settings import load_settings
 from finetune.progress_bars import hide_progress_bars
 
 _HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
-# The names of our catalogue that are bases.
+# The catalogue models that an adapter can be trained on.
 BASE_NAMES = tuple(name for name in CATALOGUE if name != TUNED_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedBase:
-    """A causal language model of transformers with its tokenizer. `place` is what they were loaded from."""
+    """A causal language model of transformers with its tokenizer, and the location they were loaded from."""
 
     model: Any
     tokenizer: Any
     card: AdapterCardBase
-    place: str
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
 class BaseLocation:
-    """A base that transformers can load from `place`, a directory or a hub id; and how a card names it."""
+    """A directory or hub id that transformers can load, and the base as a card names it."""
 
-    place: str
+    location: str
     card: AdapterCardBase
 
 
@@ -64,9 +64,9 @@ def load_base(
     cache: Path | None = None,
     progress: DownloadListener = ignore_progress,
 ) -> LoadedBase:
-    """The model and its tokenizer, in float32 unless told; `quantised` to 4 bits, for training on a GPU (QLoRA).
+    """Load the model and its tokenizer, in float32 by default; `quantised` loads it in 4 bits, for QLoRA on a GPU.
 
-    `cache` is where GGUF files are unpacked to: that of the settings if left out.
+    `cache` holds converted GGUF files; by default it is the cache of the settings.
     """
     import torch
     from transformers import AutoModelForCausalLM
@@ -77,25 +77,25 @@ def load_base(
         options["quantization_config"] = _four_bit_config()
     tokenizer = load_tokenizer(found, name)
     with _explain_load_errors(name):
-        model = AutoModelForCausalLM.from_pretrained(found.place, **options)
+        model = AutoModelForCausalLM.from_pretrained(found.location, **options)
     card = found.card
     if revision := getattr(model.config, "_commit_hash", None):
         card = card.model_copy(update={"revision": revision})
-    if card.fingerprint is None:  # of the hub, and only now on this machine
-        card = card.model_copy(update={"fingerprint": read_base(found.place).fingerprint})
-    return LoadedBase(model, tokenizer, card, found.place)
+    if card.fingerprint is None:  # a hub model that was not downloaded before
+        card = card.model_copy(update={"fingerprint": read_base(found.location).fingerprint})
+    return LoadedBase(model, tokenizer, card, found.location)
 
 
 def load_tokenizer(found: BaseLocation, name: str) -> Any:
-    """Its tokenizer alone; it has to have an end token, or what is trained would never stop."""
+    """Load the tokenizer alone, and check that it has an end token."""
     from transformers import AutoTokenizer
 
     with _explain_load_errors(name):
-        tokenizer = AutoTokenizer.from_pretrained(found.place)
+        tokenizer = AutoTokenizer.from_pretrained(found.location)
     if tokenizer.eos_token_id is None:
         raise InputError(
             f"The base model {name} has no end token (eos_token), so a model trained on it would never stop. "
-            "Set it in its tokenizer_config.json, or take another base."
+            "Set it in its tokenizer_config.json, or use another base."
         )
     return tokenizer
 
@@ -103,24 +103,24 @@ def load_tokenizer(found: BaseLocation, name: str) -> Any:
 def find_base(
     name: str, *, cache: Path | None = None, progress: DownloadListener = ignore_progress
 ) -> BaseLocation:
-    """Where transformers finds the model that is meant; a GGUF file is unpacked first, unless that was done before."""
-    place = Path(name).expanduser()
-    if place.is_dir():
-        own = place.resolve().name
+    """Resolve a name to a model that transformers can load; convert a GGUF file unless the cache has it."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        own = path.resolve().name
         card = AdapterCardBase(
-            model=_catalogue_name(own) or own, fingerprint=read_base(str(place)).fingerprint
+            model=_catalogue_name(own) or own, fingerprint=read_base(str(path)).fingerprint
         )
-        return BaseLocation(str(place), card)
+        return BaseLocation(str(path), card)
     if name == TUNED_MODEL:
         raise InputError(
-            f"{name} is no base, but {DEFAULT_MODEL} with an adapter on it. Give {DEFAULT_MODEL}."
+            f"{name} is not a base model: it is {DEFAULT_MODEL} with an adapter. Use {DEFAULT_MODEL}."
         )
-    if name in CATALOGUE or place.suffix == ".gguf":
+    if name in CATALOGUE or path.suffix == ".gguf":
         cache = cache or load_settings().cache
         return _find_unpacked(
             resolve_model(name, cache=cache, progress=progress), cache / "unpacked", progress=progress
         )
-    if place.exists() or not _HUB_ID.fullmatch(name):
+    if path.exists() or not _HUB_ID.fullmatch(name):
         raise InputError(
             f"There is no base model {name}. Give a directory with config.json and safetensors, a .gguf file, a hub "
             f"id (owner/name), or one of {', '.join(BASE_NAMES)}."
@@ -129,20 +129,20 @@ def find_base(
 
 
 def unpack_gguf(gguf: Path, folder: Path) -> None:
-    """Save the model of a GGUF file as an ordinary one, in float32. The folder appears when all of it is there."""
+    """Convert a GGUF file to a transformers model in float32; the folder appears once it is complete."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(folder) as draft, _explain_load_errors(str(gguf)):
             _unpack(gguf, draft)
     except OSError as error:
         raise ModelError(
-            f"{gguf.name} can't be unpacked to {folder.parent}: {error.strerror or error}. "
-            "Make room, or choose another folder by setting APE_CACHE."
+            f"{gguf.name} could not be converted in {folder.parent}: {error.strerror or error}. "
+            "Free some space, or set APE_CACHE to another folder."
         ) from error
 
 
 def _unpack(gguf: Path, folder: Path) -> None:
-    """The config of what transformers loads says that it is quantised, which its weights no longer are."""
+    """Rebuild the model without quantization_config: the loaded weights are float32 already."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -158,16 +158,16 @@ def _unpack(gguf: Path, folder: Path) -> None:
 
 
 def _split_digits(tokenizer: Any, gguf: Path) -> None:
-    """Have it take every digit by itself where llama.cpp does, which transformers does not read out of the file.
+    """Make each digit a token where llama.cpp does; transformers does not read this setting from the file.
 
-    Without it 81 of 2,112 lines of text were other tokens in training than in serving, mostly at spaces before digits.
+    Without it, 81 of 2,112 lines of text had other tokens in training than in serving, mostly at spaces before digits.
     """
     from tokenizers.pre_tokenizers import ByteLevel, Digits
-    from tokenizers.pre_tokenizers import Sequence as InTurn
+    from tokenizers.pre_tokenizers import Sequence as PreTokenizerSequence
 
     if read_gguf_header(gguf).metadata.get("tokenizer.ggml.pre") == "smollm":
         parts = [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)]
-        tokenizer.backend_tokenizer.pre_tokenizer = InTurn(parts)
+        tokenizer.backend_tokenizer.pre_tokenizer = PreTokenizerSequence(parts)
 
 
 def _find_unpacked(gguf: Path, within: Path, *, progress: DownloadListener) -> BaseLocation:
@@ -176,17 +176,18 @@ def _find_unpacked(gguf: Path, within: Path, *, progress: DownloadListener) -> B
     within.mkdir(parents=True, exist_ok=True)
     with FileLock(within / f"{digest}.lock"):
         if not folder.is_dir():
-            progress(DownloadProgress(f"Unpacking {gguf.name}, which is done once"))
+            progress(DownloadProgress(f"Converting {gguf.name} (once)"))
             unpack_gguf(gguf, folder)
-    told = read_base(str(folder)).fingerprint
     card = AdapterCardBase(
-        model=_catalogue_name(digest) or gguf.stem, revision=f"sha256:{digest}", fingerprint=told
+        model=_catalogue_name(digest) or gguf.stem,
+        revision=f"sha256:{digest}",
+        fingerprint=read_base(str(folder)).fingerprint,
     )
     return BaseLocation(str(folder), card)
 
 
 def _catalogue_name(digest: str) -> str | None:
-    """The name in our catalogue of the file with that hash, by which its unpacked directory is called too."""
+    """The catalogue model whose file has this hash; its converted directory is named by the hash too."""
     return next((model.name for model in CATALOGUE.values() if model.sha256 == digest), None)
 
 
@@ -198,7 +199,7 @@ def _four_bit_config() -> Any:
 
     if find_spec("bitsandbytes") is None or not torch.cuda.is_available():
         raise ModelError(
-            "A base in 4 bits (QLoRA) needs a CUDA GPU and `pip install bitsandbytes`. Train without it here."
+            "A base in 4 bits (QLoRA) needs a CUDA GPU and `pip install bitsandbytes`. Turn quantised off."
         )
     config: Any = BitsAndBytesConfig
     return config(
@@ -211,21 +212,24 @@ def _four_bit_config() -> Any:
 
 @contextmanager
 def _explain_load_errors(name: str) -> Iterator[None]:
-    """Whatever a library says of files that it can't use, as one sentence; and no progress bars of its own."""
+    """Turn the errors of transformers about unusable files into a ModelError, and hide its progress bars."""
     try:
         with hide_progress_bars():
             yield
     except OSError as error:
         if error.errno is not None and not isinstance(error, FileNotFoundError):
-            raise  # the disk itself
-        raise ModelError(_complaint(name, error)) from error
-    except Exception as error:  # a damaged file comes out as anything from KeyError to SafetensorError
-        raise ModelError(_complaint(name, error)) from error
+            raise  # the disk failed
+        raise ModelError(_load_error_message(name, error)) from error
+    except Exception as error:  # a damaged file raises anything from KeyError to SafetensorError
+        raise ModelError(_load_error_message(name, error)) from error
 
 
-def _complaint(name: str, error: Exception) -> str:
+def _load_error_message(name: str, error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    said = lines[0] if lines else type(error).__name__
-    here = "Is it a whole causal language model, with its tokenizer?"
-    elsewhere = "Is that its id on the hub, and can the hub be reached from here?"
-    return f"The base model {name} can't be loaded: {said.rstrip('.')}. {here if Path(name).exists() else elsewhere}"
+    reason = (lines[0] if lines else type(error).__name__).rstrip(".")
+    hint = (
+        "Is it a complete causal language model, with its tokenizer?"
+        if Path(name).exists()
+        else "Is that its id on the hub, and is the hub reachable?"
+    )
+    return f"The base model {name} can't be loaded: {reason}. {hint}"

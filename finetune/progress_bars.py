@@ -1,4 +1,4 @@
-"""Progress bars of libraries, which they draw where there is no terminal too; ours are in `ape/cli`."""
+"""Suppress the progress bars of transformers; ours are in `ape/cli`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 
 @contextmanager
 def hide_progress_bars() -> Iterator[None]:
-    """None of transformers meanwhile: one of its modules takes tqdm's own, and does not ask whether it may."""
+    """Disable them within the block; its GGUF module uses tqdm directly and ignores its own switch."""
     from transformers import modeling_gguf_pytorch_utils
     from transformers.utils import logging
 
     bars: Any = logging
-    unpacking: Any = modeling_gguf_pytorch_utils
-    shown, drawn = bars.is_progress_bar_enabled(), unpacking.tqdm
+    gguf: Any = modeling_gguf_pytorch_utils
+    enabled, tqdm = bars.is_progress_bar_enabled(), gguf.tqdm
     bars.disable_progress_bar()
-    unpacking.tqdm = _undrawn
+    gguf.tqdm = _without_bar
     try:
         yield
     finally:
-        unpacking.tqdm = drawn
-        if shown:
+        gguf.tqdm = tqdm
+        if enabled:
             bars.enable_progress_bar()
 
 
-def _undrawn(items: Iterable[Any], **_: object) -> Iterable[Any]:
+def _without_bar(items: Iterable[Any], **_: object) -> Iterable[Any]:
     return items

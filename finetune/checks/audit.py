@@ -153,7 +153,7 @@ def _count(counts: SplitCounts, encoded: EncodedExample, row: Sequence[TokenMark
     tally = Counter(one.mark for one in row)
     counts.examples += 1
     counts.tokens += len(encoded)
-    counts.answers += len(encoded) - encoded.prompt
+    counts.answers += len(encoded) - encoded.prompt_length
     counts.learned += tally["learned"]
     counts.weight += sum(one.weight for one in row)
     counts.padding += tally["padding"]

@@ -99,7 +99,7 @@ def _fault(tokenizer: Any, example: Example, served: tuple[int, ...]) -> Example
         return None
     pairs = enumerate(zip(trained, served, strict=False))
     place = next((at for at, (one, other) in pairs if one != other), min(len(trained), len(served)))
-    where = "prompt" if place < encoded.prompt else "answer"
+    where = "prompt" if place < encoded.prompt_length else "answer"
     here, there = _named(tokenizer, trained, place), _named(tokenizer, served, place)
     return ExampleFault(
         "engine", example.id, f"at token {place}, in its {where}: {here} trained, {there} served"

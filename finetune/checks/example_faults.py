@@ -57,7 +57,7 @@ def find_text_faults(
         yield ExampleFault("too_long", example.id, f"{len(encoded):,} tokens of at most {most:,}")
     prompt = TUNED_FORMAT.render(example.question).text
     served = tokenizer(prompt, return_offsets_mapping=True, return_special_tokens_mask=True)
-    if tuple(served.input_ids) != encoded.tokens[: encoded.prompt]:
+    if tuple(served.input_ids) != encoded.tokens[: encoded.prompt_length]:
         yield ExampleFault("prompt", example.id, _first_difference(served.input_ids, encoded))
     if merged := _merged_separator_token(prompt, served.offset_mapping):
         yield ExampleFault("separator", example.id, repr(merged))
@@ -71,7 +71,7 @@ def find_text_faults(
             "end_inside", example.id, f"at token {begun + within.index(tokenizer.eos_token_id)}"
         )
     answered = tokenizer(answer, add_special_tokens=False).input_ids
-    if encoded.tokens[encoded.prompt :] != (*answered, tokenizer.eos_token_id):
+    if encoded.tokens[encoded.prompt_length :] != (*answered, tokenizer.eos_token_id):
         yield ExampleFault("cut", example.id)
 
 
@@ -89,8 +89,8 @@ def find_row_faults(
     ]
     if not learned[length - 1]:
         yield ExampleFault("end_not_learned", example)
-    if not all(learned[encoded.prompt : length - 1]):
-        place = learned.index(False, encoded.prompt)
+    if not all(learned[encoded.prompt_length : length - 1]):
+        place = learned.index(False, encoded.prompt_length)
         yield ExampleFault("answer_not_learned", example, f"at token {place}")
     if not all(attention[:length]):
         yield ExampleFault("unattended", example)
@@ -111,7 +111,7 @@ def find_filler_faults(row: Mapping[str, list[Any]]) -> Iterator[ExampleFault]:
 
 
 def _first_difference(served: list[int], encoded: EncodedExample) -> str:
-    asked = encoded.tokens[: encoded.prompt]
+    asked = encoded.tokens[: encoded.prompt_length]
     pairs = enumerate(zip(served, asked, strict=False))
     place = next((at for at, (one, other) in pairs if one != other), min(len(served), len(asked)))
     return f"{len(served)} tokens served, {len(asked)} trained, parting at token {place}"

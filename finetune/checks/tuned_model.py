@@ -60,9 +60,9 @@ def load_tuned_model(
             f"{directory} was trained in the chat format {card.prompt}, which is not checked here."
         )
     loaded = load_base(base or card.base.model, cache=cache, progress=progress)
-    read_adapter("adapter", directory, base=read_base(loaded.place))
+    read_adapter("adapter", directory, base=read_base(loaded.location))
     model = PeftModel.from_pretrained(loaded.model, str(directory)).eval()
-    return TunedModel(directory, card, BaseLocation(loaded.place, loaded.card), model, loaded.tokenizer)
+    return TunedModel(directory, card, BaseLocation(loaded.location, loaded.card), model, loaded.tokenizer)
 
 
 def find_gguf(base: str, *, cache: Path, progress: DownloadListener = ignore_progress) -> Path | None:

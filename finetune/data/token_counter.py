@@ -91,7 +91,7 @@ def _load(name: str, progress: DownloadListener) -> Any:
         raise _tokenizer_error(name, "there is nothing of that name")  # nor is that how the hub names models
     try:
         tokenizer = AutoTokenizer.from_pretrained(
-            find_base(name, progress=progress).place if packed else name
+            find_base(name, progress=progress).location if packed else name
         )
     except (OSError, ValueError, KeyError) as error:
         raise _tokenizer_error(name, str(error)) from error

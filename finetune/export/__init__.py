@@ -1,1 +1,1 @@
-"""What becomes of a trained adapter: a GGUF LoRA for the embedded engine, merged weights for others, a model card."""
+"""Export a trained adapter: a GGUF LoRA for the embedded engine, a merged model for others, a model card."""

@@ -1,11 +1,11 @@
-"""A PEFT adapter as a GGUF LoRA, which llama.cpp puts on top of any GGUF file of the same model.
+"""Convert a PEFT adapter to a GGUF LoRA, which llama.cpp applies to any GGUF file of the same model.
 
-What a reader of other converters may miss:
+Two points that other converters miss:
 
-- Llama's rotary positions pair neighbouring rows in llama.cpp, and rows half a head apart in transformers. A GGUF file
-  has the rows of q and k in llama.cpp's order, so those of lora_B follow. Without it many outputs are right still.
-- llama.cpp scales every pair by one alpha over the pair's own rank. What PEFT scales otherwise (rslora, patterns of
-  ranks and alphas) is multiplied into lora_B, and for a plain LoRA that factor is 1.
+- Rotary embeddings pair neighbouring rows in llama.cpp, and rows half a head apart in transformers. A GGUF file has the
+  rows of q and k in llama.cpp's order, so lora_B needs the same order. Without it many outputs are still right.
+- llama.cpp scales every pair by one alpha over the rank of the pair. Other scalings of PEFT (rslora, rank and alpha
+  patterns) are multiplied into lora_B; for a plain LoRA that factor is 1.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _LARGEST_HALF = float(np.finfo(np.float16).max)
 
 @dataclass(frozen=True, slots=True)
 class GgufFamily:
-    """How a model type of transformers goes in GGUF. `turned` are the modules with rows in another order there."""
+    """How GGUF stores a model type of transformers; the rows of `permuted_modules` are in another order."""
 
     architecture: str
-    turned: tuple[str, ...] = ()
+    permuted_modules: tuple[str, ...] = ()
 
 
 _ROTARY = ("q_proj", "k_proj")
 FAMILIES: Mapping[str, GgufFamily] = {
-    "llama": GgufFamily("llama", turned=_ROTARY),
-    "mistral": GgufFamily("llama", turned=_ROTARY),
+    "llama": GgufFamily("llama", permuted_modules=_ROTARY),
+    "mistral": GgufFamily("llama", permuted_modules=_ROTARY),
     "qwen2": GgufFamily("qwen2"),
     "qwen3": GgufFamily("qwen3"),
 }
@@ -53,18 +53,17 @@ FAMILIES: Mapping[str, GgufFamily] = {
 
 @dataclass(frozen=True, slots=True)
 class LoraFactors:
-    """The two factors of a change: `down` is lora_A, `up` is lora_B."""
+    """The two factors of a weight update: `down` is lora_A, `up` is lora_B."""
 
     down: FloatArray
     up: FloatArray
 
 
 def write_gguf_lora(
-    adapter: Path, base: BaseLocation, into: Path, *, precision: LoraPrecision = "float16"
+    adapter: Path, base: BaseLocation, output: Path, *, precision: LoraPrecision = "float16"
 ) -> Path:
-    """Write the file, which has to be new; AdapterRefused with the reason where GGUF can't express the adapter."""
-    seen = read_base(base.place)
-    read_adapter("adapter", adapter, base=seen)
+    """Write a new file; AdapterRefused if GGUF can't express the adapter."""
+    read_adapter("adapter", adapter, base=read_base(base.location))
     config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
     model = _model_config(base)
     family = _family(model)
@@ -74,15 +73,15 @@ def write_gguf_lora(
         for module, pair in _scaled_factors(adapter, config)
     }
     _refuse_overflow(pairs, precision)
-    with new_output(into) as draft:
+    with new_output(output) as draft:
         _write(draft, pairs, family, alpha=_alpha(config), norms=_norms(base, names), precision=precision)
-    return into
+    return output
 
 
 def _model_config(base: BaseLocation) -> dict[str, Any]:
     from transformers import AutoConfig
 
-    config: dict[str, Any] = AutoConfig.from_pretrained(base.place).to_dict()
+    config: dict[str, Any] = AutoConfig.from_pretrained(base.location).to_dict()
     return config
 
 
@@ -90,14 +89,14 @@ def _family(model: Mapping[str, Any]) -> GgufFamily:
     kind = model.get("model_type")
     if kind not in FAMILIES:
         raise AdapterRefused(
-            f"How a model of the type {kind!r} goes in GGUF is not known here: only {', '.join(FAMILIES)}. "
-            "Export it with --to merged, and convert that with llama.cpp's convert_hf_to_gguf.py."
+            f"Models of the type {kind!r} can't be converted to GGUF here, only {', '.join(FAMILIES)}. Export a merged "
+            "model, and convert that with llama.cpp's convert_hf_to_gguf.py."
         )
     return FAMILIES[str(kind)]
 
 
 class _Names:
-    """GGUF's name for a module or tensor, from the map that the `gguf` package keeps for each architecture."""
+    """GGUF names of modules and tensors, from the `gguf` package."""
 
     def __init__(self, family: GgufFamily, layers: int) -> None:
         import gguf
@@ -113,7 +112,7 @@ class _Names:
 
 
 def _scaled_factors(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str, LoraFactors]]:
-    """The pairs by module, with what PEFT scales them by as far as alpha over the rank does not say it."""
+    """The factors of each module; lora_B includes any scaling beyond alpha over the rank."""
     sides: dict[str, dict[str, FloatArray]] = {}
     for name, tensor in read_safetensors_header(adapter / WEIGHTS_FILE).items():
         module, _, side = name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".")
@@ -128,7 +127,7 @@ def _scaled_factors(adapter: Path, config: Mapping[str, Any]) -> list[tuple[str,
 
 
 def _alpha(config: Mapping[str, Any]) -> float:
-    """What every pair is scaled by over its rank. Zero would mean "do not scale" to llama.cpp."""
+    """The alpha of all pairs. llama.cpp takes zero for "do not scale"."""
     return float(config["lora_alpha"]) or 1.0
 
 
@@ -142,7 +141,7 @@ def _scaling(config: Mapping[str, Any], module: str, rank: int) -> float:
 
 def _permuted(pair: LoraFactors, module: str, model: Mapping[str, Any], family: GgufFamily) -> LoraFactors:
     last = module.rpartition(".")[2]
-    if last not in family.turned:
+    if last not in family.permuted_modules:
         return pair
     heads = int(model["num_attention_heads"])
     if last == "k_proj":
@@ -151,7 +150,7 @@ def _permuted(pair: LoraFactors, module: str, model: Mapping[str, Any], family: 
 
 
 def permute_rotary_rows(rows: FloatArray, heads: int) -> FloatArray:
-    """Rows half a head apart become neighbours, head by head."""
+    """Make rows half a head apart neighbours, head by head."""
     halves = rows.reshape(heads, 2, len(rows) // heads // 2, -1)
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows.shape))
 
@@ -161,17 +160,17 @@ def _refuse_overflow(pairs: Mapping[str, LoraFactors], precision: LoraPrecision)
         largest = max(float(np.abs(side).max(initial=0)) for side in (pair.down, pair.up))
         if precision == "float16" and largest > _LARGEST_HALF:
             raise AdapterRefused(
-                f"For {name} it has the value {largest:g}, too large for float16. Export it with --precision float32."
+                f"A weight of {name} is {largest:g}, too large for float16. Export with the precision float32."
             )
 
 
 def _norms(base: BaseLocation, names: _Names) -> str | None:
-    """Of the base's own files, where it is a directory or has been pulled."""
-    directory = Path(base.place)
+    """Hash of the base's norm weights, by which a GGUF file is recognised as the same base."""
+    directory = Path(base.location)
     if not directory.is_dir():
         from huggingface_hub import snapshot_download
 
-        directory = Path(snapshot_download(base.place, local_files_only=True))
+        directory = Path(snapshot_download(base.location, local_files_only=True))
     norms: dict[str, FloatArray] = {}
     for path in sorted(directory.glob("*.safetensors")):
         for name, tensor in read_safetensors_header(path).items():

@@ -1,1 +1,1 @@
-"""Drafts of a tuned model on held-out examples, and what they are worth."""
+"""Drafts of a tuned model on held-out examples, and their scores."""

@@ -1,7 +1,7 @@
-"""Drafts of many examples by an engine, kept in a file as they come, so that a broken run goes on where it was.
+"""Drafts of many examples, cached in a JSONL file as they arrive, so that an interrupted run resumes.
 
-They are what the gate is fitted on and what results are worked out from: the model is asked once, and everything that
-comes after it (gate, guards, scores) can be done again in seconds.
+The edit filter is fitted on them and scores are computed from them: the model runs once, and everything after it
+(edit filter, guards, scores) can be repeated in seconds.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from prompts import Prompt, prompt_format
 
 @dataclass(frozen=True, slots=True)
 class DraftSet:
-    """What a model answered, by the hash of the prompt, as the server sent it."""
+    """The replies of a model as the server sent them, by prompt hash."""
 
     model: Model
-    replies: dict[str, Reply]
+    replies_by_prompt_hash: dict[str, Reply]
 
     def draft(self, example: Example) -> Draft:
-        """The draft of an example, read as it would be when served."""
+        """The draft of an example, parsed as in serving."""
         prompt = prompt_format(self.model.format).render(example.question)
-        reply = self.replies[_hash(prompt)]
+        reply = self.replies_by_prompt_hash[_hash(prompt)]
         text = prompt.read(reply.draft.text)
         return Draft(text, reply.draft.finish_reason, reply.draft.logprobs)
 
 
 def load_drafts(model: Model, examples: Sequence[Example], path: Path, *, key: str) -> DraftSet | None:
-    """The drafts of all the examples from the file; None if one is not there, so that the model has to be asked."""
-    kept = _read(path, key)
+    """Read the drafts of all examples from the file; None if any is missing."""
+    cached = _read(path, key)
     names = [_hash(prompt) for prompt, _ in _render_prompts(model, examples)]
-    return DraftSet(model, {name: kept[name] for name in names}) if kept.keys() >= set(names) else None
+    return DraftSet(model, {name: cached[name] for name in names}) if cached.keys() >= set(names) else None
 
 
 async def draft_examples(
@@ -55,34 +55,34 @@ async def draft_examples(
     path: Path,
     *,
     key: str,
-    at_once: int,
+    concurrency: int,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> DraftSet:
-    """Greedy drafts of all the examples, unless the file has them already under the same key.
+    """Draft the examples greedily, except those that the file has already under the same key.
 
-    `key` stands for all that decides a draft besides the example: the weights, and the format they are asked in.
+    `key` identifies everything else that determines a draft: the weights and the prompt format.
     """
     async with engine.using(name) as model:
-        kept = _read(path, key)
+        cached = _read(path, key)
         prompts = {_hash(prompt): (prompt, example) for prompt, example in _render_prompts(model, examples)}
-        waiting = [name for name in prompts if name not in kept]
-        done = len(prompts) - len(waiting)
+        missing = [name for name in prompts if name not in cached]
+        done = len(prompts) - len(missing)
         with _open_for_append(path) as file:
             file.write("" if _ends_with_newline(path) else "\n")
-            slots = asyncio.Semaphore(at_once)
+            semaphore = asyncio.Semaphore(concurrency)
 
             async def one(name: str) -> None:
                 nonlocal done
                 prompt, example = prompts[name]
                 sampling = draft_sampling(example.segment, Options(), 1, with_logprobs=True)
-                async with slots:
+                async with semaphore:
                     try:
                         reply = await engine.ask(prompt, sampling, model=model, listen=ignore_event)
                     except TooLong:
-                        # No draft: one long row is not the end of all.
+                        # An example that does not fit has an empty draft and does not end the run.
                         reply = Reply(Draft("", "length"), Usage())
-                kept[name] = reply
-                # In ASCII, so that halves of characters can be written too.
+                cached[name] = reply
+                # ASCII escapes, since a reply may contain lone surrogates.
                 file.write(json.dumps(_row(name, example.id, reply, key)) + "\n")
                 file.flush()
                 done += 1
@@ -90,11 +90,11 @@ async def draft_examples(
 
             try:
                 async with asyncio.TaskGroup() as group:
-                    for name in waiting:
+                    for name in missing:
                         group.create_task(one(name))
             except ExceptionGroup as failed:
                 raise failed.exceptions[0] from failed
-    return DraftSet(model, {name: kept[name] for name in prompts})
+    return DraftSet(model, {name: cached[name] for name in prompts})
 
 
 def _render_prompts(model: Model, examples: Sequence[Example]) -> Iterator[tuple[Prompt, Example]]:
@@ -102,7 +102,7 @@ def _render_prompts(model: Model, examples: Sequence[Example]) -> Iterator[tuple
 
 
 def _hash(prompt: Prompt) -> str:
-    """What a draft is of: ids are of files, and files change and have namesakes."""
+    """Key of a draft; ids would not do, since files change and two files may share ids."""
     return hash_text(prompt.text, length=20)
 
 
@@ -112,11 +112,11 @@ def _open_for_append(path: Path) -> Iterator[TextIO]:
         with path.open("a", encoding="utf-8") as file:
             yield file
     except OSError as error:
-        raise InputError(f"The drafts can't be kept in {path}: {error.strerror}.") from error
+        raise InputError(f"Drafts can't be written to {path}: {error.strerror}.") from error
 
 
 def _ends_with_newline(path: Path) -> bool:
-    """Whether the last line was written to its end."""
+    """Whether the last line is complete."""
     content = path.read_bytes() if path.exists() else b""
     return not content or content.endswith(b"\n")
 
@@ -134,51 +134,51 @@ def _row(prompt: str, id: str, reply: Reply, key: str) -> dict[str, Any]:
 
 
 def _read(path: Path, key: str) -> dict[str, Reply]:
-    kept: dict[str, Reply] = {}
+    cached: dict[str, Reply] = {}
     if not path.exists():
-        return kept
+        return cached
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             row = json.loads(line)
         except ValueError:
-            continue  # the line that was being written when it was broken off
+            continue  # a line cut off by an interruption
         if row["key"] != key:
             continue
         chances = tuple(
             TokenLogprobs(text, logprob, tuple((other, lp) for other, lp in others))
             for text, logprob, others in row["chances"]
         )
-        kept[row["prompt"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
-    return kept
+        cached[row["prompt"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
+    return cached
 
 
 class ReplayEngine:
-    """An engine that answers from drafts made before, so that passages go through all that comes after the model."""
+    """An engine that answers from a draft set, to run the edit filter and the guards on it."""
 
     def __init__(self, drafts: DraftSet, examples: Sequence[Example]) -> None:
         self._model = drafts.model
         self._answers = {
-            prompt.text: drafts.replies[_hash(prompt)]
+            prompt.text: drafts.replies_by_prompt_hash[_hash(prompt)]
             for prompt, _ in _render_prompts(drafts.model, examples)
         }
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """The answer that was given then."""
+        """The reply in the draft set."""
         return self._answers[prompt.text]
 
     async def count(self, text: str) -> int | None:
-        """Nobody counts: what did not fit has an empty draft."""
+        """None, since an example that did not fit has an empty draft."""
         return None
 
     async def models(self) -> tuple[Model, ...]:
-        """The one that made the drafts."""
+        """The model that made the drafts."""
         return (self._model,)
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        """That one, with its gate and format of now."""
+        """That model, with its current edit filter and format."""
         yield pick_model((self._model,), name)
 
     def health(self) -> EngineHealth:
-        """Always there."""
+        """Always up."""
         return EngineHealth("up")

@@ -1,7 +1,7 @@
-"""What a tuned model is worth: its post-edits beside the MT as it was, by language pair, with signatures and p-values.
+"""Score post-edits against doing nothing, by language pair, with signatures and p-values.
 
-Scores are sacrebleu's on all passages of a pair at once; p-values are those of its paired bootstrap against doing
-nothing. Whatever a system leaves as it is counts as the MT.
+Scores are sacrebleu's corpus scores; p-values are those of its paired bootstrap against the MT. To add a metric, add it
+to METRICS and to `_sacrebleu_metrics`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetricCell:
-    """A score of a system on a pair, how it differs from doing nothing, and how likely that is chance."""
+    """Score of a system on a pair, with the difference from doing nothing and its p-value."""
 
     metric: str
     score: float
@@ -37,7 +37,7 @@ class MetricCell:
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """A system on a language pair: on so many passages, of as many as there are of the pair."""
+    """Scores of a system on `passages` of the `of` passages of a language pair."""
 
     pair: str
     system: str
@@ -49,25 +49,25 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The table, and the signature of each metric."""
+    """Rows by language pair and system, and the signature of each metric."""
 
     rows: tuple[SystemRow, ...]
     signatures: Mapping[str, str]
 
-    def beside(self, other: ScoreTable) -> ScoreTable:
-        """With the rows of other systems, pair by pair; on fewer passages they have a baseline of their own."""
+    def joined_with(self, other: ScoreTable) -> ScoreTable:
+        """Add the rows of another table, pair by pair, with its baseline if that is on fewer passages."""
         more = [row for row in other.rows if row not in self.rows]
         pairs = dict.fromkeys(row.pair for row in (*self.rows, *more))
         rows = [row for pair in pairs for row in (*self.rows, *more) if row.pair == pair]
         return ScoreTable(tuple(rows), self.signatures)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The table as JSON data."""
         return {"signatures": dict(self.signatures), "rows": [asdict(row) for row in self.rows]}
 
 
 async def post_edits_as_served(drafts: DraftSet, examples: Sequence[Example]) -> list[str]:
-    """The post-edits of drafts made before, with gate and guards as when served, one attempt each."""
+    """Post-edits from the drafts with edit filter and guards as in serving, with one attempt each."""
     replay = ReplayEngine(drafts, examples)
     options = Options(max_attempts=1)
     texts = []
@@ -75,29 +75,29 @@ async def post_edits_as_served(drafts: DraftSet, examples: Sequence[Example]) ->
         try:
             result = await post_edit(example.segment, replay, options=options)
             texts.append(result.post_edit.strip())
-        except InputError:  # a passage that can't be worked on stays as it is
+        except InputError:  # a passage that is refused stays as it is
             texts.append(example.mt)
     return texts
 
 
 def drafts_without_guards(drafts: DraftSet, examples: Sequence[Example]) -> list[str]:
-    """The drafts as they came; an empty one too."""
+    """The drafts unchanged, even if empty."""
     return [drafts.draft(example).text for example in examples]
 
 
 def drafts_with_guards(drafts: DraftSet, examples: Sequence[Example]) -> list[str]:
-    """The drafts with guards and without the gate."""
+    """The drafts with guards and without the edit filter."""
     texts = []
     for example in examples:
         draft = drafts.draft(example)
         findings = check_draft(example.segment, draft)
-        refused = any(finding.severity is Severity.REJECT for finding in findings)
-        texts.append(example.mt if refused else draft.text)
+        rejected = any(finding.severity is Severity.REJECT for finding in findings)
+        texts.append(example.mt if rejected else draft.text)
     return texts
 
 
 def mt_without_loops(examples: Sequence[Example]) -> list[str]:
-    """The MT with its own loops said once: what the gate's rule does by itself, without any model."""
+    """The MT with its repetition loops collapsed: the rule of the edit filter without a model."""
     return [collapse_passage_loops(example.mt, example.segment) for example in examples]
 
 
@@ -108,27 +108,27 @@ def score_systems(
     of: Sequence[Example] | None = None,
     samples: int = SAMPLES,
 ) -> ScoreTable:
-    """The table of all systems, on each pair and on all together.
+    """Score all systems on each pair and on all pairs together.
 
-    `of` is what the examples were taken from, where they are not all there are.
+    `of` is the set that the examples are a sample of, if they are one.
     """
-    whole = _by_pair(examples if of is None else of)
+    population = _indices_by_pair(examples if of is None else of)
     rows: list[SystemRow] = []
     signatures: Mapping[str, str] = {}
-    for pair, places in _by_pair(examples).items():
+    for pair, indices in _indices_by_pair(examples).items():
         found, signatures = _score_pair(
             pair,
-            [examples[at] for at in places],
-            {name: [texts[at] for at in places] for name, texts in systems.items()},
-            len(whole[pair]),
+            [examples[at] for at in indices],
+            {name: [texts[at] for at in indices] for name, texts in systems.items()},
+            len(population[pair]),
             samples,
         )
         rows += found
     return ScoreTable(tuple(rows), signatures)
 
 
-def _by_pair(examples: Sequence[Example]) -> dict[str, list[int]]:
-    """Where those of each pair are, and of all where there is more than one."""
+def _indices_by_pair(examples: Sequence[Example]) -> dict[str, list[int]]:
+    """Indices of the examples of each pair, and of all if there are several pairs."""
     pairs: dict[str, list[int]] = {}
     for at, example in enumerate(examples):
         pairs.setdefault(example.pair, []).append(at)
@@ -138,19 +138,10 @@ def _by_pair(examples: Sequence[Example]) -> dict[str, list[int]]:
 def _score_pair(
     pair: str, examples: Sequence[Example], systems: Mapping[str, Sequence[str]], of: int, samples: int
 ) -> tuple[list[SystemRow], Mapping[str, str]]:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER
     from sacrebleu.significance import PairedTest
 
-    humans = [[example.human for example in examples]]
     baseline = [example.mt for example in examples]
-    metrics = {
-        "TER": TER(references=humans),
-        # Corpora of sentences are often tokenised by design, and it would warn of that.
-        "BLEU": BLEU(references=humans, force=True),
-        "chrF": CHRF(references=humans),
-    }
+    metrics = _sacrebleu_metrics([example.human for example in examples])
     named: list[tuple[str, Sequence[str]]] = [(BASELINE_NAME, baseline), *systems.items()]
     test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=samples)
     signatures, table = test()
@@ -168,11 +159,24 @@ def _score_pair(
         )
         changed = sum(text != mt for text, mt in zip(texts, baseline, strict=True))
         rows.append(SystemRow(pair, name, len(examples), of, changed / len(examples), cells))
-    return rows, {_short(name): str(told) for name, told in signatures.items()}
+    return rows, {_short(name): str(signature) for name, signature in signatures.items()}
+
+
+def _sacrebleu_metrics(humans: Sequence[str]) -> dict[str, Any]:
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+    return {
+        "TER": TER(references=[humans]),
+        # Sentence corpora are often tokenised; `force` turns off the warning.
+        "BLEU": BLEU(references=[humans], force=True),
+        "chrF": CHRF(references=[humans]),
+    }
 
 
 def _p_value(cell: Any, baseline: Any) -> float | None:
-    """As sacrebleu has it, but for equal scores: in no resample is their difference above 0, and it says p = 0."""
+    """sacrebleu's p-value, but 1 for equal scores, for which it gives 0 as no resample differs."""
     if cell.p_value is None:
         return None
     return 1.0 if cell.score == baseline.score else float(cell.p_value)

@@ -1,4 +1,4 @@
-"""An adapter and its base as the embedded engine serves them, so that they are measured as they will be used."""
+"""An adapter and its base as the embedded engine serves them, for drafting and scoring."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ TUNED_ALIAS = "tuned"
 
 @dataclass(frozen=True, slots=True)
 class ScoredModel:
-    """A model of an engine, and a key for all that decides its drafts besides what is asked: weights and format."""
+    """A model of an engine; `cache_key` identifies its weights and prompt format."""
 
     model: Model
-    key: str
+    cache_key: str
 
 
 @dataclass(frozen=True, slots=True)
 class ServedAdapter:
-    """The adapter, its base asked by instructions, and the settings that an engine with both is opened with."""
+    """The adapter, its base prompted by instructions, and the settings of an engine with both."""
 
     tuned: ScoredModel
     untuned: ScoredModel
@@ -36,28 +36,28 @@ class ServedAdapter:
 
 
 async def find_served_adapter(adapter: Path, settings: Settings) -> ServedAdapter:
-    """The adapter on the model of the settings, if they name one, else on the base that its card has; not started yet.
+    """Find the adapter on the model of the settings, by default the base of its card; starts no engine.
 
-    Other engines are refused: nothing here starts vLLM, and a server that is given by its address is asked by
-    instructions, which is not what an adapter was trained on.
+    Other engines are refused: this does not start vLLM, and a server given by URL is prompted by instructions, which an
+    adapter was not trained on.
     """
     if settings.engine != "embedded":
         raise InputError(
-            f"An adapter is measured on the embedded engine, and the settings name {settings.engine}. Set "
-            "APE_ENGINE=embedded; a base that is no GGUF file has to be converted to one, and given with --base."
+            f"Adapters are scored on the embedded engine, and the settings choose {settings.engine}. Set engine to "
+            "embedded; convert a base that is not a GGUF file, and set it as the base model."
         )
     card = read_card(adapter)
     digest = _digest(adapter)
-    # With its base alone beside it: by default that would be the tuned model that comes with this package.
+    # The base has to be named: the default model is the tuned one that is shipped with this package.
     changes = {"adapters": {TUNED_ALIAS: adapter}, "model": settings.model or _base(adapter, card)}
     settings = settings.model_copy(update=changes)
     try:
         models = await embedded_models(settings)
     except AdapterRefused as error:
-        raise AdapterRefused(f"{error} Its base, {card.base.model}, is given with --base.") from error
+        raise AdapterRefused(f"{error} Set {card.base.model} as the base model.") from error
     base = next(model for model in models if model.name != TUNED_ALIAS)
     untuned = ScoredModel(base, f"{prompt_format(base.format).fingerprint}+{base.name}+{base.revision}")
-    tuned = ScoredModel(pick_model(models, TUNED_ALIAS), f"{card.prompt}+{digest}+{untuned.key}")
+    tuned = ScoredModel(pick_model(models, TUNED_ALIAS), f"{card.prompt}+{digest}+{untuned.cache_key}")
     return ServedAdapter(tuned, untuned, settings)
 
 
@@ -65,16 +65,14 @@ def _digest(adapter: Path) -> str:
     try:
         return hash_file(adapter / GGUF_FILE, length=16)
     except FileNotFoundError as error:
-        raise InputError(
-            f"{adapter} has no {GGUF_FILE}. `ape finetune export {adapter}` writes it."
-        ) from error
+        raise InputError(f"{adapter} has no {GGUF_FILE}. Export the adapter to GGUF first.") from error
 
 
 def _base(adapter: Path, card: AdapterCard) -> str:
-    """The model that it was trained on, where that is one the engine can find."""
+    """The base of the card, if the engine can find it."""
     if card.base.model in CATALOGUE or Path(card.base.model).suffix == ".gguf":
         return card.base.model
     raise InputError(
-        f"{adapter} was trained on {card.base.model}, and where a GGUF file of that is can't be told. Give it with "
-        "--base FILE.gguf."
+        f"{adapter} was trained on {card.base.model}, which is not in the catalogue. Set a GGUF file of it as the base "
+        "model."
     )

@@ -1,1 +1,1 @@
-"""Training: examples in, a LoRA adapter out."""
+"""Training a LoRA adapter, and fitting the filter of uncertain edits."""

@@ -1,4 +1,4 @@
-"""The task itself: greedy post-edits of dev, and how much nearer to the human ones they are than the MT was."""
+"""Dev evaluation: greedy post-edits, and their TER against the human versions compared with the MT's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 16
 
 @dataclass(frozen=True, slots=True)
 class GreedyAnswer:
-    """What a model made of a prompt, as a server would read it, and whether it came to an end by itself."""
+    """The answer to a prompt as a server would read it; `stopped` if it ended by itself."""
 
     text: str
     tokens: tuple[int, ...]
@@ -26,20 +26,20 @@ class GreedyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TerGain:
-    """TER of the MT and of the post-edits against the human ones, by sacrebleu, and the share that stopped."""
+    """sacrebleu's TER of the MT and of the post-edits, and the share of answers that ended by themselves."""
 
-    before: float
-    after: float
-    stopped: float
+    ter_before: float
+    ter_after: float
+    stop_rate: float
 
     @property
     def ter(self) -> float:
-        """Points of TER won; below 0 the model does harm."""
-        return self.before - self.after
+        """Points of TER gained; below 0 the model does harm."""
+        return self.ter_before - self.ter_after
 
 
 def max_answer_tokens(tokenizer: Any, example: Example) -> int:
-    """As long as an answer may become: no post-edit is half as long again as its MT, and some tokens."""
+    """Cap on the answer: one and a half times the MT plus 16 tokens, more than any post-edit needs."""
     return len(tokenizer(example.mt, add_special_tokens=False).input_ids) * 3 // 2 + 16
 
 
@@ -47,7 +47,7 @@ def max_answer_tokens(tokenizer: Any, example: Example) -> int:
 def generate_greedy(
     model: Any, tokenizer: Any, examples: Sequence[Example], *, batch: int = _BATCH
 ) -> list[GreedyAnswer]:
-    """Greedy answers, in the order of the examples; batches are of like lengths."""
+    """Generate greedy answers, in the order of the examples, in batches of similar length."""
     prompts = [prompt_tokens(tokenizer, example) for example in examples]
     order = sorted(range(len(examples)), key=lambda at: len(prompts[at]))
     answers: dict[int, GreedyAnswer] = {}
@@ -55,18 +55,18 @@ def generate_greedy(
     model.eval()
     try:
         for start in range(0, len(order), batch):
-            places = order[start : start + batch]
-            caps = [max_answer_tokens(tokenizer, examples[at]) for at in places]
-            rows = _greedy(model, tokenizer, [prompts[at] for at in places], max(caps))
-            # Each is cut at its own length, or what it is worth would depend on who was asked along with it.
-            for at, row, cap in zip(places, rows, caps, strict=True):
+            indices = order[start : start + batch]
+            caps = [max_answer_tokens(tokenizer, examples[at]) for at in indices]
+            rows = _generate(model, tokenizer, [prompts[at] for at in indices], max(caps))
+            # Cut each at its own cap, or its score would depend on the rest of the batch.
+            for at, row, cap in zip(indices, rows, caps, strict=True):
                 answers[at] = _read(tokenizer, examples[at], row[:cap])
     finally:
         model.train(was_training)
     return [answers[at] for at in range(len(examples))]
 
 
-def _greedy(model: Any, tokenizer: Any, prompts: list[list[int]], cap: int) -> list[list[int]]:
+def _generate(model: Any, tokenizer: Any, prompts: list[list[int]], cap: int) -> list[list[int]]:
     longest = max(map(len, prompts))
     end = tokenizer.eos_token_id
     tokens = torch.full((len(prompts), longest), end)
@@ -74,7 +74,7 @@ def _greedy(model: Any, tokenizer: Any, prompts: list[list[int]], cap: int) -> l
     for row, prompt in enumerate(prompts):
         tokens[row, longest - len(prompt) :] = torch.tensor(prompt)
         attention[row, longest - len(prompt) :] = 1
-    made = model.generate(
+    generated = model.generate(
         input_ids=tokens.to(model.device),
         attention_mask=attention.to(model.device),
         do_sample=False,
@@ -87,7 +87,7 @@ def _greedy(model: Any, tokenizer: Any, prompts: list[list[int]], cap: int) -> l
         pad_token_id=end,
         use_cache=True,
     )
-    rows: list[list[int]] = made[:, longest:].tolist()
+    rows: list[list[int]] = generated[:, longest:].tolist()
     return rows
 
 
@@ -104,7 +104,7 @@ def _read(tokenizer: Any, example: Example, row: list[int]) -> GreedyAnswer:
 
 
 def measure_ter_gain(examples: Sequence[Example], answers: Sequence[GreedyAnswer]) -> TerGain:
-    """How much the answers won."""
+    """Compare the TER of the answers with that of the MT."""
     from sacrebleu.metrics.ter import TER
 
     humans = [[example.human for example in examples]]

@@ -1,9 +1,9 @@
-"""Fitting the gate: which of a tuned model's edits help, learned from its drafts of passages it was not trained on.
+"""Fit the filter of uncertain edits on drafts of passages that the tuned model was not trained on.
 
-An edit helps if the MT with that edit alone is nearer to the human text, by words. A logistic model learns that from
-the features of ape/gate, each edit counting as much as it wins or loses. The threshold is then set where the drafts
-gain most as a whole and no language pair loses, on folds that the weights in use were not fitted on. What it wins is
-told from folds that had a say in neither: each is sifted by a gate that was made, threshold and all, of the others.
+An edit helps if the MT with that edit alone is closer to the human text, in words. A logistic model learns this from
+the features of ape/edits/filter_features.py; each edit is weighted by the words it gains or loses. The threshold is the
+one with the largest gain over all drafts at which no language pair loses, on folds that the weights were not fitted on.
+The reported gain is from nested folds: each fold is filtered by weights and threshold fitted on the other folds.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ape.passage.segment import Draft
 from finetune.data.example import Example
 
 FOLDS = 5
-# The threshold is chosen on chances that are the mean of so many ways to fold: with one it is a matter of luck.
+# Predictions for choosing the threshold are averaged over this many divisions into folds; with one, it depends on luck.
 FOLD_REPEATS = 8
 THRESHOLDS = tuple(round(0.30 + 0.02 * step, 2) for step in range(34))
-# An edit that neither wins nor loses a word still is a risk for nothing.
+# An edit that neither gains nor loses a word is still an unnecessary risk.
 _NEUTRAL_EDIT_WEIGHT = 0.25
-# A run-away of thirty words is one mistake, and says no more than one of three.
+# A repetition of thirty words is one mistake, and no stronger evidence than one of three.
 _MAX_WEIGHT = 3.0
 _RIDGE = 60.0
 _MIN_EDITS = 50
@@ -40,7 +40,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class DraftedExample:
-    """An example and what the model made of it."""
+    """An example and the draft of the model."""
 
     example: Example
     draft: Draft
@@ -48,74 +48,70 @@ class DraftedExample:
 
 @dataclass(frozen=True, slots=True)
 class FittedEditFilter:
-    """A gate, and what gates made in the same way did to passages that they were not made of.
+    """An edit filter, and how filters fitted in the same way did on held-out passages.
 
-    Words of distance won there by language pair, of how many words of human text; edits let through, of how many found.
-    `loops` is what saying the loops of the MT once would win by itself, by pair, where there are any.
+    `words_gained` is the reduction in word edit distance by language pair, out of `words` of human text. `loops_gained`
+    is what collapsing repetition loops of the MT gains alone, for pairs that have any.
     """
 
-    gate: EditFilter
-    won: dict[str, float]
+    edit_filter: EditFilter
+    words_gained: dict[str, float]
     words: dict[str, int]
-    kept: int
+    edits_kept: int
     edits: int
-    loops: dict[str, float]
+    loops_gained: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _WeighedEdit:
-    """An edit of a draft, and the words that are won by it alone."""
+    """An edit of a draft, and the words that it gains alone."""
 
-    of: DraftedExample
+    drafted: DraftedExample
     evidence: EditEvidence
-    worth: float
+    gain: float
 
 
 def word_edit_distance(text: str, human: str) -> float:
-    """Words to put in, take out or replace to get from one to the other; a wrong capital counts half."""
+    """Levenshtein distance in words; a difference in case counts half."""
     strict = Levenshtein.distance(text.split(), human.split())
     loose = Levenshtein.distance(text.lower().split(), human.lower().split())
     return (strict + loose) / 2
 
 
 def fit_edit_filter(drafts: Sequence[DraftedExample], *, seed: int = 1) -> FittedEditFilter:
-    """The gate for the model that made the drafts."""
+    """Fit a filter for the model that made the drafts."""
     edits = [edit for one in drafts for edit in _edits(one)]
-    weighed = sum(not edit.evidence.cuts_loop for edit in edits)
-    if weighed < _MIN_EDITS:
+    weighted = sum(not edit.evidence.cuts_loop for edit in edits)
+    if weighted < _MIN_EDITS:
         raise InputError(
-            f"The drafts have {weighed} edits to weigh, and a gate needs at least {_MIN_EDITS} to learn from. "
-            "Give more examples."
+            f"The drafts have {weighted} edits, and fitting a filter needs at least {_MIN_EDITS}. Give more examples."
         )
-    won = {one.example.pair: 0.0 for one in drafts}
-    words = dict.fromkeys(won, 0)
+    gained = {one.example.pair: 0.0 for one in drafts}
+    words = dict.fromkeys(gained, 0)
     for one in drafts:
         words[one.example.pair] += len(one.example.human.split())
     kept = 0
-    for rest, held in _folds(edits, seed):
-        gate = _fit_filter(rest, seed)
-        let = [edit for edit in held if gate.accepts(edit.evidence)]
-        kept += len(let)
-        for one, mine in _by_draft(let):
-            won[one.example.pair] += _gain(one, [edit.evidence for edit in mine])
+    for rest, held_out in _folds(edits, seed):
+        fold_filter = _fit_filter(rest, seed)
+        passed = [edit for edit in held_out if fold_filter.accepts(edit.evidence)]
+        kept += len(passed)
+        for one, own in _by_draft(passed):
+            gained[one.example.pair] += _gain(one, [edit.evidence for edit in own])
     loops = _gain_from_loops(drafts)
-    pays = sum(loops.values()) > 0 <= min(loops.values())
-    gate = _fit_filter(edits, seed).model_copy(update={"cuts_loops": pays})
-    return FittedEditFilter(gate, won, words, kept, len(edits), loops)
+    cuts_loops = sum(loops.values()) > 0 <= min(loops.values())
+    edit_filter = _fit_filter(edits, seed).model_copy(update={"cuts_loops": cuts_loops})
+    return FittedEditFilter(edit_filter, gained, words, kept, len(edits), loops)
 
 
 def _gain_from_loops(drafts: Sequence[DraftedExample]) -> dict[str, float]:
-    won: dict[str, float] = {}
+    gained: dict[str, float] = {}
     for one in drafts:
-        mt, human = one.example.mt.strip(), one.example.human
-        once = collapse_passage_loops(mt, one.example.segment)
-        if once != mt:
-            won[one.example.pair] = (
-                won.get(one.example.pair, 0.0)
-                + word_edit_distance(mt, human)
-                - word_edit_distance(once, human)
-            )
-    return won
+        mt, human, pair = one.example.mt.strip(), one.example.human, one.example.pair
+        collapsed = collapse_passage_loops(mt, one.example.segment)
+        if collapsed != mt:
+            gain = word_edit_distance(mt, human) - word_edit_distance(collapsed, human)
+            gained[pair] = gained.get(pair, 0.0) + gain
+    return gained
 
 
 def _edits(one: DraftedExample) -> Iterator[_WeighedEdit]:
@@ -127,66 +123,63 @@ def _edits(one: DraftedExample) -> Iterator[_WeighedEdit]:
 def _folds(
     edits: Sequence[_WeighedEdit], seed: int
 ) -> Iterator[tuple[list[_WeighedEdit], list[_WeighedEdit]]]:
-    """Each fold in its turn: the edits that are not in it, and those that are.
+    """For each fold, the edits outside it and those in it.
 
-    A book is in one fold whole, for its names and habits would be known from its other passages. Where a language pair
-    has but one, its passages stand for books: a corpus of sentences has no more than its file's name.
+    A book is never divided between folds, since its names and style would be known from the other passages. Where a
+    language pair has a single book, as a corpus of sentences has, its passages are divided instead.
     """
     books: dict[str, set[str]] = defaultdict(set)
     for edit in edits:
-        books[edit.of.example.pair].add(edit.of.example.book)
+        books[edit.drafted.example.pair].add(edit.drafted.example.book)
     parts: dict[tuple[str, ...], list[_WeighedEdit]] = defaultdict(list)
     for edit in edits:
-        one = edit.of.example
+        one = edit.drafted.example
         parts[(one.book,) if len(books[one.pair]) > 1 else (one.book, one.id)].append(edit)
     folds: list[list[_WeighedEdit]] = [[] for _ in range(FOLDS)]
     names = sorted(parts)
     Random(seed).shuffle(names)
     for name in sorted(names, key=lambda name: -len(parts[name])):
         min(folds, key=len).extend(parts[name])
-    for held in folds:
-        rest = [edit for fold in folds if fold is not held for edit in fold]
-        if rest and held:
-            yield rest, held
+    for held_out in folds:
+        rest = [edit for fold in folds if fold is not held_out for edit in fold]
+        if rest and held_out:
+            yield rest, held_out
 
 
 def _fit_filter(edits: Sequence[_WeighedEdit], seed: int) -> EditFilter:
-    """Weights from all of the edits, and the threshold that is best for weights from a part of them on the others.
+    """Fit the weights on all edits, and choose the threshold by cross-validation.
 
-    Edits that the gate lets through in any case teach it nothing, and what they win is no reason for a low threshold.
+    Edits that undo a loop always pass the filter, so they are left out of both.
     """
     edits = [edit for edit in edits if not edit.evidence.cuts_loop]
     if not edits:
         return EditFilter(features={}, bias=0.0, threshold=1.0)
     chances: dict[int, float] = defaultdict(float)
-    for turn in range(FOLD_REPEATS):
-        for rest, held in _folds(edits, seed + turn):
+    for repeat in range(FOLD_REPEATS):
+        for rest, held_out in _folds(edits, seed + repeat):
             weights = _fit_weights(rest, 1.0)
-            for edit in held:
+            for edit in held_out:
                 chances[id(edit)] += weights.probability(edit.evidence) / FOLD_REPEATS
     return _fit_weights(edits, _best_threshold([(edit, chances[id(edit)]) for edit in edits]))
 
 
 def _fit_weights(edits: Sequence[_WeighedEdit], threshold: float) -> EditFilter:
-    """Weights by Newton's method, with a little pull towards none; features are put on one scale first."""
+    """Ridge-regularised logistic regression on standardised features, by Newton's method."""
     values: Matrix = np.array([edit.evidence.values for edit in edits])
-    worth: Matrix = np.array([edit.worth for edit in edits], dtype=float)
+    gains: Matrix = np.array([edit.gain for edit in edits], dtype=float)
     mean, scale = values.mean(axis=0), values.std(axis=0)
     scale[scale < 1e-6] = 1.0
     inputs = np.column_stack([np.ones(len(values)), (values - mean) / scale])
-    helps = (worth > 0).astype(float)
-    weight = np.where(worth == 0, _NEUTRAL_EDIT_WEIGHT, np.minimum(np.abs(worth), _MAX_WEIGHT)) * _shares(
-        edits
-    )
-    pull = np.diag([0.0] + [_RIDGE] * values.shape[1])
+    helps = (gains > 0).astype(float)
+    weight = np.where(gains == 0, _NEUTRAL_EDIT_WEIGHT, np.minimum(np.abs(gains), _MAX_WEIGHT))
+    weight *= _passage_weights(edits)
+    ridge = np.diag([0.0] + [_RIDGE] * values.shape[1])
     beta = np.zeros(inputs.shape[1])
     for _ in range(30):
         chance = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
-        slope = inputs.T @ (weight * (helps - chance)) - pull @ beta
-        bend = (
-            (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs + pull + 1e-9 * np.eye(len(beta))
-        )
-        step = np.linalg.solve(bend, slope)
+        gradient = inputs.T @ (weight * (helps - chance)) - ridge @ beta
+        curvature = (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs
+        step = np.linalg.solve(curvature + ridge + 1e-9 * np.eye(len(beta)), gradient)
         beta += step
         if np.abs(step).max() < 1e-8:
             break
@@ -197,42 +190,42 @@ def _fit_weights(edits: Sequence[_WeighedEdit], threshold: float) -> EditFilter:
     return EditFilter(features=features, bias=float(beta[0]), threshold=threshold)
 
 
-def _shares(edits: Sequence[_WeighedEdit]) -> Matrix:
-    """What each edit counts: fifty of one passage are one observation rather than fifty."""
-    of = Counter(id(edit.of) for edit in edits)
-    return np.array([min(1.0, _MAX_WEIGHT / of[id(edit.of)]) for edit in edits])
+def _passage_weights(edits: Sequence[_WeighedEdit]) -> Matrix:
+    """Weight that limits the influence of a passage: its fifty edits are not fifty observations."""
+    counts = Counter(id(edit.drafted) for edit in edits)
+    return np.array([min(1.0, _MAX_WEIGHT / counts[id(edit.drafted)]) for edit in edits])
 
 
 def _best_threshold(chances: Sequence[tuple[_WeighedEdit, float]]) -> float:
-    """Where most is won for sure; 1, and so no edit at all, where nothing is.
+    """The threshold with the largest gain minus its standard error; 1, which passes no edit, if none is above 0.
 
-    For sure: the words won less their standard error, and no language pair loses. The very best of many thresholds
+    Thresholds at which a language pair loses are left out. Without the standard error, the best of many thresholds
     would be the luckiest one.
     """
     best, best_threshold = 0.0, 1.0
     for threshold in THRESHOLDS:
-        won: dict[str, float] = defaultdict(float)
+        gained: dict[str, float] = defaultdict(float)
         squares = 0.0
-        for one, mine in _by_draft([edit for edit, chance in chances if chance > threshold]):
-            gained = _gain(one, [edit.evidence for edit in mine])
-            won[one.example.pair] += gained
-            squares += gained**2
-        surely = sum(won.values()) - math.sqrt(squares)
-        if min(won.values(), default=0.0) >= 0 and surely > best:
-            best, best_threshold = surely, threshold
+        for one, own in _by_draft([edit for edit, chance in chances if chance > threshold]):
+            gain = _gain(one, [edit.evidence for edit in own])
+            gained[one.example.pair] += gain
+            squares += gain**2
+        lower_bound = sum(gained.values()) - math.sqrt(squares)
+        if min(gained.values(), default=0.0) >= 0 and lower_bound > best:
+            best, best_threshold = lower_bound, threshold
     return best_threshold
 
 
 def _by_draft(edits: Sequence[_WeighedEdit]) -> Iterator[tuple[DraftedExample, list[_WeighedEdit]]]:
     found: dict[int, list[_WeighedEdit]] = defaultdict(list)
     for edit in edits:
-        found[id(edit.of)].append(edit)
-    return ((mine[0].of, mine) for mine in found.values())
+        found[id(edit.drafted)].append(edit)
+    return ((own[0].drafted, own) for own in found.values())
 
 
-def _gain(one: DraftedExample, kept: Sequence[EditEvidence]) -> float:
-    """Words nearer to the human text by these edits together."""
+def _gain(one: DraftedExample, edits: Sequence[EditEvidence]) -> float:
+    """Words by which these edits together bring the MT closer to the human text."""
     mt, human = one.example.mt.strip(), one.example.human
     return word_edit_distance(mt, human) - word_edit_distance(
-        apply_edits(mt, [evidence.edit for evidence in kept]), human
+        apply_edits(mt, [evidence.edit for evidence in edits]), human
     )

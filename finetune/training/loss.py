@@ -1,9 +1,9 @@
-"""The loss, in chunks of tokens: logits exist for one chunk at a time, so the vocabulary does not decide the memory.
+"""Weighted cross-entropy in chunks of tokens, so that memory does not grow with the vocabulary.
 
-For a batch of 4,096 tokens and a vocabulary of 150,000, the logits alone would be 2.4 GB, their gradient as much again.
-Here each chunk's share of the gradient is worked out as soon as its logits are there, and the logits are dropped.
-Tokens that do not count are left out before. What counts is a sum of weighted terms; whoever calls divides it by the
-weight of the whole batch, over all its parts and processes.
+For a batch of 4,096 tokens and a vocabulary of 150,000, the logits alone would take 2.4 GB, their gradient as much
+again. Here the gradient of each chunk is computed right after its logits, which are then dropped. Tokens without loss
+are left out before. The loss is a weighted sum; the caller divides it by the weight of the whole batch, over all its
+micro-batches and processes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from finetune.training.encoding import IGNORED
 
 CHUNK = 1024
 _LossOutput: Any = CausalLMOutput
-# What some models do to their logits, and a product of states and head would miss.
+# Config fields of models that transform their logits, which the product of states and head would miss.
 _LOGIT_TRANSFORMS = ("final_logit_softcapping", "logit_scale", "logits_scaling", "lm_head_multiplier")
 
 
 def plain_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """The same sum by way of all logits, for models that bend theirs, and to be compared with."""
+    """The same sum from all logits, for models that transform theirs; the reference for chunked_loss."""
     shifted = labels[:, 1:].reshape(-1)
     terms = cross_entropy(
         logits[:, :-1].reshape(-1, logits.shape[-1]).float(), shifted, ignore_index=IGNORED, reduction="none"
@@ -34,7 +34,7 @@ def plain_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 
 
 def chunked_loss(states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, chunk: int = CHUNK) -> Tensor:
-    """The weighted sum of the terms of the tokens that count; `states` are what the head would be given."""
+    """Weighted sum of the loss terms; `states` are the inputs of the output head."""
     counted = labels[:, 1:] != IGNORED
     picked = states[:, :-1][counted]
     apply: Any = _Chunked.apply
@@ -43,7 +43,7 @@ def chunked_loss(states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, 
 
 
 class _Chunked(torch.autograd.Function):
-    """Forward works out the gradient too, by hand: softmax less the truth, times the head."""
+    """Compute the gradient in the forward pass: softmax minus one-hot labels, times the head."""
 
     @staticmethod
     def forward(
@@ -84,19 +84,21 @@ class _Chunked(torch.autograd.Function):
 
 
 def use_weighted_loss(model: Any, *, chunk: int = CHUNK) -> None:
-    """Make a causal model of transformers take `loss_weights`, and answer with the weighted sum as its loss.
+    """Make a causal model of transformers accept `loss_weights` and return the weighted sum as its loss.
 
-    Within its own forward, so that whatever is wrapped around the model (peft, DDP, FSDP) still sees the call.
+    This replaces its forward method, so that wrappers (peft, DDP, FSDP) still see the call.
     """
     original = model.forward
-    bent = any(getattr(model.config, name, None) not in (None, 1.0) for name in _LOGIT_TRANSFORMS)
+    transforms_logits = any(
+        getattr(model.config, name, None) not in (None, 1.0) for name in _LOGIT_TRANSFORMS
+    )
 
     def forward(self: Any, *args: Any, loss_weights: Tensor | None = None, **inputs: Any) -> Any:
         if loss_weights is None:
             return original(*args, **inputs)
         labels = inputs.pop("labels")
         head = self.get_output_embeddings()
-        if bent or head.bias is not None:
+        if transforms_logits or head.bias is not None:
             logits = original(*args, **inputs, use_cache=False).logits
             return _LossOutput(loss=plain_loss(logits, labels, loss_weights))
         states = self.get_decoder()(*args, **inputs, use_cache=False).last_hidden_state
@@ -106,7 +108,7 @@ def use_weighted_loss(model: Any, *, chunk: int = CHUNK) -> None:
 
 
 def _full_weight(weight: Any) -> Tensor:
-    """All of it, also where FSDP has left each process a part."""
+    """Gather the weight where FSDP has sharded it."""
     gather = getattr(weight, "full_tensor", None)
     whole: Tensor = gather() if gather else weight
     return whole

@@ -1,4 +1,4 @@
-"""A picture of a training: the loss on train and dev, and the points of TER won on dev."""
+"""Plot of a training run: the loss on train and dev, and the TER gain on dev."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SMOOTHING = 0.9
 
 
 def plot_losses(history: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw what the trainer logged."""
+    """Plot the trainer's log history."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -19,17 +19,17 @@ def plot_losses(history: Sequence[Mapping[str, Any]], path: Path) -> None:
     steps, losses = _series(history, "loss")
     axes.plot(steps, losses, color="#c9d4e5", linewidth=1)
     axes.plot(steps, _smooth(losses), color="#2b5c9e", label="loss, train")
-    looked, dev = _series(history, "eval_loss")
-    axes.plot(looked, dev, "o-", color="#b3541e", label="loss, dev")
-    axes.set(xlabel="step", ylabel="loss a token", ylim=(0, None))
+    dev_steps, dev = _series(history, "eval_loss")
+    axes.plot(dev_steps, dev, "o-", color="#b3541e", label="loss, dev")
+    axes.set(xlabel="step", ylabel="loss per token", ylim=(0, None))
     axes.grid(alpha=0.3)
-    looked, won = _series(history, "eval_ter_gain")
-    if won:
-        beside = axes.twinx()
-        beside.plot(looked, won, "s--", color="#3f7d3a", label="TER won on dev")
-        beside.axhline(0, color="#3f7d3a", linewidth=0.6)
-        beside.set_ylabel("points of TER won")
-        axes.plot([], [], "s--", color="#3f7d3a", label="TER won on dev")
+    gain_steps, gains = _series(history, "eval_ter_gain")
+    if gains:
+        right = axes.twinx()
+        right.plot(gain_steps, gains, "s--", color="#3f7d3a")
+        right.axhline(0, color="#3f7d3a", linewidth=0.6)
+        right.set_ylabel("TER gain (points)")
+        axes.plot([], [], "s--", color="#3f7d3a", label="TER gain, dev")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, dpi=120)
 

@@ -1,4 +1,4 @@
-"""The directory of a training: what was asked for, its checkpoints, and in the end the adapter."""
+"""Directory of a training run: its settings, its checkpoints and finally the adapter."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ape.files.hashing import hash_file
 
 RUN_FILE = "run.json"
 LOCK_FILE = ".lock"
-# Written into a checkpoint when all of it is on disk: whether the training had ended there, and a line for each file
-# with its hash. One without it is of a process that died, and nobody goes on from there; nor from one that has changed.
+# Written into a checkpoint once all of it is on disk: whether training had ended there, then a line for each file with
+# its hash. A checkpoint without this file, or with changed files, is never resumed from.
 COMPLETE_FILE = "whole"
 ENDED_LINE = "end"
-# Of transformers: where a checkpoint says which one was the best so far.
+# Written by transformers: the best step so far, among others.
 _STATE = "trainer_state.json"
-# What a system says where it can't write; a lost connection to another process is an OSError too, and is none of these.
+# Failures to write; other OSErrors, such as a lost connection to another process, are raised as they are.
 _WRITE_ERRORS = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS}
-# How torch and safetensors say it, who have no OSError for it.
+# How torch and safetensors report a failed write, which they do without an OSError.
 _WRITE_ERROR_PHRASES = (
     "No space left",
     "File too large",
@@ -42,32 +42,32 @@ _WRITE_ERROR_PHRASES = (
 
 @dataclass(frozen=True, slots=True)
 class TrainingRun:
-    """A training under way."""
+    """A training run that is not finished."""
 
     directory: Path
 
     @property
     def checkpoints(self) -> Path:
-        """Where they lie, each by its step."""
+        """Directory of the checkpoints, each named by its step."""
         return self.directory / "checkpoints"
 
-    def last_checkpoint(self, tell: Callable[[Path, str], None] = lambda _place, _file: None) -> Path | None:
-        """The newest one that is whole. `tell` hears of each newer one that was, and of the file that is damaged."""
-        marked = [place.parent for place in self.checkpoints.glob(f"checkpoint-*/{COMPLETE_FILE}")]
-        for checkpoint in sorted(marked, key=checkpoint_step, reverse=True):
+    def last_checkpoint(self, on_damaged: Callable[[Path, str], None] = lambda *_: None) -> Path | None:
+        """The newest intact checkpoint. `on_damaged` is called for each newer one, with its damaged file."""
+        complete = [path.parent for path in self.checkpoints.glob(f"checkpoint-*/{COMPLETE_FILE}")]
+        for checkpoint in sorted(complete, key=checkpoint_step, reverse=True):
             damaged = _find_damaged_file(checkpoint)
             if damaged is None:
                 return checkpoint
-            tell(checkpoint, damaged)
+            on_damaged(checkpoint, damaged)
         return None
 
-    def ended(self, checkpoint: Path) -> bool:
-        """Whether the training had come to its end there, so that only the adapter is still to be saved."""
+    def ended_at(self, checkpoint: Path) -> bool:
+        """Whether training ended there, so that only saving the adapter is left."""
         return (checkpoint / COMPLETE_FILE).read_text().partition("\n")[0] == ENDED_LINE
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else trains here meanwhile; of the processes of one training, the first holds it for all."""
+    def locked_directory(self) -> Iterator[None]:
+        """Lock the directory against other runs; under torchrun the first process locks it for all."""
         if os.environ.get("RANK", "0") != "0":
             yield
             return
@@ -75,58 +75,61 @@ class TrainingRun:
             with FileLock(self.directory / LOCK_FILE, timeout=0):
                 yield
                 if (self.directory / CARD_FILE).exists():
-                    (self.directory / LOCK_FILE).unlink(missing_ok=True)  # a finished adapter needs none
+                    (self.directory / LOCK_FILE).unlink(missing_ok=True)  # a finished adapter needs no lock
         except Timeout as error:
-            raise InputError(f"Another process is training in {self.directory} at this moment.") from error
+            raise InputError(
+                f"Another process is training in {self.directory}. Wait for it to end."
+            ) from error
 
     def finish(self) -> None:
-        """The adapter is there: what was needed to go on is not needed any more."""
+        """Remove the checkpoints once the adapter is saved."""
         shutil.rmtree(self.checkpoints, ignore_errors=True)
 
 
-def open_training_run(directory: Path, asked: Mapping[str, Any]) -> TrainingRun:
-    """Begin in a new directory, or go on in that of the same training; any other is left alone."""
+def open_training_run(directory: Path, settings: Mapping[str, Any]) -> TrainingRun:
+    """Create the directory, or resume a run with the same settings; refuse any other directory."""
     if (directory / CARD_FILE).exists():
-        raise InputError(f"{directory} holds a finished adapter. Choose another --out, or remove it first.")
+        raise InputError(
+            f"{directory} holds a finished adapter. Choose another output directory, or remove it first."
+        )
     run = TrainingRun(directory)
-    said = json.dumps(asked, indent=1, sort_keys=True) + "\n"
+    now = json.dumps(settings, indent=1, sort_keys=True) + "\n"
     try:
         if not (directory / RUN_FILE).exists():
-            _create_run_directory(directory, said)
+            _create_run_directory(directory, now)
         before = (directory / RUN_FILE).read_text(encoding="utf-8")
-        if before != said and run.last_checkpoint() is None:
-            _create_run_directory(directory, said)  # nothing was learned the other way
-            before = said
+        if before != now and run.last_checkpoint() is None:
+            _create_run_directory(directory, now)  # no checkpoint would be lost
+            before = now
     except OSError as error:
         raise InputError(f"{directory} can't be used: {error.strerror}.") from error
-    if before != said:
-        changed = _changed_settings(json.loads(before), json.loads(said))
+    if before != now:
+        changed = _changed_settings(json.loads(before), json.loads(now))
         raise InputError(
-            f"{directory} holds an unfinished training with another {changed}. Give it the same again to go on, or "
-            "choose another --out."
+            f"{directory} holds an unfinished training run with another {changed}. Use the same settings to resume it, "
+            "or choose another output directory."
         )
     return run
 
 
 def checkpoint_step(checkpoint: Path) -> int:
-    """The step that it was saved after."""
+    """The step of a checkpoint, from its name."""
     return int(checkpoint.name.rpartition("-")[2])
 
 
 def mark_complete(checkpoint: Path, *, end: bool) -> None:
-    """All of it is on disk, where a power cut leaves it too."""
+    """Sync all files of a checkpoint to disk, then write their hashes into it."""
     lines = [ENDED_LINE if end else ""]
-    for place in sorted(
-        place for place in checkpoint.rglob("*") if place.is_file() and place.name != COMPLETE_FILE
-    ):
-        lines.append(f"{hash_file(place)} {place.relative_to(checkpoint)}")
-        sync_to_disk(place)
+    files = (path for path in checkpoint.rglob("*") if path.is_file() and path.name != COMPLETE_FILE)
+    for path in sorted(files):
+        lines.append(f"{hash_file(path)} {path.relative_to(checkpoint)}")
+        sync_to_disk(path)
     write_text_atomic(checkpoint / COMPLETE_FILE, "\n".join(lines), sync=True)
     sync_to_disk(checkpoint.parent)
 
 
 def _find_damaged_file(checkpoint: Path) -> str | None:
-    """The file that is not as it was marked, here or in the best one so far, whose weights may be the end's."""
+    """The first changed file of this checkpoint or of the best one, whose weights may become the adapter."""
     if (found := _changed_file(checkpoint)) is not None:
         return found
     if not (checkpoint / _STATE).exists():
@@ -134,13 +137,13 @@ def _find_damaged_file(checkpoint: Path) -> str | None:
     best = json.loads((checkpoint / _STATE).read_bytes()).get("best_global_step")
     if not best or best == checkpoint_step(checkpoint):
         return None
-    place = checkpoint.with_name(f"checkpoint-{best}")
-    found = _changed_file(place)
-    return None if found is None else f"{place.name}/{found}"
+    best_checkpoint = checkpoint.with_name(f"checkpoint-{best}")
+    found = _changed_file(best_checkpoint)
+    return None if found is None else f"{best_checkpoint.name}/{found}"
 
 
 def _changed_file(checkpoint: Path) -> str | None:
-    """The first that is gone or has another hash than in the mark, or the mark itself."""
+    """The first file that is missing or whose hash differs from the recorded one."""
     try:
         _, *lines = (checkpoint / COMPLETE_FILE).read_text(encoding="utf-8").split("\n")
     except OSError:
@@ -157,7 +160,7 @@ def _changed_file(checkpoint: Path) -> str | None:
 
 @contextmanager
 def explain_write_errors(what: str, run: TrainingRun) -> Iterator[None]:
-    """A disk that is full is said in a sentence, whichever library was writing."""
+    """Turn a failed write of any library into an InputError that says how to resume."""
     try:
         with _ignore_disk_errors_in_threads():
             yield
@@ -171,45 +174,47 @@ def explain_write_errors(what: str, run: TrainingRun) -> Iterator[None]:
 
 @contextmanager
 def _ignore_disk_errors_in_threads() -> Iterator[None]:
-    """TensorBoard writes in a thread, and raises there what the next to write will hear of: that is once too often."""
-    tell = threading.excepthook
+    """Silence disk errors of TensorBoard's writer thread; the next write of the main thread reports them."""
+    original = threading.excepthook
 
-    def heard(failed: threading.ExceptHookArgs) -> None:
+    def report_other_errors(failed: threading.ExceptHookArgs) -> None:
         if _disk_full(failed.exc_value) is None:
-            tell(failed)
+            original(failed)
 
-    threading.excepthook = heard
+    threading.excepthook = report_other_errors
     try:
         yield
     finally:
-        threading.excepthook = tell
+        threading.excepthook = original
 
 
 def _resume_advice(run: TrainingRun) -> str:
     last = run.last_checkpoint()
     if last is None:
-        return "There is no checkpoint yet: make room, and the same command begins anew."
-    return f"The checkpoint of step {checkpoint_step(last)} is whole: make room, and the same command goes on from there."
+        return "There is no checkpoint yet. Free some space and start again."
+    return (
+        f"Free some space and run it again: it resumes from the checkpoint of step {checkpoint_step(last)}."
+    )
 
 
 def _disk_full(error: BaseException | None) -> str | None:
-    """What the system said, where this or what led to it is a failure to write."""
+    """The system's message if this error or a cause of it is a failure to write."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
             return error.strerror
-        if any(sign in str(error) for sign in _WRITE_ERROR_PHRASES):
+        if any(phrase in str(error) for phrase in _WRITE_ERROR_PHRASES):
             return "no space left"
         error = error.__cause__ or error.__context__
     return None
 
 
-def _create_run_directory(directory: Path, said: str) -> None:
-    """Make it the directory of a training, at one stroke, since all processes of torchrun do so at once."""
+def _create_run_directory(directory: Path, settings: str) -> None:
+    """Write the settings atomically, since all processes of torchrun do this at the same time."""
     directory.mkdir(parents=True, exist_ok=True)
-    others = [place for place in directory.iterdir() if not place.name.startswith((RUN_FILE, LOCK_FILE))]
+    others = [path for path in directory.iterdir() if not path.name.startswith((RUN_FILE, LOCK_FILE))]
     if others and not (directory / RUN_FILE).exists():
-        raise InputError(f"{directory} exists and is no training. Choose another --out.")
-    write_text_atomic(directory / RUN_FILE, said)
+        raise InputError(f"{directory} exists and is not a training run. Choose another output directory.")
+    write_text_atomic(directory / RUN_FILE, settings)
 
 
 def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Training: examples in, a LoRA adapter out, by peft and the Trainer of transformers.
+"""Train a LoRA adapter with peft and the Trainer of transformers.
 
-The same command again goes on from the last whole checkpoint, and comes to the same weights as a run that nobody
-disturbed. Under torchrun each process takes its part of every batch.
+A run resumes from the last intact checkpoint and ends with the same weights as an uninterrupted one. Under torchrun
+each process takes its part of every batch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LIBRARIES = ("torch", "transformers", "peft", "accelerate")
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """A finished training: the adapter's directory, and how it went."""
+    """A finished training run: the adapter's directory and the log history."""
 
     directory: Path
     steps: int
@@ -59,13 +59,15 @@ def train_adapter(
     config: TrainConfig,
     listen: Callable[[TrainingEvent], None] = lambda _: None,
 ) -> TrainingResult:
-    """Train an adapter of the base on the examples, into a new directory or one of an unfinished run."""
+    """Train an adapter into a new directory, or resume the unfinished run in it."""
     if config.fsdp is not None and not torch.cuda.is_available():
-        raise InputError("fsdp needs GPUs: processors would each keep the whole model. Leave it out here.")
+        raise InputError(
+            "fsdp needs GPUs: on CPUs each process keeps the whole model. Leave it out on this machine."
+        )
     examples = read_dataset(data)
-    asked = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
-    run = open_training_run(out, asked)
-    with run.held():
+    settings = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
+    run = open_training_run(out, settings)
+    with run.locked_directory():
         return _train(base, examples, run, config, listen)
 
 
@@ -79,10 +81,10 @@ def _train(
     loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
     trainer = _trainer(loaded, examples, run, config, listen)
     last = run.last_checkpoint(
-        lambda place, file: trainer.tell(SkippedCheckpoint(checkpoint_step(place), file))
+        lambda path, file: trainer.emit(SkippedCheckpoint(checkpoint_step(path), file))
     )
-    if last and run.ended(last):
-        trainer.stand_at(last)
+    if last and run.ended_at(last):
+        trainer.restore_ended(last)
     else:
         with explain_write_errors(f"The log in {run.directory / TENSORBOARD}", run):
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -99,12 +101,12 @@ def _train(
 
 
 def add_adapter(loaded: LoadedBase, config: TrainConfig) -> Any:
-    """The base with a fresh adapter on it, and the weighted loss."""
+    """Add a new adapter and the weighted loss to the base."""
     set_seed(config.seed)
     lora, layers = config.lora, loaded.model.config.num_hidden_layers
     first = lora.first_layer
     if first >= layers:
-        raise InputError(f"lora.first_layer is {first}, and the base has {layers} layers, from 0 on.")
+        raise InputError(f"lora.first_layer is {first}, and the base has {layers} layers, counted from 0.")
     use_weighted_loss(loaded.model, chunk=config.chunk)
     if config.quantised:
         import peft
@@ -113,7 +115,7 @@ def add_adapter(loaded: LoadedBase, config: TrainConfig) -> Any:
         prepare(loaded.model, use_gradient_checkpointing=config.checkpointing)
     settings = LoraConfig(
         r=lora.rank,
-        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # a factor, and need not be whole
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any factor, not only an integer
         lora_dropout=lora.dropout,
         target_modules=_linear_layer_names(loaded.model)
         if lora.modules == "all-linear"
@@ -124,12 +126,12 @@ def add_adapter(loaded: LoadedBase, config: TrainConfig) -> Any:
     try:
         return get_peft_model(loaded.model, settings)
     except ValueError as error:
-        there = ", ".join(_linear_layer_names(loaded.model))
-        raise InputError(f"lora.modules has names that the base does not have. There is: {there}.") from error
+        names = ", ".join(_linear_layer_names(loaded.model))
+        raise InputError(f"lora.modules has names that the base does not have. It has: {names}.") from error
 
 
 def _linear_layer_names(model: Any) -> list[str]:
-    """The names of its linear layers but the head; peft's own "all-linear" can't be had for some layers alone."""
+    """The linear modules without the head; peft's "all-linear" can't be restricted to some layers."""
     head = model.get_output_embeddings()
     linear = (
         name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear) and part is not head
@@ -148,34 +150,34 @@ def _trainer(
     encoded = encode_examples(
         loaded.tokenizer, examples["train"], max_tokens=config.max_tokens, window=window
     )
-    most = min(config.max_tokens, window or config.max_tokens)
-    looked_at = [
+    limit = min(config.max_tokens, window or config.max_tokens)
+    dev = [
         one
         for one in sample_evenly(examples["dev"], config.watch.examples)
-        if len(encode_example(loaded.tokenizer, one)) <= most  # dev is whole, and some of it may not fit
+        if len(encode_example(loaded.tokenizer, one)) <= limit  # dev is not filtered by length
     ]
     if not encoded:
         raise InputError(f"{examples.directory} has no examples to train on.")
     rows: Any = [*encoded, FILLER_EXAMPLE]
     trainer = ApeTrainer(
         model=add_adapter(loaded, config),
-        args=_arguments(run, config, len(encoded), watched=bool(looked_at)),
+        args=_arguments(run, config, len(encoded), evaluate=bool(dev)),
         train_dataset=rows,
-        eval_dataset=rows[:0] if looked_at else None,  # what is looked at is the trainer's own business
+        eval_dataset=rows[:0] if dev else None,  # ApeTrainer.evaluate has its own examples
         data_collator=BatchCollator(loaded.tokenizer.eos_token_id, config.prompt_weight),
         processing_class=loaded.tokenizer,
     )
-    trainer.prepare(config, encoded, looked_at, listen)
+    trainer.prepare(config, encoded, dev, listen)
     return trainer
 
 
-def _arguments(run: TrainingRun, config: TrainConfig, examples: int, *, watched: bool) -> TrainingArguments:
+def _arguments(run: TrainingRun, config: TrainConfig, examples: int, *, evaluate: bool) -> TrainingArguments:
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     parts, rest = divmod(config.batch, config.micro_batch * processes)
     if rest:
         raise InputError(
-            f"A batch of {config.batch} can't be divided among {processes} processes that take "
-            f"{config.micro_batch} at once. Choose a micro_batch that fits."
+            f"batch {config.batch} is not divisible by {processes} processes with micro_batch {config.micro_batch}. "
+            "Choose another micro_batch."
         )
     os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.directory / TENSORBOARD)
     steps = ceil(config.epochs * ceil(examples / config.batch))
@@ -197,14 +199,14 @@ def _arguments(run: TrainingRun, config: TrainConfig, examples: int, *, watched:
         fsdp_config=dict(config.fsdp) if config.fsdp else None,
         seed=config.seed,
         data_seed=config.seed,
-        eval_strategy="steps" if watched else "no",
+        eval_strategy="steps" if evaluate else "no",
         eval_steps=config.watch.every,
         save_strategy="steps",
         save_steps=config.watch.every,
         save_total_limit=config.watch.keep + 1,
-        load_best_model_at_end=watched,
-        metric_for_best_model="eval_ter_gain" if watched else None,
-        greater_is_better=True if watched else None,
+        load_best_model_at_end=evaluate,
+        metric_for_best_model="eval_ter_gain" if evaluate else None,
+        greater_is_better=True if evaluate else None,
         restore_callback_states_from_checkpoint=True,
         logging_steps=1,
         report_to=["tensorboard"],
@@ -214,20 +216,20 @@ def _arguments(run: TrainingRun, config: TrainConfig, examples: int, *, watched:
         ddp_find_unused_parameters=False,
         dataloader_pin_memory=torch.cuda.is_available(),
     )
-    arguments._n_gpu = min(arguments.n_gpu, 1)  # several at once are torchrun's business, a process each
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # several GPUs need torchrun, with a process each
     return arguments
 
 
 def _save(
     trainer: ApeTrainer, loaded: LoadedBase, examples: ExampleDataset, run: TrainingRun, config: TrainConfig
 ) -> None:
-    """The adapter, its plot, and last of all its card: a directory with a card is whole."""
+    """Save the adapter, the plot and, last, the card: a directory with a card is complete."""
     model = trainer.accelerator.unwrap_model(trainer.model)
     settings = model.peft_config["default"]
-    settings.base_model_name_or_path = loaded.card.model  # by name, not by where it happened to lie
+    settings.base_model_name_or_path = loaded.card.model  # its name instead of its path
     if not isinstance(settings.target_modules, str):
-        settings.target_modules = sorted(settings.target_modules)  # peft made a set of them, in any order
-    # "auto" would look that name up on the hub, to see whether the vocabulary has grown.
+        settings.target_modules = sorted(settings.target_modules)  # peft has a set, in arbitrary order
+    # "auto" would look the base up on the hub, to see whether the vocabulary has grown.
     model.save_pretrained(run.directory, save_embedding_layers=False)
     (run.directory / "README.md").unlink(missing_ok=True)
     history = trainer.state.log_history

@@ -1,4 +1,4 @@
-"""Bases to train on: directories and GGUF files are the same, and what is no base is one sentence."""
+"""Base models: a directory and a GGUF file are the same base, and anything else is refused in one sentence."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def test_a_gguf_file_is_the_base_that_it_was_made_of(directory: Path, model: Pat
 def test_a_gguf_file_is_unpacked_once(model: Path, tmp_path: Path) -> None:
     said: list[str] = []
     first = find_base(str(model), cache=tmp_path, progress=lambda step: said.append(step.what))
-    before = (Path(first.place) / "model.safetensors").stat().st_mtime_ns
+    before = (Path(first.location) / "model.safetensors").stat().st_mtime_ns
     assert find_base(str(model), cache=tmp_path, progress=lambda step: said.append(step.what)) == first
-    assert (Path(first.place) / "model.safetensors").stat().st_mtime_ns == before
-    assert said == ["Unpacking small.gguf, which is done once"]
+    assert (Path(first.location) / "model.safetensors").stat().st_mtime_ns == before
+    assert said == ["Converting small.gguf (once)"]
 
 
 async def test_an_unpacked_tokenizer_gives_the_tokens_that_llama_cpp_gives(
@@ -112,7 +112,7 @@ def test_a_base_that_is_not_there_is_told_what_it_may_be(name: str) -> None:
 
 
 def test_an_adapter_is_no_base() -> None:
-    with pytest.raises(InputError, match=r"smollm2-135m-ape is no base, .* Give smollm2-135m\."):
+    with pytest.raises(InputError, match=r"smollm2-135m-ape is not a base model: .* Use smollm2-135m\."):
         find_base(TUNED_MODEL)
 
 

@@ -94,7 +94,7 @@ def _before(
         found = find_base(base, progress=fetching)
         gguf = gguf or find_gguf(base, cache=load_settings().cache, progress=fetching)
     tokenizer = load_tokenizer(found, base)
-    window = getattr(AutoConfig.from_pretrained(found.place), "max_position_embeddings", None)
+    window = getattr(AutoConfig.from_pretrained(found.location), "max_position_embeddings", None)
     splits = {split: list(examples[split]) for split in ("train", "dev")}
     with passages_progress(error_console()) as bar:
         task = bar.add_task("Looking", total=sum(map(len, splits.values())), so_far="")
@@ -266,7 +266,7 @@ async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]
     changes = {
         "engine": "vllm",
         "url": None,
-        "model": tuned.base.place,
+        "model": tuned.base.location,
         "adapters": {TUNED_ALIAS: tuned.directory},
         "adapter_dirs": (),
         "aliases": {},

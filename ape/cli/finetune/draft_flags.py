@@ -54,7 +54,7 @@ async def load_or_make_drafts(
 
     served = await find_served_adapter(adapter, settings)
     asked = served.untuned if base else served.tuned
-    if kept := load_drafts(asked.model, examples, path, key=asked.key):
+    if kept := load_drafts(asked.model, examples, path, key=asked.cache_key):
         return kept
     with passages_progress(error_console()) as bar:
         task = bar.add_task("drafting", total=len(examples), so_far="")
@@ -68,8 +68,8 @@ async def load_or_make_drafts(
                 asked.model.name,
                 examples,
                 path,
-                key=asked.key,
-                at_once=settings.places,
+                key=asked.cache_key,
+                concurrency=settings.places,
                 progress=progress,
             )
 

@@ -55,16 +55,16 @@ def gate(
     fitted = fit_edit_filter(
         [DraftedExample(example, made.draft(example)) for example in examples], seed=seed
     )
-    amend_card(adapter, {"gate": fitted.gate.model_dump(mode="json") | {"fitted_on": what}})
+    amend_card(adapter, {"gate": fitted.edit_filter.model_dump(mode="json") | {"fitted_on": what}})
     if json_output:
         told = {
-            "threshold": fitted.gate.threshold,
-            "kept": fitted.kept,
+            "threshold": fitted.edit_filter.threshold,
+            "kept": fitted.edits_kept,
             "edits": fitted.edits,
-            "won": fitted.won,
+            "won": fitted.words_gained,
             "words": fitted.words,
-            "loops": fitted.loops,
-            "cuts_loops": fitted.gate.cuts_loops,
+            "loops": fitted.loops_gained,
+            "cuts_loops": fitted.edit_filter.cuts_loops,
         }
         typer.echo(json.dumps(told))
     else:
@@ -72,14 +72,14 @@ def gate(
 
 
 def _show(fitted: FittedEditFilter) -> None:
-    typer.echo(f"{fitted.edits:,} edits were found; the threshold is {fitted.gate.threshold:g}.")
+    typer.echo(f"{fitted.edits:,} edits were found; the threshold is {fitted.edit_filter.threshold:g}.")
     typer.echo(
-        f"In cross-validation, with a threshold from the other folds each time, {fitted.kept:,} were let through. "
-        "Words of distance to the human text won by that:"
+        f"In cross-validation, with a threshold from the other folds each time, {fitted.edits_kept:,} were let "
+        "through. Words of distance to the human text won by that:"
     )
-    for pair, won in fitted.won.items():
+    for pair, won in fitted.words_gained.items():
         typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")
-    if fitted.loops:
-        told = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops.items())
-        what = "are" if fitted.gate.cuts_loops else "would not be"
+    if fitted.loops_gained:
+        told = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops_gained.items())
+        what = "are" if fitted.edit_filter.cuts_loops else "would not be"
         typer.echo(f"Loops of the MT {what} cut where drafts leave them; by itself that wins: {told}.")

@@ -72,8 +72,8 @@ def _gguf(adapter: Path, out: Path | None, base: str | None, precision: GgufPrec
     with require_extra("train"):
         from ape.files.atomic import refuse_existing_path
         from finetune.base_model import find_base
-        from finetune.export.base_check import require_same_base
         from finetune.export.gguf_lora import write_gguf_lora
+        from finetune.export.merged_model import require_same_base
     refuse_existing_path(place)
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:

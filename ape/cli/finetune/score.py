@@ -101,7 +101,7 @@ async def _score(
             "untuned": drafts_with_guards(base, few),
             "untuned, without guards": drafts_without_guards(base, few),
         }
-        results = results.beside(score_systems(few, systems, of=examples))
+        results = results.joined_with(score_systems(few, systems, of=examples))
     return results
 
 

@@ -129,8 +129,8 @@ def _time(seconds: float) -> str:
 
 
 def _looked(look: DevEvaluation) -> str:
-    won = f"TER {look.before:.2f} (MT) -> {look.after:.2f} (post-edit)"
-    return f"dev at step {look.step}: {won}, loss {look.loss:.3f}, {look.stopped:.0%} stopped by themselves"
+    won = f"TER {look.ter_before:.2f} (MT) -> {look.ter_after:.2f} (post-edit)"
+    return f"dev at step {look.step}: {won}, loss {look.loss:.3f}, {look.stop_rate:.0%} stopped by themselves"
 
 
 def _say_what_is_next(console: Console, trained: TrainingResult, base: str, data: Path) -> None:

@@ -87,7 +87,7 @@ async def test_what_an_engine_puts_around_a_prompt_is_compared_too() -> None:
     assert fault.detail.startswith("at token 0")
     letters.before = 7
     (fault,) = await find_token_faults(Around(), letters, [YEAR])
-    prompt = encode_example(letters, YEAR).prompt
+    prompt = encode_example(letters, YEAR).prompt_length
     assert fault.detail.startswith(f"at token {prompt}, in its answer: 'B'")
 
 

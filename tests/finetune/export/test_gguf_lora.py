@@ -83,7 +83,7 @@ async def test_each_family_has_its_own_order_of_rows(
 async def test_without_turning_the_rows_of_a_llama_it_says_something_else(
     tiny: Tiny, prompts: list[list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": GgufFamily("llama", turned=())})
+    monkeypatch.setattr(gguf_lora, "FAMILIES", {"llama": GgufFamily("llama", permuted_modules=())})
     adapter = make_adapter(tmp_path / "adapter", tiny[0], target_modules=["q_proj", "k_proj"])
     assert min(await served_apart(*tiny, adapter, prompts)) > 10 * NEAR
 
@@ -129,7 +129,7 @@ def test_an_unknown_architecture_is_refused_with_another_way(tiny: Tiny, tmp_pat
     (strange / "config.json").write_text(config.replace('"llama"', '"granite"'))
     found = find_base(str(strange))
     write_card(adapter, AdapterCard(base=found.card, prompt=SEP.fingerprint))
-    with pytest.raises(AdapterRefused, match=r"type 'granite' .* --to merged"):
+    with pytest.raises(AdapterRefused, match=r"type 'granite' .* Export a merged model"):
         write_gguf_lora(adapter, found, adapter / GGUF_FILE)
 
 

@@ -75,7 +75,7 @@ def tie(adapter: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
-    [(spoil_weights, "can't be put on its base"), (tie, "in this model they are one")],
+    [(spoil_weights, "can't be merged into its base"), (tie, "share one matrix in this model")],
 )
 def test_what_can_not_be_merged_is_one_sentence(
     spoil: Callable[[Path], None], sentence: str, base: Path, tmp_path: Path

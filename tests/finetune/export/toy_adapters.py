@@ -128,7 +128,7 @@ def _add_words(writer: Any) -> None:
 def _tensor(name: str, values: Any, config: Any, names: _Names) -> tuple[str, Any]:
     module, _, part = name.rpartition(".")
     last = module.rpartition(".")[2]
-    if last in FAMILIES[config.model_type].turned:
+    if last in FAMILIES[config.model_type].permuted_modules:
         heads = config.num_attention_heads if last == "q_proj" else config.num_key_value_heads
         values = permute_rotary_rows(values, heads)
     return names.of(module).removesuffix("weight") + part, values.astype(np.float32)

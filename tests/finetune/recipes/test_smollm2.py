@@ -1,4 +1,4 @@
-"""The whole way on a slice, by the commands as typed: from build to score, and a passage served."""
+"""The whole recipe on a few sentences, by the commands as typed, and a passage post-edited with its adapter."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from finetune.scoring.score_table import post_edits_as_served
 from finetune.scoring.served_adapter import find_served_adapter
 
 
-def scored(adapter: Path, rows: Path) -> tuple[Example, str]:
-    """A passage of whose draft the gate undoes something, and the text that was scored for it."""
+def filtered_passage(adapter: Path, rows: Path) -> tuple[Example, str]:
+    """A passage whose draft the edit filter changes, and the text that was scored for it."""
     served = asyncio.run(find_served_adapter(adapter, load_settings()))
     examples = chosen_examples(adapter, None, "test", [rows])[0]
-    drafts = load_drafts(served.tuned.model, examples, adapter / DRAFTS_FILE, key=served.tuned.key)
-    gate = served.tuned.model.edit_filter
+    drafts = load_drafts(served.tuned.model, examples, adapter / DRAFTS_FILE, key=served.tuned.cache_key)
+    edit_filter = served.tuned.model.edit_filter
     assert drafts is not None
-    assert gate is not None
+    assert edit_filter is not None
     texts = asyncio.run(post_edits_as_served(drafts, examples))
     return next(
         (example, text)
         for example, text in zip(examples, texts, strict=True)
-        if gate.apply(example.segment, drafts.draft(example)).undone
+        if edit_filter.apply(example.segment, drafts.draft(example)).undone
     )
 
 
@@ -47,7 +47,7 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     assert {row["system"] for row in rows} >= {"do nothing", "tuned", "untuned"}
     assert {row["pair"] for row in rows} == {*PAIRS, "all"}
     assert "# smollm2-135m-ape" in (adapter / "README.md").read_text()
-    example, text = scored(adapter, tmp_path / "out" / "rows" / "et-en.test.jsonl")
+    example, text = filtered_passage(adapter, tmp_path / "out" / "rows" / "et-en.test.jsonl")
     (tmp_path / "src.txt").write_text(example.source, encoding="utf-8")
     (tmp_path / "mt.txt").write_text(example.mt, encoding="utf-8")
     command = [
@@ -56,10 +56,10 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
         "ape.cli.main",
         "edit",
         "--json",
-        "--model",
-        "mine",
         "--max-attempts",
         "1",
+        "--model",
+        "mine",
     ]
     command += ["--adapter", f"mine={adapter}", "--source-language", "et", "--target-language", "en"]
     command += ["--source", str(tmp_path / "src.txt"), "--mt", str(tmp_path / "mt.txt")]

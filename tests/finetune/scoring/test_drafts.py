@@ -31,8 +31,8 @@ async def test_each_example_is_asked_for_once(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "drafts.jsonl"
-    first = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", at_once=2)
-    again = await draft_examples(engine, "default", EXAMPLES, path, key="a", at_once=2)
+    first = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", concurrency=2)
+    again = await draft_examples(engine, "default", EXAMPLES, path, key="a", concurrency=2)
     assert len(scripted.requests) == 6
     assert first.draft(EXAMPLES[0]) == again.draft(EXAMPLES[0])
     assert again.draft(EXAMPLES[5]).text == EXAMPLES[5].mt
@@ -42,23 +42,23 @@ async def test_a_line_that_was_cut_off_is_asked_for_again(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "drafts.jsonl"
-    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
+    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", concurrency=1)
     content = path.read_text()
     path.write_text(content[:-40])
-    made = await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
+    made = await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", concurrency=1)
     assert len(scripted.requests) == 3
     assert made.draft(EXAMPLES[1]).text == EXAMPLES[1].mt
-    reread = await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
-    assert (len(scripted.requests), len(reread.replies)) == (3, 2)
+    reread = await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", concurrency=1)
+    assert (len(scripted.requests), len(reread.replies_by_prompt_hash)) == (3, 2)
 
 
 async def test_a_row_that_was_changed_is_asked_for_again(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "drafts.jsonl"
-    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
+    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", concurrency=1)
     changed = [replace(EXAMPLES[0], mt="The dog 0."), EXAMPLES[1]]
-    made = await draft_examples(engine, "default", changed, path, key="a", at_once=1)
+    made = await draft_examples(engine, "default", changed, path, key="a", concurrency=1)
     assert len(scripted.requests) == 3
     assert made.draft(changed[0]).text == "The dog 0."
 
@@ -75,9 +75,9 @@ async def test_drafts_that_were_kept_are_those_that_were_sent(
     event = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
     scripted.play(Raw(f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n"))
     async with OpenAIEngine(scripted.url, api_key="k") as engine:
-        fresh = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
-        kept = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", at_once=1)
-    assert fresh.replies == kept.replies
+        fresh = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", concurrency=1)
+        kept = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", concurrency=1)
+    assert fresh.replies_by_prompt_hash == kept.replies_by_prompt_hash
     assert kept.draft(EXAMPLES[0]).logprobs == (TokenLogprobs("A cat", -0.0004, (("The", -7.7),)),)
 
 
@@ -89,21 +89,23 @@ async def test_a_row_that_does_not_fit_the_window_has_no_draft_and_stops_nothing
     scripted.script = lambda request, count: (
         Fail(400, body=long) if "cat 1" in str(request) else echo(request, count)
     )
-    made = await draft_examples(engine, "default", EXAMPLES[:3], tmp_path / "d", key="a", at_once=1)
+    made = await draft_examples(engine, "default", EXAMPLES[:3], tmp_path / "d", key="a", concurrency=1)
     assert [made.draft(one).text for one in EXAMPLES[:3]] == ["The cat 0.", "", "The cat 2."]
 
 
 async def test_a_place_that_is_not_there_is_a_sentence(engine: OpenAIEngine, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"can't be kept in .*nowhere"):
-        await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "nowhere" / "d", key="a", at_once=1)
+    with pytest.raises(InputError, match=r"can't be written to .*nowhere"):
+        await draft_examples(
+            engine, "default", EXAMPLES[:1], tmp_path / "nowhere" / "d", key="a", concurrency=1
+        )
 
 
 async def test_drafts_of_other_weights_are_not_taken(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "drafts.jsonl"
-    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", at_once=1)
-    await draft_examples(engine, "default", EXAMPLES[:2], path, key="b", at_once=1)
+    await draft_examples(engine, "default", EXAMPLES[:2], path, key="a", concurrency=1)
+    await draft_examples(engine, "default", EXAMPLES[:2], path, key="b", concurrency=1)
     assert len(scripted.requests) == 4
 
 
@@ -111,7 +113,7 @@ async def test_drafts_are_read_without_an_engine_if_they_are_all_there(
     engine: OpenAIEngine, tmp_path: Path
 ) -> None:
     path = tmp_path / "drafts.jsonl"
-    made = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", at_once=1)
+    made = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", concurrency=1)
     assert load_drafts(made.model, EXAMPLES[:4], path, key="a") == made
     assert load_drafts(made.model, EXAMPLES[:5], path, key="a") is None
     assert load_drafts(made.model, EXAMPLES[:4], path, key="b") is None
@@ -124,8 +126,8 @@ async def test_what_was_drafted_before_a_failure_is_kept(scripted: ScriptedServe
     scripted.script = lambda request, count: Fail(400) if "cat 3" in str(request) else echo(request, count)
     async with OpenAIEngine(scripted.url, api_key="k") as engine:
         with pytest.raises(EngineError):
-            await draft_examples(engine, "default", EXAMPLES, path, key="a", at_once=1)
+            await draft_examples(engine, "default", EXAMPLES, path, key="a", concurrency=1)
         scripted.script = echo
         before = len(scripted.requests)
-        await draft_examples(engine, "default", EXAMPLES, path, key="a", at_once=1)
+        await draft_examples(engine, "default", EXAMPLES, path, key="a", concurrency=1)
     assert len(scripted.requests) - before == 3

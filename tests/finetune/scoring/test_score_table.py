@@ -62,7 +62,9 @@ def test_a_system_on_some_of_the_passages_is_compared_with_doing_nothing_on_just
     mixed = [one if at < 20 else replace(one, mt=one.human) for at, one in enumerate(EXAMPLES)]
     few = mixed[:20]
     whole = score_systems(mixed, {"tuned": [one.mt for one in mixed]}, samples=100)
-    results = whole.beside(score_systems(few, {"untuned": [one.mt for one in few]}, of=mixed, samples=100))
+    results = whole.joined_with(
+        score_systems(few, {"untuned": [one.mt for one in few]}, of=mixed, samples=100)
+    )
     of_all = [one for one in results.rows if one.pair == "all"]
     assert [(one.system, one.passages, one.of) for one in of_all] == [
         (BASELINE_NAME, 40, 40),
@@ -81,5 +83,5 @@ def test_a_system_on_some_of_the_passages_is_compared_with_doing_nothing_on_just
 def test_doing_nothing_on_all_the_passages_is_told_once() -> None:
     idle = [one.mt for one in EXAMPLES]
     results = score_systems(EXAMPLES, {"tuned": idle}, samples=50)
-    results = results.beside(score_systems(EXAMPLES, {"untuned": idle}, of=EXAMPLES, samples=50))
+    results = results.joined_with(score_systems(EXAMPLES, {"untuned": idle}, of=EXAMPLES, samples=50))
     assert [one.system for one in results.rows if one.pair == "all"] == [BASELINE_NAME, "tuned", "untuned"]

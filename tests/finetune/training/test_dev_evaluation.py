@@ -86,5 +86,5 @@ def test_what_is_won_is_the_difference_of_ter() -> None:
     examples = [SimpleNamespace(mt="the cat sleep now", human="the cat sleeps now") for _ in range(2)]
     answers = [GreedyAnswer("the cat sleeps now", (), True), GreedyAnswer("a cat sleep now", (), False)]
     won = measure_ter_gain(examples, answers)  # type: ignore[arg-type]
-    assert [won.before, won.after, won.stopped] == pytest.approx([25.0, 25.0, 0.5])
+    assert [won.ter_before, won.ter_after, won.stop_rate] == pytest.approx([25.0, 25.0, 0.5])
     assert won.ter == pytest.approx(0.0)

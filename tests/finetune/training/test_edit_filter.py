@@ -1,4 +1,4 @@
-"""Fitting the gate: it learns which edits help, and lets nothing through where none does."""
+"""Fitting the edit filter: it learns which edits help, and passes none where none does."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ WORDS = "stone river lantern winter garden letter window harbour candle bridge".
 
 
 def drafted(number: int, random: Random, *, good: float, books: int = 1) -> DraftedExample:
-    """An MT with a wrong word, and a draft that mends it surely or spoils another one doubtfully."""
+    """An MT with a wrong word, and a draft that corrects it with confidence or spoils another one without."""
     words = random.sample(WORDS, 6)
     human = " ".join(words)
     mt = " ".join(["Xen", *words[1:]])
-    mends = random.random() < good
-    made = [*words] if mends else ["Xen", *words[1:-1], "Zud"]
+    corrects = random.random() < good
+    made = [*words] if corrects else ["Xen", *words[1:-1], "Zud"]
     chances = [
         TokenLogprobs(
-            (" " if at else "") + word, (-0.05 if mends else -2.5) if word not in mt.split() else -0.01
+            (" " if at else "") + word, (-0.05 if corrects else -2.5) if word not in mt.split() else -0.01
         )
         for at, word in enumerate(made)
     ]
@@ -48,10 +48,10 @@ def drafts(count: int, *, good: float, seed: int = 3, books: int = 1) -> list[Dr
 
 
 def folds(found: list[DraftedExample], seed: int = 1) -> list[tuple[set[str], set[str], int]]:
-    """Of each fold the books and the passages in it, and how many edits are outside of it."""
+    """For each fold the books and passages in it, and the number of edits outside it."""
     every = _folds([edit for one in found for edit in _edits(one)], seed)
     return [
-        ({edit.of.example.book for edit in held}, {edit.of.example.id for edit in held}, len(rest))
+        ({edit.drafted.example.book for edit in held}, {edit.drafted.example.id for edit in held}, len(rest))
         for rest, held in every
     ]
 
@@ -59,18 +59,18 @@ def folds(found: list[DraftedExample], seed: int = 1) -> list[tuple[set[str], se
 def test_sure_edits_that_help_are_let_through_and_doubtful_ones_that_harm_are_not() -> None:
     fitted = fit_edit_filter(drafts(120, good=0.5))
     unseen = drafts(40, good=0.5, seed=8)
-    after = [fitted.gate.apply(one.example.segment, one.draft).text for one in unseen]
+    after = [fitted.edit_filter.apply(one.example.segment, one.draft).text for one in unseen]
     helped = [one for one in unseen if one.draft.text == one.example.human]
     assert all(text in (one.example.human, one.example.mt) for text, one in zip(after, unseen, strict=True))
     assert sum(text == one.example.human for text, one in zip(after, unseen, strict=True)) == len(helped)
-    assert set(fitted.won) == {"et-en", "ro-en"}
-    assert min(fitted.won.values()) > 0
+    assert set(fitted.words_gained) == {"et-en", "ro-en"}
+    assert min(fitted.words_gained.values()) > 0
 
 
 def test_where_no_edit_helps_none_is_let_through() -> None:
     fitted = fit_edit_filter(drafts(120, good=0.0))
-    assert fitted.gate.threshold == 1.0
-    assert (fitted.kept, set(fitted.won.values())) == (0, {0})
+    assert fitted.edit_filter.threshold == 1.0
+    assert (fitted.edits_kept, set(fitted.words_gained.values())) == (0, {0})
 
 
 def test_a_book_is_in_one_fold_whole() -> None:
@@ -93,12 +93,12 @@ def test_the_passages_of_a_pair_that_has_one_book_are_dealt_out() -> None:
 
 
 def test_a_file_of_each_pair_is_not_a_book_of_its_own() -> None:
-    """Held out by files, each pair would be sifted by what was learned of the others."""
+    """Held out by files, each pair would be filtered by what was learned from the others."""
     one = [replace(one, example=replace(one.example, book=one.example.pair)) for one in drafts(120, good=0.5)]
     assert [books for books, _, _ in folds(one)] == [{"et-en", "ro-en"}] * FOLDS
 
 
-def test_what_is_told_to_be_won_was_not_what_the_threshold_was_chosen_by() -> None:
+def test_the_reported_gain_is_not_what_the_threshold_was_chosen_by() -> None:
     """Edits that help by pure chance: the best of many thresholds wins on its own folds, and not on others."""
     random = Random(5)
     found = []
@@ -107,8 +107,8 @@ def test_what_is_told_to_be_won_was_not_what_the_threshold_was_chosen_by() -> No
         human = one.example.human if helps else one.example.mt
         chances = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.logprobs)
         found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, logprobs=chances)))
-    told = [sum(fit_edit_filter(found, seed=seed).won.values()) for seed in range(4)]
-    assert min(told) < 0
+    reported = [sum(fit_edit_filter(found, seed=seed).words_gained.values()) for seed in range(4)]
+    assert min(reported) < 0
 
 
 def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_through() -> None:
@@ -118,14 +118,16 @@ def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_thro
     human = " ".join(words)
     alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, logprobs=chances))
     fitted = fit_edit_filter([alone])
-    assert (fitted.gate.threshold, fitted.kept, fitted.won) == (1.0, 0, {"et-en": 0.0})
+    assert (fitted.edit_filter.threshold, fitted.edits_kept, fitted.words_gained) == (1.0, 0, {"et-en": 0.0})
 
 
-def test_the_same_drafts_make_the_same_gate() -> None:
-    assert fit_edit_filter(drafts(80, good=0.5)).gate == fit_edit_filter(drafts(80, good=0.5)).gate
+def test_the_same_drafts_make_the_same_filter() -> None:
+    assert (
+        fit_edit_filter(drafts(80, good=0.5)).edit_filter == fit_edit_filter(drafts(80, good=0.5)).edit_filter
+    )
 
 
-def test_too_few_edits_are_no_ground_for_a_gate() -> None:
+def test_too_few_edits_are_refused() -> None:
     with pytest.raises(InputError, match="The drafts have 10 edits"):
         fit_edit_filter(drafts(10, good=0.5))
 
@@ -140,38 +142,40 @@ def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
     one = drafts(1, good=1.0)[0]
     shorter = " ".join(one.example.mt.split()[:-1])
     chances = tuple(TokenLogprobs((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
-    sifted = fitted.gate.model_copy(update={"threshold": 0.01}).apply(
+    sifted = fitted.edit_filter.model_copy(update={"threshold": 0.01}).apply(
         one.example.segment, Draft(shorter, logprobs=chances)
     )
     assert sifted.text == one.example.mt
 
 
 def looping(number: int) -> DraftedExample:
-    """An MT that says a phrase again and again, and a draft that says it once."""
+    """An MT that repeats a phrase, and a draft that has it once."""
     human = "He bows to the king and goes"
     mt = "He bows to the king to the king to the king to the king and goes"
     return DraftedExample(Example(f"l{number}", "looping", "Ta läks .", mt, human, "et", "en"), Draft(human))
 
 
-def test_loops_are_cut_whatever_the_gate_learns_and_teach_it_nothing() -> None:
+def test_loops_are_cut_whatever_the_filter_learns_and_teach_it_nothing() -> None:
     plain = drafts(200, good=0.5)
-    alone, beside = (
+    alone, with_loops = (
         fit_edit_filter(plain),
         fit_edit_filter([*plain, *(looping(number) for number in range(3))]),
     )
-    assert not alone.gate.cuts_loops
-    assert beside.gate == alone.gate.model_copy(
+    assert not alone.edit_filter.cuts_loops
+    assert with_loops.edit_filter == alone.edit_filter.model_copy(
         update={"cuts_loops": True}
     )  # for it pays where there are any
-    assert beside.loops == {"et-en": 3 * 9}
-    assert beside.kept == alone.kept + 3
-    assert beside.won["et-en"] == alone.won["et-en"] + 3 * 9  # by hand: three rounds of three words in each
+    assert with_loops.loops_gained == {"et-en": 3 * 9}
+    assert with_loops.edits_kept == alone.edits_kept + 3
+    assert (
+        with_loops.words_gained["et-en"] == alone.words_gained["et-en"] + 3 * 9
+    )  # by hand: three rounds of three words in each
 
 
-def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_fault() -> None:
-    # One book with all the edits to weigh, another with loops alone: who holds out the first has none to learn from.
+def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_error() -> None:
+    # One book has all the other edits, another has loops alone: holding out the first leaves nothing to learn from.
     plain = [
         replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)
     ]
     found = fit_edit_filter([*plain, *(looping(number) for number in range(3))])
-    assert found.won["et-en"] >= 3 * 9
+    assert found.words_gained["et-en"] >= 3 * 9

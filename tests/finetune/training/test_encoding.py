@@ -22,8 +22,8 @@ from tests.finetune.toy_model import EXAMPLES
 def test_an_example_reads_as_it_is_served_and_answered(tokenizer: Any) -> None:
     for example in EXAMPLES:
         one = encode_example(tokenizer, example)
-        assert tokenizer.decode(one.tokens[: one.prompt]) == SEP.render(example.question).text
-        assert tokenizer.decode(one.tokens[one.prompt : -1]) == SEP.completion(
+        assert tokenizer.decode(one.tokens[: one.prompt_length]) == SEP.render(example.question).text
+        assert tokenizer.decode(one.tokens[one.prompt_length : -1]) == SEP.completion(
             example.question, example.human
         )
         assert one.tokens[-1] == tokenizer.eos_token_id
@@ -58,15 +58,15 @@ def test_a_prompts_tokens_count_as_much_as_asked_for(tokenizer: Any) -> None:
     one = encode_example(tokenizer, EXAMPLES[3])
     row = BatchCollator(tokenizer.eos_token_id, 0.1)([one])["loss_weights"][0].tolist()
     assert row[0] == 0  # nothing comes before it
-    assert row[1 : one.prompt] == pytest.approx([0.1] * (one.prompt - 1))
-    assert row[one.prompt :] == [1.0] * (len(one) - one.prompt)
+    assert row[1 : one.prompt_length] == pytest.approx([0.1] * (one.prompt_length - 1))
+    assert row[one.prompt_length :] == [1.0] * (len(one) - one.prompt_length)
 
 
 def test_prompts_without_weight_have_no_labels(tokenizer: Any) -> None:
     one = encode_example(tokenizer, EXAMPLES[3])
     labels = BatchCollator(tokenizer.eos_token_id, 0.0)([one])["labels"][0]
-    assert (labels[: one.prompt] == IGNORED).all()
-    assert tuple(labels[one.prompt :].tolist()) == one.tokens[one.prompt :]
+    assert (labels[: one.prompt_length] == IGNORED).all()
+    assert tuple(labels[one.prompt_length :].tolist()) == one.tokens[one.prompt_length :]
 
 
 def test_a_blank_has_nothing_to_learn() -> None:
@@ -78,5 +78,8 @@ def test_a_blank_has_nothing_to_learn() -> None:
 def test_an_example_that_is_too_long_is_refused_and_not_cut(tokenizer: Any) -> None:
     longest = max(len(encode_example(tokenizer, one)) for one in EXAMPLES)
     assert len(encode_examples(tokenizer, EXAMPLES, max_tokens=longest)) == len(EXAMPLES)
-    with pytest.raises(InputError, match=rf"is {longest} tokens long.*at most {longest - 1}.*--max-tokens"):
+    with pytest.raises(
+        InputError,
+        match=rf"is {longest} tokens long.*max_tokens of the training is {longest - 1}.*at most {longest - 1} tokens",
+    ):
         encode_examples(tokenizer, EXAMPLES, max_tokens=longest - 1)

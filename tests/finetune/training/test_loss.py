@@ -102,8 +102,8 @@ def test_prompts_without_weight_have_no_say_in_the_gradient(tokenizer: Any) -> N
     batch = BatchCollator(tokenizer.eos_token_id, 0.0)([one])
     head = model.get_output_embeddings().weight
     first = torch.autograd.grad(model(**batch).loss, head)[0]
-    batch["labels"][:, 1 : one.prompt] = 3
+    batch["labels"][:, 1 : one.prompt_length] = 3
     second = torch.autograd.grad(model(**batch).loss, head)[0]
     torch.testing.assert_close(first, second)
-    batch["loss_weights"][:, 1 : one.prompt] = 0.1
+    batch["loss_weights"][:, 1 : one.prompt_length] = 0.1
     assert not torch.allclose(first, torch.autograd.grad(model(**batch).loss, head)[0])

@@ -377,7 +377,9 @@ def test_an_example_that_the_base_can_not_read_is_refused(base: Path, tmp_path: 
     """As `check` does: the tiny base reads 512 tokens, and the training would take 2,048."""
     long = replace(EXAMPLES[0], id="long", source=EXAMPLES[0].source * 200)
     write_dataset(tmp_path / "data", {"train": [*EXAMPLES, long]}, {})
-    with pytest.raises(InputError, match=r"'long' is .* and the base reads at most 512\. .*--max-tokens 512"):
+    with pytest.raises(
+        InputError, match=r"'long' is .* and the context of the base is 512\. .*at most 512 tokens"
+    ):
         train_adapter(str(base), tmp_path / "data", tmp_path / "out", config=configured(max_steps=1))
     write_dataset(tmp_path / "dev", {"train": EXAMPLES, "dev": [long]}, {})
     events: list[TrainingEvent] = []
@@ -392,16 +394,16 @@ def test_a_batch_that_the_processes_cannot_share_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(InputError, match="batch of 8 can't be divided among 3 processes that take 4 at once"):
-        _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, watched=False)
+    with pytest.raises(InputError, match="batch 8 is not divisible by 3 processes with micro_batch 4"):
+        _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, evaluate=False)
 
 
 def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> None:
     config = configured(fsdp={"cpu_offload": True, "version": 2})
-    arguments = _arguments(open_training_run(tmp_path / "out", {}), config, 20, watched=False)
+    arguments = _arguments(open_training_run(tmp_path / "out", {}), config, 20, evaluate=False)
     assert arguments.fsdp_plugin_args["fsdp_version"] == 2
     assert arguments.fsdp_plugin_args["cpu_offload"] is True
-    assert not _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, watched=False).fsdp
+    assert not _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, evaluate=False).fsdp
 
 
 def test_sharding_without_a_gpu_is_refused_and_not_left_out_in_silence(fit: Fit, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
     return {
         "prompt": hashlib.sha256(prompt.text.encode()).hexdigest()[:20],
         "id": example.id,
-        "key": measured.key,
+        "key": measured.cache_key,
         "text": text,
         "finish": "stop",
         "usage": [20, 10],
@@ -177,7 +177,7 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
     amend_card(adapter, {"gate": gate.model_copy(update={"threshold": 0.99}).model_dump(mode="json")})
     stale = here("finetune", "export", "mine", "--to", "card", "-o", "other.md")
     assert stale.returncode == 2
-    assert "of another gate or format than the card has now" in " ".join(stale.stderr.split())
+    assert "measured with another edit filter or format than the card's" in " ".join(stale.stderr.split())
     rows = {(row["system"], row["passages"]): row for row in told["rows"]}
     # By hand: each MT has one wrong word of 14, and the gate leaves that of every third.
     before, after = (rows[name, 90]["cells"][0]["score"] for name in ("do nothing", "tuned"))
@@ -234,14 +234,14 @@ def test_a_base_that_nobody_knows_by_name_is_given(
     words = ("finetune", verb, "mine", "--rows", "rows.jsonl")
     lost = here(*words)
     assert (lost.returncode, lost.stdout) == (2, "")
-    assert "mine was trained on tiny, and where a GGUF file of that is can't be told." in lost.stderr
-    assert "Give it with --base FILE.gguf." in lost.stderr
+    assert "mine was trained on tiny, which is not in the catalogue." in lost.stderr
+    assert "Set a GGUF file of it as the base model." in lost.stderr
     done = here(*words, "--base", made[0].with_name("tiny.gguf"))
     assert done.returncode == 0, done.stderr
     other = make_gguf(make_tiny(tmp_path / "other", seed=5), tmp_path / "other.gguf")
     wrong = here(*words, "--base", other)
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "another model. Its base, tiny, is given with --base." in wrong.stderr
+    assert "another model. Set tiny as the base model." in wrong.stderr
 
 
 @pytest.mark.usefixtures("no_engine", "adapter")
@@ -256,8 +256,8 @@ def test_another_engine_is_refused_and_not_passed_over(
         monkeypatch.setenv(name, value)
     done = here("finetune", verb, "mine", "--rows", "rows.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "measured on the embedded engine, and the settings name" in done.stderr
-    assert "Set APE_ENGINE=embedded" in done.stderr
+    assert "scored on the embedded engine, and the settings choose" in done.stderr
+    assert "Set engine to embedded" in done.stderr
     monkeypatch.setenv("APE_ENGINE", "embedded")
     monkeypatch.delenv("APE_MODEL", raising=False)
     assert here("finetune", verb, "mine", "--rows", "rows.jsonl").returncode == 0
@@ -273,7 +273,7 @@ def test_another_engine_is_refused_and_not_passed_over(
         (["mine", "--rows", "gone.jsonl"], "gone.jsonl can't be read: No such file"),
         (["mine", "--rows", "none.jsonl"], "none.jsonl is empty"),
         (["bare", "--rows", "rows.jsonl"], "The adapter bare can't be asked. It has no ape.json"),
-        (["unexported", "--rows", "rows.jsonl"], "unexported has no adapter.gguf. `ape finetune export"),
+        (["unexported", "--rows", "rows.jsonl"], "unexported has no adapter.gguf. Export the adapter"),
     ],
 )
 def test_what_can_not_be_is_one_sentence(
