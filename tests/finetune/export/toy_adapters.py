@@ -25,6 +25,7 @@ from transformers import (
 
 from ape.adapters import AdapterCard, AdapterCardBase, read_base, write_card
 from finetune.export.gguf_lora import FAMILIES, _Names, permute_rotary_rows
+from finetune.progress_bars import hide_progress_bars
 from prompts import prompt_format
 
 SEED = 3
@@ -66,7 +67,8 @@ def make_tiny(folder: Path, *, kind: str = "llama", seed: int = SEED) -> Path:
         for name, weight in model.named_parameters():
             if name.endswith("norm.weight"):
                 weight.uniform_(0.5, 1.5)
-    model.save_pretrained(folder)
+    with hide_progress_bars():
+        model.save_pretrained(folder)
     make_tokenizer().save_pretrained(str(folder))
     return folder
 
