@@ -26,7 +26,7 @@ from ape.passage.events import (
     ignore_event,
 )
 from ape.passage.intake import find_skip_reason, refuse_unreadable
-from ape.passage.options import Options
+from ape.passage.options import Options, check_bounds
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from ape.passage.segment import Draft, Segment
 from ape.text.languages import language_name
@@ -50,6 +50,8 @@ async def post_edit(
     Raises InputError for a passage that can't be processed, and EngineError if the model server keeps failing.
     """
     options = options or Options()
+    check_bounds(options)
+    check_bounds(segment)
     refuse_unreadable(segment)
     async with engine.using(options.model) as model:
         prompt = prompt_format(model.format).render(_question(segment))

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.flags import (
+    CANDIDATES,
+    MAX_ATTEMPTS,
+    SEED,
+    TEMPERATURE,
+    TOP_P,
     AdapterFlag,
+    ContextFlag,
     EngineFlag,
+    GlossaryFlag,
+    InstructionsFlag,
     JsonFlag,
     ModelFlag,
     SourceLanguageFlag,
@@ -19,6 +27,7 @@ from ape.cli.flags import (
     engine_settings,
 )
 from ape.errors import InputError
+from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS
 
 if TYPE_CHECKING:
     from ape.jobs.job import Job
@@ -44,13 +53,6 @@ FormatFlag = Annotated[
     str | None,
     typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; by the file if left out."),
 ]
-ContextFlag = Annotated[
-    int, typer.Option("--context", min=0, max=8, help="Earlier paragraphs that the model is shown.")
-]
-MaxAttemptsFlag = Annotated[
-    int, typer.Option("--max-attempts", min=1, max=8, help="Drafts of a paragraph before its MT is kept.")
-]
-
 UseFlag = Annotated[
     str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
 ]
@@ -75,8 +77,8 @@ def plan(
     target_language: TargetLanguageFlag = None,
     encoding: EncodingFlag = None,
     format: FormatFlag = None,
-    context: ContextFlag = 2,
-    max_attempts: MaxAttemptsFlag = 2,
+    context: ContextFlag = DEFAULT_CONTEXT_SIZE,
+    max_attempts: Annotated[int, MAX_ATTEMPTS] = DEFAULT_OPTIONS.max_attempts,
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
@@ -109,18 +111,14 @@ def edit(
     target_language: TargetLanguageFlag = None,
     encoding: EncodingFlag = None,
     format: FormatFlag = None,
-    glossary: Annotated[
-        list[str] | None, typer.Option("--glossary", help="TERM=WORDING, as often as needed.")
-    ] = None,
-    instructions: Annotated[
-        str, typer.Option("--instructions", help="Wishes as to style, for every paragraph.")
-    ] = "",
-    context: ContextFlag = 2,
-    temperature: Annotated[float, typer.Option("--temperature", min=0.0, max=2.0)] = 0.0,
-    top_p: Annotated[float, typer.Option("--top-p", min=0.01, max=1.0)] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
-    max_attempts: MaxAttemptsFlag = 2,
-    candidates: Annotated[int, typer.Option("-n", min=1, max=8, help="Drafts drawn at once.")] = 1,
+    glossary: GlossaryFlag = None,
+    instructions: InstructionsFlag = "",
+    context: ContextFlag = DEFAULT_CONTEXT_SIZE,
+    temperature: Annotated[float, TEMPERATURE] = DEFAULT_OPTIONS.temperature,
+    top_p: Annotated[float, TOP_P] = DEFAULT_OPTIONS.top_p,
+    seed: Annotated[int, SEED] = DEFAULT_OPTIONS.seed,
+    max_attempts: Annotated[int, MAX_ATTEMPTS] = DEFAULT_OPTIONS.max_attempts,
+    candidates: Annotated[int, CANDIDATES] = DEFAULT_OPTIONS.candidates,
     lanes: Annotated[
         int | None,
         typer.Option("--lanes", min=1, help="Paragraphs in flight; as the engine takes if left out."),
@@ -155,6 +153,7 @@ def edit(
     from ape.cli.edit import parse_glossary
     from ape.jobs.job import JobRecipe
     from ape.jobs.run import EditBookRequest
+    from ape.passage.options import check_bounds
 
     recipe = JobRecipe(
         temperature=temperature,
@@ -166,6 +165,7 @@ def edit(
         glossary=tuple(sorted(parse_glossary(glossary or []).items())),
         instructions=instructions,
     )
+    check_bounds(recipe)
     raise typer.Exit(
         edit_with_progress(
             EditBookRequest(

@@ -17,8 +17,19 @@ from ape.cli.corpus_flags import (
     SamplesFlag,
 )
 from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.cli.flags import (
+    CANDIDATES,
+    MAX_ATTEMPTS,
+    TEMPERATURE,
+    TOP_P,
+    ContextFlag,
+    JsonFlag,
+    SourceLanguageFlag,
+    TargetLanguageFlag,
+    option_flag,
+)
 from ape.errors import InputError
+from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS, Seed
 
 _SYSTEM = (
     "A system: NAME=MODEL (a name of `ape models list`, default, a .gguf file, a hub id, or the directory of an "
@@ -79,15 +90,14 @@ def compare(
             help="The test of `ape ab make` that they voted in: a judge is then shown what they saw."
         ),
     ] = None,
-    context: Annotated[
-        int, typer.Option(min=0, max=20, help="Earlier paragraphs shown with each, edited.")
-    ] = 2,
-    temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
-    top_p: Annotated[float, typer.Option(min=0.01, max=1.0)] = 0.2,
-    max_attempts: Annotated[int, typer.Option(min=1, max=10, help="Drafts before the MT is kept.")] = 2,
+    context: ContextFlag = DEFAULT_CONTEXT_SIZE,
+    temperature: Annotated[float, TEMPERATURE] = DEFAULT_OPTIONS.temperature,
+    top_p: Annotated[float, TOP_P] = DEFAULT_OPTIONS.top_p,
+    max_attempts: Annotated[int, MAX_ATTEMPTS] = DEFAULT_OPTIONS.max_attempts,
+    candidates: Annotated[int, CANDIDATES] = DEFAULT_OPTIONS.candidates,
     seed: Annotated[
-        int, typer.Option(min=0, help="Of the models, the resamples and what the judge sees.")
-    ] = 1,
+        int, option_flag(Seed, "--seed", help="Seed of the models, the resampling and the judge's sample.")
+    ] = DEFAULT_OPTIONS.seed,
     lanes: Annotated[
         int | None, typer.Option(min=1, help="Paragraphs in flight; as the engine takes if left out.")
     ] = None,
@@ -118,6 +128,7 @@ def compare(
     from ape.cli.compare_run import CompareRequest, run_comparison
     from ape.cli.eval.score import parse_document_split
     from ape.jobs.job import JobRecipe
+    from ape.passage.options import check_bounds
     from ape.text.languages import language_code
     from eval.compare.comparison import ComparisonResampling
     from eval.compare.opinions import OpinionSources
@@ -133,8 +144,10 @@ def compare(
         top_p=top_p,
         seed=seed,
         max_attempts=max_attempts,
+        candidates=candidates,
         context=context,
     )
+    check_bounds(recipe)
     wanted = CompareRequest(
         output=output,
         runs=tuple(runs or ()),

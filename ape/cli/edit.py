@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ape.cli.flags import (
+    CANDIDATES,
+    MAX_ATTEMPTS,
+    SEED,
+    TEMPERATURE,
+    TOP_P,
     AdapterFlag,
     EngineFlag,
+    GlossaryFlag,
+    InstructionsFlag,
     JsonFlag,
     ModelFlag,
     SourceLanguageFlag,
@@ -21,9 +28,9 @@ from ape.cli.flags import (
 from ape.errors import InputError
 
 if TYPE_CHECKING:
+    from ape.passage.request import PostEditRequest
     from ape.passage.result import PostEdit
     from ape.settings import Settings
-    from serve.schemas.passages import PostEditRequest
 
 
 def edit(
@@ -35,19 +42,13 @@ def edit(
     ] = None,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
-    glossary: Annotated[
-        list[str] | None, typer.Option("--glossary", help="TERM=WORDING to use; may be repeated.")
-    ] = None,
-    instructions: Annotated[str | None, typer.Option("--instructions", help="Wishes of style.")] = None,
-    temperature: Annotated[
-        float | None, typer.Option(help="0, the default, draws the likeliest words.")
-    ] = None,
-    top_p: Annotated[float | None, typer.Option(help="Share of probability to draw from; 0.2.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Same seed, same draft; 1.")] = None,
-    max_attempts: Annotated[int | None, typer.Option(help="Times to ask before the MT is kept; 2.")] = None,
-    candidates: Annotated[
-        int | None, typer.Option("--n", help="Candidates to draw each time; the best is taken; 1.")
-    ] = None,
+    glossary: GlossaryFlag = None,
+    instructions: InstructionsFlag = "",
+    temperature: Annotated[float | None, TEMPERATURE] = None,
+    top_p: Annotated[float | None, TOP_P] = None,
+    seed: Annotated[int | None, SEED] = None,
+    max_attempts: Annotated[int | None, MAX_ATTEMPTS] = None,
+    candidates: Annotated[int | None, CANDIDATES] = None,
     json_output: JsonFlag = False,
     engine: EngineFlag = None,
     url: UrlFlag = None,
@@ -59,14 +60,14 @@ def edit(
     Prints the post-edit, or the MT as it was and the reasons on stderr. Without --source and --mt, a JSON
     request with "source" and "mt" is read from stdin.
     """
+    from ape.passage.intake import refuse_too_many_characters
     from ape.text.languages import language_code
-    from serve.routes.passages import refuse_too_long
 
     flags = {
         "source_language": source_language and language_code(source_language),
         "target_language": target_language and language_code(target_language),
         "glossary": parse_glossary(glossary or []) or None,
-        "instructions": instructions,
+        "instructions": instructions or None,
         "temperature": temperature,
         "top_p": top_p,
         "seed": seed,
@@ -77,7 +78,7 @@ def edit(
         _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
     )
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
-    refuse_too_long(request, settings.max_characters)
+    refuse_too_many_characters(request.source, request.mt, settings.max_characters)
     result = _run(request, settings)
     _show(request, result, json_output=json_output)
 
@@ -143,7 +144,7 @@ def parse_glossary(entries: list[str]) -> dict[str, str]:
 def _request(content: dict[str, Any]) -> PostEditRequest:
     from pydantic import ValidationError
 
-    from serve.schemas.passages import PostEditRequest
+    from ape.passage.request import PostEditRequest
 
     try:
         return PostEditRequest.model_validate(content)
@@ -176,13 +177,15 @@ def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
 
 
 def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> None:
+    import json
+    from dataclasses import asdict
+
     from rich.console import Console
 
     from ape.cli.terminal import error_console, format_decision, format_diff
-    from serve.schemas.passages import PostEditResponse
 
     if json_output:
-        typer.echo(PostEditResponse.of(result).model_dump_json(indent=2))
+        typer.echo(json.dumps(asdict(result), ensure_ascii=False, indent=2))
         return
     out, talk = Console(soft_wrap=True, highlight=False), error_console()
     if out.is_terminal:

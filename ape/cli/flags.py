@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from annotated_types import Ge, Gt, Le
+
+from ape.passage.options import (
+    Candidates,
+    ContextSize,
+    Description,
+    Instructions,
+    MaxAttempts,
+    Seed,
+    Temperature,
+    TopP,
+)
 
 if TYPE_CHECKING:
     from ape.settings import Settings
@@ -48,6 +60,32 @@ SourceLanguageFlag = Annotated[
 ]
 TargetLanguageFlag = Annotated[
     str | None, typer.Option("--target-language", help="ISO code, e.g. en; told from the text if left out.")
+]
+
+
+def option_flag(option: Any, *names: str, help: str = "") -> Any:
+    """The flag of an option of `ape.passage.options`, with its bounds and description."""
+    bounds: dict[str, Any] = {}
+    for constraint in option.__metadata__:
+        match constraint:
+            case Ge(least) | Gt(least):  # check_bounds refuses the bound itself where it is excluded
+                bounds["min"] = least
+            case Le(most):
+                bounds["max"] = most
+            case Description(text):
+                bounds["help"] = text
+    return typer.Option(*names, **bounds | ({"help": help} if help else {}))
+
+
+TEMPERATURE = option_flag(Temperature, "--temperature")
+TOP_P = option_flag(TopP, "--top-p")
+SEED = option_flag(Seed, "--seed")
+MAX_ATTEMPTS = option_flag(MaxAttempts, "--max-attempts")
+CANDIDATES = option_flag(Candidates, "--n", "-n")
+ContextFlag = Annotated[int, option_flag(ContextSize, "--context")]
+InstructionsFlag = Annotated[str, option_flag(Instructions, "--instructions")]
+GlossaryFlag = Annotated[
+    list[str] | None, typer.Option("--glossary", help="TERM=WORDING to use; may be repeated.")
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 

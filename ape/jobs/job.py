@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 
 from ape.files.hashing import hash_json
+from ape.passage.options import (
+    DEFAULT_CONTEXT_SIZE,
+    DEFAULT_OPTIONS,
+    Candidates,
+    ContextSize,
+    Glossary,
+    Instructions,
+    MaxAttempts,
+    Options,
+    Seed,
+    Temperature,
+    TopP,
+)
 
 
 class JobState(StrEnum):
@@ -33,14 +46,19 @@ class JobRecipe:
     prompt: str = ""
     source_language: str = ""
     target_language: str = ""
-    temperature: float = 0.0
-    top_p: float = 0.2
-    seed: int = 1
-    max_attempts: int = 2
-    candidates: int = 1
-    context: int = 2
-    glossary: tuple[tuple[str, str], ...] = ()
-    instructions: str = ""
+    temperature: Temperature = DEFAULT_OPTIONS.temperature
+    top_p: TopP = DEFAULT_OPTIONS.top_p
+    seed: Seed = DEFAULT_OPTIONS.seed
+    max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
+    candidates: Candidates = DEFAULT_OPTIONS.candidates
+    context: ContextSize = DEFAULT_CONTEXT_SIZE
+    glossary: Glossary = ()
+    instructions: Instructions = ""
+
+    def options(self) -> Options:
+        """The options for each paragraph."""
+        shared = {field.name for field in fields(self)} & {field.name for field in fields(Options)}
+        return Options(**{name: getattr(self, name) for name in shared})
 
     @property
     def choices(self) -> JobRecipe:

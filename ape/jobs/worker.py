@@ -105,7 +105,7 @@ class _JobWorkers:
         self.max_failures = max_failures
         self.listen = listen
         self.thread = thread
-        self.options = recipe_options(job.recipe)
+        self.options = job.recipe.options()
         self.wanted = JobState.RUNNING
         self.given_up: list[str] = []
 
@@ -255,18 +255,6 @@ class _JobWorkers:
 
 class _StretchLost(Exception):
     """The stretch is another worker's by now."""
-
-
-def recipe_options(recipe: JobRecipe) -> Options:
-    """How a paragraph is worked on under a recipe."""
-    return Options(
-        model=recipe.model,
-        temperature=recipe.temperature,
-        top_p=recipe.top_p,
-        seed=recipe.seed,
-        max_attempts=recipe.max_attempts,
-        candidates=recipe.candidates,
-    )
 
 
 def paragraph_segment(row: JobParagraph, recipe: JobRecipe, context: tuple[Context, ...] = ()) -> Segment:

@@ -1,13 +1,17 @@
-"""The passage under repair, and the draft a model makes of it."""
+"""A passage, and the draft that a model makes of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from ape.passage.options import MAX_CONTEXT, Glossary, Instructions
+from ape.text.languages import resolve_languages
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A paragraph that came before: its source, and its target as already edited."""
+    """A preceding paragraph: its source, and its target as already edited."""
 
     source: str
     target: str
@@ -15,18 +19,26 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One passage: what the author wrote and what the machine made of it.
+    """A passage: its source text and machine translation.
 
-    Languages are lower-case ISO 639 codes ("fr", "zh"). `glossary` pairs source terms with the wording to use.
+    Languages are lower-case ISO 639 codes ("fr", "zh"), detected if left out. `glossary` pairs source terms with the
+    wording to use.
     """
 
     source: str
     mt: str
-    source_language: str
-    target_language: str
-    context: tuple[Context, ...] = ()
-    glossary: tuple[tuple[str, str], ...] = ()
-    instructions: str = ""
+    source_language: str = ""
+    target_language: str = ""
+    context: Annotated[tuple[Context, ...], MAX_CONTEXT] = ()
+    glossary: Glossary = ()
+    instructions: Instructions = ""
+
+    def __post_init__(self) -> None:
+        if self.source_language and self.target_language:
+            return
+        languages = resolve_languages(self.source, self.mt, self.source_language, self.target_language)
+        for name, language in zip(("source_language", "target_language"), languages, strict=True):
+            object.__setattr__(self, name, language)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,14 @@ def guess_language(text: str, *, other_than: str) -> str:
     return next(str(language) for language, _ in _identifier().rank(text) if language != other_than)
 
 
+def resolve_languages(
+    source: str, mt: str, source_language: str | None = None, target_language: str | None = None
+) -> tuple[str, str]:
+    """The codes of both languages of a passage: as given, or detected from the texts."""
+    target = language_code(target_language or detect_language(mt, default="en"))
+    return language_code(source_language or guess_language(source, other_than=target)), target
+
+
 def _by_script(text: str) -> str | None:
     counts = script_counts(text)
     for script, language in _BY_SCRIPT.items():

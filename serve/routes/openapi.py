@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from ape.jobs.job import JobState
+from ape.passage.request import EXAMPLE_QUESTION, PostEditRequest
 from ape.passage.result import Decision
 from ape.settings import Settings
 from serve.middleware.problems import MEDIA_TYPE
@@ -15,13 +16,7 @@ from serve.middleware.server_sent_events import MEDIA_TYPE as EVENT_STREAM
 from serve.routes.passage_stream import PROGRESS_EVENTS
 from serve.routes.passages import max_passages_per_request
 from serve.schemas.jobs import JobProgress
-from serve.schemas.passages import (
-    EXAMPLE_ANSWER,
-    EXAMPLE_QUESTION,
-    FindingOut,
-    PostEditRequest,
-    PostEditResponse,
-)
+from serve.schemas.passages import EXAMPLE_ANSWER, FindingOut, PostEditResponse
 from serve.schemas.problem import EXAMPLE_PROBLEM, Problem
 
 _STATUS_DESCRIPTIONS = {

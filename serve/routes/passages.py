@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from ape.engines import Engine
 from ape.errors import TooLong
 from ape.passage.events import Listener, ignore_event
+from ape.passage.intake import refuse_too_many_characters
+from ape.passage.request import PostEditRequest
 from ape.passage.result import PostEdit
 from ape.post_editor import post_edit
 from ape.settings import Settings
@@ -20,7 +22,6 @@ from serve.middleware.metrics import DraftCounter, ServiceMetrics
 from serve.middleware.problems import Unreadable
 from serve.middleware.request_body import read_json
 from serve.middleware.request_log import log_problem, log_result
-from serve.schemas.passages import PostEditRequest
 
 PassageQuestion = PostEditRequest | ValidationError
 PassageOutcome = PostEdit | Exception
@@ -86,20 +87,8 @@ class PassageHandler:
         if isinstance(question, ValidationError):
             return question
         try:
-            refuse_too_long(question, self.settings.max_characters)
+            refuse_too_many_characters(question.source, question.mt, self.settings.max_characters)
             segment = await asyncio.to_thread(question.to_segment)
             return await post_edit(segment, self.engine, options=question.to_options(), listen=listen)
         except Exception as error:
             return error
-
-
-def refuse_too_long(question: PostEditRequest, limit: int) -> None:
-    """Raise TooLong if the source or the MT has more than `limit` characters."""
-    for field, text in (("source", question.source), ("mt", question.mt)):
-        if len(text) > limit:
-            raise TooLong(
-                f"{field} has {len(text):,} characters; at most {limit:,} are allowed. Split it at a paragraph.",
-                actual=len(text),
-                limit=limit,
-                field=field,
-            )

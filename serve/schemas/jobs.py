@@ -13,35 +13,51 @@ from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph
 from ape.jobs.output import JobOutput, ParagraphNote
 from ape.jobs.pace import JobPace
+from ape.passage.options import (
+    DEFAULT_CONTEXT_SIZE,
+    DEFAULT_MODEL_NAME,
+    DEFAULT_OPTIONS,
+    GLOSSARY_DESCRIPTION,
+    MAX_TERMS,
+    Candidates,
+    ContextSize,
+    Instructions,
+    MaxAttempts,
+    Seed,
+    Temperature,
+    TopP,
+)
+from ape.passage.request import Language, ModelName
 from ape.text.characters import READABLE_PATTERN
-from serve.schemas.passages import Language, UsageOut
+from serve.schemas.passages import UsageOut
 
 # So many quarantined paragraphs are named; of the others there is the count.
 MAX_LISTED = 100
 # Also checked here: what a guard would refuse in every paragraph, or the database in the job, is refused at once.
 Text = Annotated[str, Field(pattern=READABLE_PATTERN)]
-Glossary = Annotated[dict[Text, Text], Field(max_length=2000)]
+Glossary = Annotated[dict[Text, Text], MAX_TERMS]
 
 
 class BookRequest(BaseModel):
     """The fields that may come with the files of a book. What is left out or empty is as its default."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     source_language: Language | None = None
     target_language: Language | None = None
     name: Text = Field("", max_length=200, description="what to call the job; the name of the file if absent")
-    model: str = Field("default", min_length=1, max_length=200, description="a name of GET /v1/models")
-    context: int = Field(2, ge=0, le=8, description="earlier paragraphs that are shown to the model")
-    instructions: Text = Field("", max_length=4_000, description="wishes of style")
+    model: ModelName = DEFAULT_MODEL_NAME
+    context: ContextSize = DEFAULT_CONTEXT_SIZE
+    instructions: Annotated[Instructions, Field(pattern=READABLE_PATTERN)] = ""
     glossary: Json[Glossary] = Field(
-        default_factory=dict, description="source terms and the wording to use, a JSON object"
+        default_factory=dict, description=f"{GLOSSARY_DESCRIPTION.text} A JSON object."
     )
-    temperature: float = Field(0, ge=0, le=2, allow_inf_nan=False)
-    top_p: float = Field(0.2, gt=0, le=1, allow_inf_nan=False)
-    seed: int = Field(1, ge=0, le=2**31 - 1)
-    max_attempts: int = Field(2, ge=1, le=5, description="times to ask before the MT is kept")
-    n: int = Field(1, ge=1, le=8, description="candidates to draw each time; the best one is taken")
+    # An integer, as in the stored recipes of earlier jobs: 0.0 would change the fingerprint of every result.
+    temperature: Temperature = 0
+    top_p: TopP = DEFAULT_OPTIONS.top_p
+    seed: Seed = DEFAULT_OPTIONS.seed
+    max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
+    candidates: Candidates = Field(DEFAULT_OPTIONS.candidates, alias="n")
     encoding: str | None = Field(
         None,
         max_length=40,
@@ -54,15 +70,13 @@ class BookRequest(BaseModel):
         """The wishes; the model and the languages are filled in when they are known."""
         return JobRecipe(
             model=self.model,
-            revision="",
-            prompt="",
             source_language=self.source_language or "",
             target_language=self.target_language or "",
             temperature=self.temperature,
             top_p=self.top_p,
             seed=self.seed,
             max_attempts=self.max_attempts,
-            candidates=self.n,
+            candidates=self.candidates,
             context=self.context,
             glossary=tuple(self.glossary.items()),
             instructions=self.instructions,

@@ -40,10 +40,11 @@ from ape.engines.factory import open_engine
 from ape.errors import InputError
 from ape.passage.edit import Edit, EditKind
 from ape.passage.intake import refuse_unreadable
+from ape.passage.request import EXAMPLE_QUESTION
 from ape.passage.segment import Segment
 from ape.settings import Settings
 from serve.app import create_app
-from serve.schemas.passages import EXAMPLE_ANSWER, EXAMPLE_QUESTION, PostEditResponse
+from serve.schemas.passages import EXAMPLE_ANSWER, PostEditResponse
 from tests.scripted import ScriptedServer, running
 
 SMALL: dict[str, Any] = {
