@@ -72,14 +72,15 @@ DEFAULT_OPTIONS = Options()
 
 def check_bounds(value: object) -> None:
     """Raise InputError, naming the field, if a field of the dataclass is out of the bounds that it declares."""
-    for name, hint in _annotated_fields(type(value)).items():
+    owner: Any = type(value)
+    for name, hint in _annotated_fields(owner).items():
         if (content := getattr(value, name)) is not None:
             for sentence in _violations(content, hint):
                 raise InputError(f"{name} {sentence}.", field=name)
 
 
 @lru_cache
-def _annotated_fields(owner: type) -> dict[str, Any]:
+def _annotated_fields(owner: Any) -> dict[str, Any]:
     """The fields of a dataclass that declare bounds, `X | None` as X."""
     found = {}
     for name, hint in get_type_hints(owner, include_extras=True).items():

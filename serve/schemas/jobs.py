@@ -57,7 +57,7 @@ class BookRequest(BaseModel):
     top_p: TopP = DEFAULT_OPTIONS.top_p
     seed: Seed = DEFAULT_OPTIONS.seed
     max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
-    candidates: Candidates = Field(DEFAULT_OPTIONS.candidates, alias="n")
+    n: Candidates = DEFAULT_OPTIONS.candidates
     encoding: str | None = Field(
         None,
         max_length=40,
@@ -76,7 +76,7 @@ class BookRequest(BaseModel):
             top_p=self.top_p,
             seed=self.seed,
             max_attempts=self.max_attempts,
-            candidates=self.candidates,
+            candidates=self.n,
             context=self.context,
             glossary=tuple(self.glossary.items()),
             instructions=self.instructions,

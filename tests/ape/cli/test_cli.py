@@ -87,7 +87,11 @@ def test_a_proxy_for_the_world_is_not_asked_for_this_machine(run: Run, scripted:
         (("--source", "none.txt", "--mt", "mt.txt"), "", "none.txt can't be read: No such file"),
         (("--source", "-", "--mt", "-"), "", "Only one of"),
         (("--source", "src.txt", "--mt", "-"), "", "mt: is empty"),
-        (("--source", "src.txt", "--mt", "-"), "x" * 20_001, "mt has 20,001 characters and may have 20,000"),
+        (
+            ("--source", "src.txt", "--mt", "-"),
+            "x" * 20_001,
+            "mt has 20,001 characters; at most 20,000 are allowed",
+        ),
         (
             ("--source", "src.txt", "--mt", "-"),
             b"caf\xe9",
@@ -98,7 +102,7 @@ def test_a_proxy_for_the_world_is_not_asked_for_this_machine(run: Run, scripted:
         ((), "[1]", "one JSON object"),
         ((), '{"source": "a"}', "mt: Field required"),
         (("--source", "src.txt", "--mt", "mt.txt", "--glossary", "Claire"), "", "not TERM=WORDING"),
-        (("--source", "src.txt", "--mt", "mt.txt", "--temperature", "9"), "", "temperature"),
+        (("--source", "src.txt", "--mt", "mt.txt", "--top-p", "0"), "", "top_p"),
         (("--source", "src.txt", "--mt", "mt.txt", "--source-language", "frankish"), "", "source_language"),
     ],
 )
@@ -111,6 +115,12 @@ def test_bad_input_is_a_sentence_and_exit_code_two(
     assert done.stderr.startswith("ape: ")
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_flag_out_of_its_range_is_refused_by_its_name(run: Run, scripted: ScriptedServer) -> None:
+    done = run("edit", "--source", "src.txt", "--mt", "mt.txt", "--temperature", "9", "--url", scripted.url)
+    assert (done.returncode, done.stdout, scripted.requests) == (2, "", [])
+    assert "--temperature" in done.stderr
 
 
 def test_a_failing_engine_is_a_sentence_and_exit_code_one(run: Run, scripted: ScriptedServer) -> None:

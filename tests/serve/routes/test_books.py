@@ -155,7 +155,7 @@ SOURCE, MT = text_pair()
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"temperature": "hot"}, "temperature", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"glossary": "[]"}, "glossary", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"glossary": "{"}, "glossary", ""),
-        ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"context": "9"}, "context", ""),
+        ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"context": "21"}, "context", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"source_language": "?"}, "source_language", ""),
         (
             {"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)},
