@@ -1,6 +1,6 @@
-"""Which gender a third-person pronoun shows, in English and Chinese: the classes of the BWB paper's Table 5.
+"""The gender of third-person pronouns in English and Chinese: the classes of Table 5 of the BWB paper.
 
-"They" is epicene, and so is 他们, which stands for men and for mixed company; 她们 shows women and 它们 things.
+"They" is epicene, and so is 他们, which may be mixed; 她们 is feminine and 它们 neuter.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ _GENDER = {word: gender for gender, words in _WORDS.items() for word in words.sp
 
 
 def gender_of(word: str) -> str:
-    """One of GENDERS, or "other": the first and second person, and what is no pronoun."""
+    """One of GENDERS, or "other" for the first and second person and other words."""
     return _GENDER.get(word.strip().lower(), "other")

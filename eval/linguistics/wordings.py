@@ -1,4 +1,4 @@
-"""Where a wording stands in a text as whole words; its first letter may be large or small, the rest is as it is."""
+"""Search for a wording as whole words; its first letter may have either case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPACED = r"\p{Latin}\p{Cyrillic}\p{Greek}\p{N}"
 
 
 def find_wording_spans(wording: str, text: str) -> list[tuple[int, int]]:
-    """The places, none overlapping the one before; Chinese has no spaces, and so any place will do there."""
+    """Spans without overlaps; in Chinese, which has no spaces, at any position."""
     return (
         [match.span() for match in _pattern(" ".join(wording.split())).finditer(text)]
         if wording.strip()
@@ -30,7 +30,7 @@ def _pattern(wording: str) -> regex.Pattern[str]:
 
 
 def outermost_spans(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that are not inside of another."""
+    """The spans that are not inside another."""
     kept: list[tuple[int, int]] = []
     for start, end in sorted(set(places), key=lambda place: (place[0], -place[1])):
         if not kept or end > kept[-1][1]:

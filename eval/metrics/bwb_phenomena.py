@@ -1,7 +1,7 @@
 """Five discourse phenomena by F1 and by exact match, as in Table 7 of the BWB paper.
 
 F1 counts by class: verb tags, pronoun genders, names, and the annotated wordings for ambiguity and ellipsis. Exact
-match is stricter (Alam et al. 2021): the share of the items of the reference (for pronouns the very word) that are there.
+match is stricter (Alam et al. 2021): the share of the items of the reference (for pronouns, the words) that are there.
 Both take the smaller count of the two sides as matches; of several references, the largest counts.
 """
 

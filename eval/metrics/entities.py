@@ -45,7 +45,7 @@ EntityCounts: TypeAlias = Counter[EntityWording]
 class EntityMatch:
     """F1 of all entities; parts by type, for persons and others, and recall of terms and common phrases."""
 
-    marked: Mapping[str, BwbMarkup] = field(default_factory=dict)
+    markup: Mapping[str, BwbMarkup] = field(default_factory=dict)
     """Annotation of the first reference by document, one line for each segment."""
     annotator: Annotator | None = None
     name: str = "entities"
@@ -67,7 +67,7 @@ class EntityMatch:
                     documents.append(number)
         if not rows:
             return Unmeasured("there is no reference")
-        source = "annotation" if self.marked else "annotator"
+        source = "annotation" if self.markup else "annotator"
         signature = metric_signature(self.name, case="first", reference=source, annotator=annotator.name)
         columns = 3 * len(ENTITY_KINDS) + 4
         return MetricCounts(
@@ -95,8 +95,8 @@ class EntityMatch:
 
     def _wanted(self, document: Document, system: str, annotator: Annotator) -> list[EntityCounts]:
         segments = len(document.outputs[system])
-        if self.marked:
-            return _annotated(document.id, segments, self.marked)
+        if self.markup:
+            return _annotated(document.id, segments, self.markup)
         wanted: list[EntityCounts] = [Counter() for _ in range(segments)]
         for texts in document.references:
             # Several references: the largest count of each wording.

@@ -1,4 +1,4 @@
-"""The test suites of the papers, to be run on any system's outputs."""
+"""Published test suites, runnable on any system's outputs."""
 
 from __future__ import annotations
 

@@ -59,20 +59,20 @@ def read_test_set(path: Path) -> Corpus:
 
 @dataclass(frozen=True, slots=True)
 class LtcrSuite:
-    """Chinese to English articles with chains of words that are to be translated alike."""
+    """Chinese to English articles with chains of words that require one translation."""
 
     aligner: WordAligner | None = None
     annotator: Annotator | None = None
     name: str = "ltcr"
     paper: str = "Lei et al. 2024, the LTCR test set (Lyu et al. 2021 for the measure)"
-    where: str = (
+    data_source: str = (
         "Its authors publish it with their paper, in files of their own. We read one JSON object a line for each "
         "article, with id, source and reference (lists of sentences), source_tokens (a list for each), and chains: "
         "each with word, translation and positions, pairs of a sentence and a token, counted from 0."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
-        """Score the outputs: a line for each sentence, article after article."""
+        """Score the outputs: one line for each sentence, article after article."""
         corpus, annotated = _named(read_test_set(data)), read_annotated_chains(data)
         corpus = add_outputs(corpus, systems)
         chains = Ltcr(aligner=self.aligner, annotator=self.annotator)
@@ -92,7 +92,7 @@ class LtcrSuite:
 
 
 def _named(corpus: Corpus) -> Corpus:
-    """With the references as a system under the name of their row."""
+    """The corpus with the references as a system."""
     documents = (
         replace(one, outputs={REFERENCES_LABEL: one.outputs["reference"]}) for one in corpus.documents
     )

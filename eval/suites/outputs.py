@@ -1,4 +1,4 @@
-"""Systems' outputs for a suite: files with a line for each segment, and what becomes of them under the metrics."""
+"""Readers for systems' outputs on a suite, and their scores."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.suites.suite import SuiteRow
 
 REFERENCES_LABEL = "the references"
-"""The name of the row in which a suite scores its own references."""
+"""The name of the row with a suite's own references."""
 
 
 def add_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
-    """The same with the outputs in these files."""
+    """Add the outputs in these files to the corpus."""
     lengths = [len(document) for document in corpus.documents]
     for name, path in systems.items():
         if name in corpus.systems:
@@ -34,7 +34,7 @@ def add_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
 
 
 def check_outputs(parts: Sequence[TextLines], language: str) -> None:
-    """No line is empty, and the whole is not in another language."""
+    """Check that no line is empty and that the language is right."""
     for part in parts:
         for place, text in enumerate(part.texts):
             if not (text and text.strip()):
@@ -51,7 +51,7 @@ def check_outputs(parts: Sequence[TextLines], language: str) -> None:
 
 
 def score_system(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasured:
-    """A system's score of the whole corpus."""
+    """A system's score on the whole corpus."""
     counted = metric.count(corpus, system)
     return counted.score() if isinstance(counted, MetricCounts) else counted
 
@@ -59,7 +59,7 @@ def score_system(corpus: Corpus, metric: Metric, system: str) -> Score | Unmeasu
 def score_rows(
     corpus: Corpus, metrics: Mapping[str, Metric], systems: Iterable[str]
 ) -> tuple[list[SuiteRow], dict[str, str]]:
-    """A row of each system with its score by each metric, in its own column; and the signatures."""
+    """One row for each system with its score by each metric; and the signatures."""
     cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}
     signatures = {}
     for column, metric in metrics.items():

@@ -1,4 +1,4 @@
-"""A suite's outcome as one page: its tables with the published rows, its pictures, and the slips of the annotators."""
+"""Page of a suite's results: tables with published rows, figures, and annotation issues."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PAGE = Page("eval.suites", "eval.report", styles=["scores.css", "suite.css"])
 
 
 def write_page(outcome: SuiteResult, path: Path) -> None:
-    """Write it to `path`, replacing an existing file only once the page is complete."""
+    """Write the page atomically."""
     _PAGE.write(
         path, "suite.html", outcome=outcome, pictures=[(one, _drawn(one)) for one in outcome.pictures]
     )
 
 
 def _drawn(picture: SuiteFigure) -> str:
-    """As a page holds it within itself."""
+    """The figure as a data URL."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "picture.png"
         picture.draw(file)

@@ -1,4 +1,4 @@
-"""A suite: a published test set run on systems' outputs, with a table like its paper's, and the paper's rows in it."""
+"""The protocol of a suite: a published test set with tables like its paper's, including the paper's rows."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class SuiteRow:
-    """A line of a table: a system's numbers by column, None where there is nothing to measure."""
+    """One row of a table: a system's numbers by column, None where undefined."""
 
     name: str
     cells: Mapping[str, float | None]
     published: bool = False
-    """From the paper, and not measured here."""
+    """Whether the row is from the paper."""
     undecided: Mapping[str, int] = field(default_factory=dict)
-    """By column, so many cases of which an automatic check could not tell; they are not in the number."""
+    """By column, the number of cases that an automatic check left undecided; they are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteTable:
-    """What a paper shows, with what we measured first."""
+    """A table of the paper, with our rows first."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[SuiteRow, ...]
     note: str = ""
-    of: str = "system"
-    """What a row is of."""
+    row_label: str = "system"
+    """What a row is."""
 
     @property
     def undecided(self) -> bool:
-        """Whether there is anything to say about undecided cases."""
+        """Whether any row has undecided cases."""
         return any(count for row in self.rows for count in row.undecided.values())
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteFigure:
-    """A figure for the page, drawn when it is asked for."""
+    """A figure for the page, drawn on demand."""
 
     title: str
     draw: Callable[[Path], None]
@@ -49,24 +49,24 @@ class SuiteFigure:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """All tables of a suite, how the numbers were got, and every verdict for who wants to look."""
+    """All tables of a suite, their signatures, and every verdict."""
 
     suite: str
     tables: tuple[SuiteTable, ...]
     signatures: Mapping[str, str]
     paper: str
     cases: tuple[Mapping[str, Any], ...] = ()
-    slips: tuple[str, ...] = ()
-    """Of the annotators whose work the data is: file, line, column, and what is wrong there."""
+    annotation_issues: tuple[str, ...] = ()
+    """Annotation issues in the data: file, line, column and message."""
     pictures: tuple[SuiteFigure, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; without the cases."""
+        """For JSON, without the cases."""
         return {
             "suite": self.suite,
             "paper": self.paper,
             "signatures": dict(self.signatures),
-            "slips": list(self.slips),
+            "slips": list(self.annotation_issues),
             "tables": [
                 {
                     "title": table.title,
@@ -74,7 +74,7 @@ class SuiteResult:
                     "columns": list(table.columns),
                     "rows": [
                         {
-                            table.of: row.name,
+                            table.row_label: row.name,
                             "published": row.published,
                             "cells": dict(row.cells),
                             "undecided": dict(row.undecided),
@@ -88,26 +88,26 @@ class SuiteResult:
 
 
 class Suite(Protocol):
-    """Where its data comes from, and how it is run."""
+    """A test set: where its data comes from, and how to run it."""
 
     @property
     def name(self) -> str:
-        """As typed after `ape eval suite`."""
+        """The name on the command line."""
 
     @property
     def paper(self) -> str:
-        """Whose it is."""
+        """The citation."""
 
     @property
-    def where(self) -> str:
+    def data_source(self) -> str:
         """How to get the data, as a sentence."""
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
-        """Score the outputs in these files; the references are scored too, as a check of the suite itself."""
+        """Score the outputs in these files; the references are scored too, as a check of the suite."""
 
 
 def accuracy_percent(right: int, decided: int) -> float | None:
-    """A percentage, or None of nothing."""
+    """A percentage; None for no cases."""
     return 100 * right / decided if decided else None
 
 

@@ -52,13 +52,13 @@ def suite(
 
     if name == "list":
         for known in SUITES.values():
-            typer.echo(f"{known().name}: {known().paper}\n  {known().where}")
+            typer.echo(f"{known().name}: {known().paper}\n  {known().data_source}")
         return
     if name not in SUITES:
         raise InputError(f"There is no suite called {name!r}. There are: {', '.join(SUITES)}.")
     chosen = SUITES[name]()
     if data is None:
-        raise InputError(f"Give the data of the suite with --data PATH. {chosen.where}", field="data")
+        raise InputError(f"Give the data of the suite with --data PATH. {chosen.data_source}", field="data")
     with use_annotation_cache(default_annotation_folder()):
         outcome = chosen.run(data, _systems(system or []))
         if html is not None:
@@ -96,14 +96,14 @@ def _show(outcome: SuiteResult) -> None:
     console = table_console()
     for table in outcome.tables:
         console.print(table.title, style="bold", markup=False)
-        print_wide_table(console, table.of, table.columns, list(_lines(table)), wrap_headings=True)
+        print_wide_table(console, table.row_label, table.columns, list(_lines(table)), wrap_headings=True)
         if table.note:
             console.print(table.note, markup=False)
         console.print()
-    if outcome.slips:
-        console.print(f"{len(outcome.slips):,} slips of the annotators", style="bold", markup=False)
-    for slip in outcome.slips:
-        console.print(slip, markup=False, soft_wrap=True)
+    if outcome.annotation_issues:
+        console.print(f"{len(outcome.annotation_issues):,} annotation issues", style="bold", markup=False)
+    for issue in outcome.annotation_issues:
+        console.print(issue, markup=False, soft_wrap=True)
     for metric, signature in outcome.signatures.items():
         if signature:
             console.print(f"{metric}: {signature}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Linguistic annotation: one protocol, several annotators, cached by content."""
+"""Linguistic annotators behind one protocol, cached by content."""
 
 from eval.linguistics.annotators.cache import (
     CachedAnnotator,

@@ -1,8 +1,7 @@
-"""Annotations kept by content: a text is annotated once by each annotator, whoever asks.
+"""Cache of annotations by content: each annotator annotates a text once.
 
-One SQLite file; a row is keyed by a digest of the annotator's name and the text. Two processes may fill it at once: a
-row that both write is the same in both. Whatever SQLite can't do (a full disk, a damaged file) costs time, never an
-answer.
+One SQLite file; a row is keyed by a digest of the annotator's name and the text. Several processes may fill it at once,
+as they write equal rows. SQLite errors (a full disk, a damaged file) cost time but never fail a request.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _folder: ContextVar[Path | None] = ContextVar("folder of annotations", default=N
 
 
 def default_annotation_folder() -> Path:
-    """Where annotations are kept if the user chose no other folder."""
+    """The default folder of the cache."""
     return cache_folder("annotations")
 
 
 @contextmanager
 def use_annotation_cache(folder: Path) -> Iterator[None]:
-    """Every annotator that is asked for in here is kept in that folder."""
+    """Use the cache in this folder for all annotators created in the context."""
     token = _folder.set(folder)
     try:
         yield
@@ -49,15 +48,15 @@ def use_annotation_cache(folder: Path) -> Iterator[None]:
 
 
 def current_annotation_folder() -> Path | None:
-    """The folder of the `caching` that we are in."""
+    """The folder of the enclosing `use_annotation_cache`."""
     return _folder.get()
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAnnotator:
-    """An annotator that looks first whether it has seen the text before.
+    """An annotator with a cache.
 
-    One that says it is `slow` shares what is new among `processes` (as many as there are processors, without it).
+    A slow annotator spreads new texts over `processes` (default: the number of processors).
     """
 
     annotator: Annotator
@@ -66,12 +65,12 @@ class CachedAnnotator:
 
     @property
     def name(self) -> str:
-        """The annotator's: the cache changes nothing."""
+        """The annotator's name, as the cache changes no result."""
         return self.annotator.name
 
     @property
     def language(self) -> str:
-        """The annotator's."""
+        """The annotator's language."""
         return self.annotator.language
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
@@ -86,7 +85,7 @@ class CachedAnnotator:
 
     @contextmanager
     def _work(self, number: int) -> Iterator[AnnotateCallable]:
-        """The annotator here, or copies of it in other processes, which start when there is the first work."""
+        """The annotator, or copies of it in worker processes that start with the first work."""
         workers = min(self.processes or os.cpu_count() or 1, number // _WORTH_A_PROCESS)
         if workers < 2 or not getattr(self.annotator, "slow", False):
             yield self.annotator.annotate
@@ -105,7 +104,7 @@ class CachedAnnotator:
 
 
 _here: list[Annotator] = []
-"""In a process that annotates for another: its annotator."""
+"""The annotator of a worker process."""
 
 
 def _begin(annotator: Annotator) -> None:

@@ -1,4 +1,4 @@
-"""Chinese by jieba: its words, and its parts of speech as tags of the Chinese Treebank."""
+"""Chinese annotation by jieba: its words, with its parts of speech mapped to Chinese Treebank tags."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _ENTITIES = {"nr": "PERSON", "ns": "GPE", "nt": "ORG"}
 class JiebaAnnotator:
     """Words by jieba's dictionary and its model of unknown words; a word is its own lemma.
 
-    Names are the words that jieba takes for a person (nr), a place (ns) or a body (nt): one word each, so that a name
-    of which it makes two is two, or none. It was made for news; the heroes of a novel it knows only by their surnames.
+    Names are words that jieba tags as a person (nr), place (ns) or organisation (nt), one word each, so a name that it
+    splits is two names or none. It was trained on news and knows characters of a novel only by their surnames.
     """
 
     @property
     def name(self) -> str:
-        """With the version of jieba."""
+        """The name with the version of jieba."""
         return f"jieba-{version('jieba')}+ctb-{_RULES}"
 
     @property
@@ -63,7 +63,7 @@ class JiebaAnnotator:
 
 @lru_cache(maxsize=1)
 def _cutter() -> Any:
-    """jieba's, with a dictionary of its own: what others add to theirs must not change what is found here."""
+    """A tokenizer with its own dictionary, so that additions elsewhere do not change results."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
@@ -95,7 +95,7 @@ def _annotate(text: str, cut: Any) -> Annotation:
 
 
 def treebank_tag(word: str, part: str) -> str:
-    """The Treebank's tag of a word that has this part of speech in jieba."""
+    """The Treebank tag of a word with this jieba part of speech."""
     if not any(map(str.isalnum, word)):
         return "PU"
     if word in _WORDS:

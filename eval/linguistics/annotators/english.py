@@ -1,4 +1,4 @@
-"""English without a download: our tokens and sentences, TextBlob's tags, simplemma's lemmas, names by rule."""
+"""English annotation without downloads: own tokens and sentences, TextBlob tags, simplemma lemmas, names by rule."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _COVERED = ("NNP", "CD", "SYM")
 
 @dataclass(frozen=True, slots=True)
 class EnglishAnnotator:
-    """Quick and rough: tags by a lexicon and rules of context, names as `english_names` says.
+    """Fast and approximate: tags by lexicon and context rules, names by `english_names`.
 
-    It has no parser, no statistics, and knows no word of more than one meaning. What a metric finds with it is
-    comparable to what it finds with it elsewhere, not to what it finds with spaCy: hence the name in every signature.
+    Without parser, statistics or word senses. Scores with it are comparable to each other but not to scores with spaCy;
+    its name is in every signature.
     """
 
     @property
     def name(self) -> str:
-        """With the versions of what it is made of."""
+        """The name with the versions of its libraries."""
         return f"textblob-{version('textblob')}+simplemma-{version('simplemma')}+names-{_RULES}"
 
     @property

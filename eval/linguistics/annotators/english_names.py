@@ -1,11 +1,11 @@
-"""English names by their capitals: no model, so no more than rules can know.
+"""English names by capitalisation rules, without a model.
 
-A run of capitalised words is a name, unless grammar asks for its capital: at the head of a sentence or of a quotation
-only words that are no English words count, or that have a capital elsewhere in the text too. What kind of name it is,
-is told by the words in it and around it (Mr., University, "in"), and by small tables of places and peoples; whatever is
-left is a person, as it most often is in fiction. So it can't tell a person from a place that nothing marks, misses
-names that are ordinary words at the head of a sentence ("Rose laughed"), knows no works of art but those of several
-capitals in quotation marks, and takes all-capital and title-cased lines for headings without names.
+A run of capitalised words is a name unless grammar requires the capital: at the start of a sentence or quotation, only
+words that are not English words count, or that are capitalised elsewhere in the text. The label comes from words in and
+around the name (Mr., University, "in") and small tables of places and peoples; the rest are persons, the most frequent
+case in fiction. So the rules confuse unmarked persons and places, miss names that are ordinary words at the start of a
+sentence ("Rose laughed"), know works of art only as several capitals in quotation marks, and take all-capital and
+title-cased lines for headings without names.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def find_names(text: str, tokens: Sequence[Token], sentences: Sequence[int]) -> 
 
 
 def _heads(tokens: Sequence[Token], starts: frozenset[int]) -> frozenset[int]:
-    """The places where any word would have a capital: after the start of a sentence, a quotation mark, a colon."""
+    """Positions where any word is capitalised: after a sentence start, a quotation mark or a colon."""
     heads = set()
     fresh = False
     for place, token in enumerate(tokens):
@@ -101,7 +101,7 @@ def _has_capital(token: Token) -> bool:
 
 
 def _is_name_at_head(token: Token, tokens: Sequence[Token], place: int) -> bool:
-    """Whether a word that any sentence would begin with a capital is a name all the same."""
+    """Whether a word at such a position is a name nevertheless."""
     small = token.text.lower()
     after = tokens[place + 1] if place + 1 < len(tokens) else None
     if small in _PEOPLES or small in _PLACES or small.rstrip(".") in _TITLES:
@@ -114,7 +114,7 @@ def _is_name_at_head(token: Token, tokens: Sequence[Token], place: int) -> bool:
 
 
 def _runs(tokens: Sequence[Token], capital: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The stretches of names: capitals side by side, or with "of", "de" … between them."""
+    """Runs of capitalised words, optionally joined by "of", "de" …."""
     place = 0
     while place < len(tokens):
         if not capital[place]:

@@ -1,8 +1,8 @@
-"""Penn tags from TextBlob's lexicon, with the neighbours' word where the lexicon alone is wrong.
+"""Penn tags from TextBlob's lexicon, corrected by context.
 
-The lexicon gives a word its most frequent tag, unknown words one by their ending, and looks at no neighbour: "she
-logged" is a participle to it, "to look" a noun. TextBlob's own rules of context, tried on a chapter of fiction, made as
-many errors as they mended ("him/PRP in/VB") and were fifteen times slower; ours are about verbs, which are counted.
+The lexicon gives each word its most frequent tag and unknown words one by their ending, without context: "she logged"
+is a participle, "to look" a noun. TextBlob's own context rules, tried on a chapter of fiction, introduced as many
+errors as they fixed ("him/PRP in/VB") and were fifteen times slower; the rules here concern verbs, which metrics count.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def tag_words(words: Sequence[str]) -> list[str]:
 
 
 def tag_lexicon() -> Mapping[str, str]:
-    """Words as they are written, with their most frequent tag."""
+    """Words with their most frequent tags."""
     known: Mapping[str, str] = _parser().lexicon
     return known
 
 
 def is_known(word: str) -> bool:
-    """Whether it is an English word, written as given."""
+    """Whether the word, as written, is an English word."""
     return word in tag_lexicon()
 
 
@@ -99,7 +99,7 @@ def _in_context(words: Sequence[str], found: Sequence[str], place: int) -> str:
 
 
 def _verb(words: Sequence[str], found: Sequence[str], place: int) -> str:
-    """The tag of what may be a verb, by the word before it, adverbs passed over."""
+    """The tag of a possible verb by the preceding word, skipping adverbs."""
     word, tag = words[place], found[place]
     back = place - 1
     while back > 0 and found[back] in _ADVERB:
@@ -134,7 +134,7 @@ def _after_subject(word: str, tag: str, before: str) -> str:
 
 
 def _is_base(word: str) -> bool:
-    """Whether a verb has this for its base: one of the common verbs, or one with its -ing in the lexicon."""
+    """Whether it is the base form of a common verb, or its -ing form is in the lexicon."""
     stem = word.removesuffix("e")
     return any(
         is_known(form) and are_forms_of_one_verb(word, form, word_before="to")
@@ -143,7 +143,7 @@ def _is_base(word: str) -> bool:
 
 
 def _last_verb(words: Sequence[str], found: Sequence[str], place: int) -> str:
-    """The tag of the last verb before a place, "" if it is a helping one or there is none."""
+    """The tag of the last verb before a position; "" if it is an auxiliary or there is none."""
     for back in range(place - 1, -1, -1):
         if found[back].startswith(("VB", "MD")):
             return "" if words[back] in _HAVE or words[back] in _BE else found[back]

@@ -1,4 +1,4 @@
-"""English words and marks where they stand, cut as in the Penn Treebank: did|n't, Anna|'s, Mr., half-open, "|."""
+"""Offsets of English tokens, cut as in the Penn Treebank: did|n't, Anna|'s, Mr., half-open, "|."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLITIC = re.compile(r"(?<=\w)(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORE
 
 
 def token_spans(text: str) -> list[tuple[int, int]]:
-    """Where each token starts and ends."""
+    """The start and end of each token."""
     found: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -35,7 +35,7 @@ def token_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _cut(word: str) -> int:
-    """After how many characters a word falls in two; 0 if it does not."""
+    """The length of a word's first token; 0 if the word is one token."""
     if "'" in word or "’" in word:
         clitic = _CLITIC.search(word)
         return clitic.start() if clitic else 0

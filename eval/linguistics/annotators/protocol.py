@@ -1,4 +1,4 @@
-"""What a metric may ask of a linguistic annotator: sentences of tokens with tags and lemmas, and entities."""
+"""The annotator protocol: sentences of tokens with tags and lemmas, and named entities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or mark where it stands in the text, with its tag (Penn for English, CTB for Chinese) and its lemma."""
+    """A word or punctuation mark with its offset, tag (Penn for English, CTB for Chinese) and lemma."""
 
     text: str
     start: int
@@ -24,7 +24,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A name: its text without a trailing ’s, where it stands, and its label as OntoNotes has it (PERSON, GPE …)."""
+    """A name without a trailing ’s, its offset, and its OntoNotes label (PERSON, GPE …)."""
 
     text: str
     start: int
@@ -34,7 +34,7 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One text, annotated; `sentences` are the indices of the tokens that begin one."""
+    """An annotated text; `sentences` are the indices of sentence-initial tokens."""
 
     tokens: tuple[Token, ...]
     entities: tuple[NamedEntity, ...] = ()
@@ -42,7 +42,7 @@ class Annotation:
 
 
 class Annotator(Protocol):
-    """Annotates texts of one language. The same text always gets the same annotation."""
+    """Annotates texts of one language, deterministically."""
 
     @property
     def name(self) -> str:
@@ -50,13 +50,13 @@ class Annotator(Protocol):
 
     @property
     def language(self) -> str:
-        """As "en", "zh"."""
+        """The language code: "en", "zh"."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """One annotation for each text, in order."""
 
 
 def strip_possessive(entity: NamedEntity) -> NamedEntity:
-    """The same without a trailing ’s."""
+    """Remove a trailing ’s."""
     bare = entity.text.removesuffix("’s").removesuffix("'s").rstrip()
     return NamedEntity(bare, entity.start, entity.start + len(bare), entity.label)

@@ -1,4 +1,4 @@
-"""Which annotator a language gets: spaCy where one of its models is installed, else one that needs no download."""
+"""Choice of an annotator: spaCy if it has a model of the language, else one that needs no download."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FALLBACK_ANNOTATORS: Mapping[str, tuple[str, Callable[[], Annotator]]] = {
     "en": ("textblob", EnglishAnnotator),
     "zh": ("jieba", JiebaAnnotator),
 }
-"""By language: the package that it needs, and the annotator that is built on it."""
+"""By language: the required package, and the annotator built on it."""
 
 
 class NoAnnotatorError(InputError):
-    """Nothing here can annotate that language; a metric says "not applicable" with these words."""
+    """No annotator supports the language; metrics report this as "not applicable"."""
 
 
 def annotator_for(language: str, *, prefer: str | None = None) -> Annotator:
-    """The annotator of a language ("en", or with a region, "zh-CN"), kept in the cache of `caching` where that is on.
+    """The annotator of a language ("en", or with a region, "zh-CN"), cached inside `use_annotation_cache`.
 
-    `prefer` is the name of a spaCy model ("en_core_web_trf"), "spacy" for any that is installed, or "textblob" or
-    "jieba" for the one that needs no download. Without it spaCy goes first, the largest model before the others.
+    `prefer` is the name of a spaCy model ("en_core_web_trf"), "spacy" for any installed one, or "textblob" or "jieba",
+    which need no download. By default spaCy comes first, with the largest model.
     """
     found = _found(language.lower().replace("_", "-").partition("-")[0], prefer)
     folder = cache.current_annotation_folder()

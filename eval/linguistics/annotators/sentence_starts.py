@@ -1,4 +1,4 @@
-"""Which tokens begin a sentence."""
+"""Sentence-initial tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ape.text import sentences
 
 
 def sentence_starts(text: str, starts: Sequence[int]) -> tuple[int, ...]:
-    """The indices of the tokens that begin a sentence, given where each token starts."""
+    """The indices of sentence-initial tokens, from the offsets of all tokens."""
     places = (0, *accumulate(map(len, sentences.split_sentences(text))))
     found = {bisect_left(starts, place) for place in places}
     return tuple(sorted(place for place in found if place < len(starts)))

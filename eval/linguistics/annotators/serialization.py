@@ -1,4 +1,4 @@
-"""An annotation as few bytes, and back, with the help of its text."""
+"""Compact serialisation of an annotation, relative to its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
 
 
 def pack_annotation(annotation: Annotation) -> bytes:
-    """What can't be seen from the text: where tokens start and end, their tags, and lemmas that are not the word."""
+    """Pack what the text does not show: token offsets, tags, and lemmas that differ from the word."""
     tokens = annotation.tokens
     told = [
         [token.start for token in tokens],
@@ -23,7 +23,7 @@ def pack_annotation(annotation: Annotation) -> bytes:
 
 
 def unpack_annotation(packed: bytes, text: str) -> Annotation:
-    """What was packed of this text."""
+    """Unpack the annotation of this text."""
     starts, lengths, tags, lemmas, entities, sentences = json.loads(zlib.decompress(packed))
     tokens = []
     each = zip(starts, lengths, tags.split("\t") if starts else (), strict=True)

@@ -1,4 +1,4 @@
-"""spaCy, where it is installed together with a model of the language."""
+"""spaCy annotation, if it is installed with a model of the language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 128
 
 
 def installed_models(language: str) -> tuple[str, ...]:
-    """The names of the models of a language that are installed, the largest first."""
+    """The installed models of a language, the largest first."""
     if find_spec("spacy") is None:
         return ()
     from spacy.util import get_installed_models
@@ -32,9 +32,9 @@ def installed_models(language: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SpacyAnnotator:
-    """Annotates with a spaCy pipeline; one that is given (`pipeline`) is not loaded by its name.
+    """Annotates with a spaCy pipeline; `pipeline` replaces the model of that name.
 
-    Tags are the model's fine ones (Penn for English, CTB for Chinese), entities are its own, without a trailing ’s.
+    Tags are the model's fine-grained ones (Penn for English, CTB for Chinese); entities lose a trailing ’s.
     """
 
     model: str
@@ -42,7 +42,7 @@ class SpacyAnnotator:
 
     @property
     def name(self) -> str:
-        """With spaCy's version and the model's, as both change what is found."""
+        """The name with the versions of spaCy and of the model, which both change results."""
         try:
             release = "-" + version(self.model)
         except PackageNotFoundError:
@@ -56,7 +56,7 @@ class SpacyAnnotator:
 
     @property
     def slow(self) -> bool:
-        """A neural model takes longer than carrying its answers between processes."""
+        """Whether annotation takes longer than passing results between processes: true for neural models."""
         return self.pipeline is None
 
     @cached_property
@@ -68,7 +68,7 @@ class SpacyAnnotator:
         return spacy.load(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process loads the model itself, and is not sent one."""
+        """Pickle the name only, so that a worker process loads the model itself."""
         return SpacyAnnotator, (self.model, self.pipeline)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:

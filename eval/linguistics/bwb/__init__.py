@@ -1,4 +1,4 @@
-"""The BWB annotations of novels: who is mentioned where, what is left out, who speaks, and what MT made of it."""
+"""Readers for the BWB annotations of novels: mentions, omissions, speakers, and errors of MT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An annotated chapter as it is published: a folder with its reference, error lines, names and mark-up."""
+"""Reader for annotated BWB chapters: folders with reference, error lines, names and mark-up."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True, slots=True)
 class BwbChapter:
-    """A reference line by line, and what annotators wrote to it; what they did not write is empty."""
+    """A reference by lines with its annotations, which are empty where missing."""
 
     id: str
     reference: tuple[str, ...]
     sources: tuple[str, ...] = ()
     errors: tuple[BwbErrorLine, ...] = ()
     names: tuple[BwbNames, ...] = ()
-    marked: Mapping[str, tuple[BwbMarkup, ...]] | None = None
-    """By language, pieces of the chapter from its first line on."""
-    slips: tuple[str, ...] = ()
+    markup: Mapping[str, tuple[BwbMarkup, ...]] | None = None
+    """By language, parts of the chapter from its first line on."""
+    issues: tuple[str, ...] = ()
 
 
 def read_chapters(folder: Path) -> list[BwbChapter]:
-    """The chapter in a folder, or those in the folders within it."""
+    """Read the chapter in a folder, or those in its sub-folders."""
     if not folder.is_dir():
         raise InputError(
             f"{folder} is no folder. The annotation of a chapter is several files side by side.", field="data"
@@ -63,11 +63,11 @@ def _chapter(folder: Path) -> BwbChapter:
     errors, wrong = parse_errors(error_lines := beside.lines(_ERRORS))
     names, misnamed = parse_names(name_lines := beside.lines(_NAMES))
     marked = {language: _marked(folder, language) for language in LANGUAGES}
-    slips = [*_format_issues(folder, _ERRORS, wrong if error_lines else ())]
-    slips += _format_issues(folder, _NAMES, misnamed if name_lines else ())
+    issues = [*_format_issues(folder, _ERRORS, wrong if error_lines else ())]
+    issues += _format_issues(folder, _NAMES, misnamed if name_lines else ())
     for pieces in marked.values():
         for name, piece in pieces.items():
-            slips += [f"{folder.name}/{name}, {slip}" for slip in piece.slips]
+            issues += [f"{folder.name}/{name}, {issue}" for issue in piece.issues]
     return BwbChapter(
         folder.name,
         reference,
@@ -75,20 +75,20 @@ def _chapter(folder: Path) -> BwbChapter:
         errors,
         names,
         {language: tuple(pieces.values()) for language, pieces in marked.items() if pieces},
-        tuple(slips),
+        tuple(issues),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _ChapterFiles:
-    """Files that have a line for each line of the reference."""
+    """Files with one line for each line of the reference."""
 
     folder: Path
     reference: Path
     length: int
 
     def lines(self, names: Iterable[str]) -> list[str]:
-        """The lines of the first that is there; none where none is."""
+        """The lines of the first existing file; empty if none exists."""
         path = _file(self.folder, names)
         found = _lines(path) if path else []
         if path and len(found) != self.length:
@@ -108,6 +108,6 @@ def _lines(path: Path) -> list[str]:
     return [text for _, text in numbered_lines(path)]
 
 
-def _format_issues(folder: Path, names: Iterable[str], slips: Sequence[AnnotationIssue]) -> list[str]:
+def _format_issues(folder: Path, names: Iterable[str], issues: Sequence[AnnotationIssue]) -> list[str]:
     path = _file(folder, names)
-    return [f"{folder.name}/{path.name}, {slip}" for slip in slips] if path else []
+    return [f"{folder.name}/{path.name}, {issue}" for issue in issues] if path else []

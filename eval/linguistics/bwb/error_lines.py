@@ -1,7 +1,7 @@
-r"""The error lines: an MT sentence, and after tabs the errors that a translator saw in it.
+r"""Reader for error lines: an MT sentence and, separated by tabs, the errors a translator marked in it.
 
-`Joe bowed his head.\t4,Joe <pos/1,3>\t3,her, his <pos/11,13>`: a kind, then what should be there (not of entities),
-what is there, and where; characters count from 1, the last included. Several of one kind are parted by semicolons.
+`Joe bowed his head.\t4,Joe <pos/1,3>\t3,her, his <pos/11,13>`: a kind, the correction (except for entities), the
+erroneous words, and their position; characters count from 1, inclusive. Errors of one kind are separated by semicolons.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ITEM = regex.compile(r"(?P<words>.*?)\s*<pos/(?P<first>\d+),\s*(?P<last>\d+)>\s
 
 @dataclass(frozen=True, slots=True)
 class BwbErrorItem:
-    """One error: what is there and what should be; without a place it is of the whole sentence."""
+    """One error: the erroneous words and the correction; without a position it concerns the sentence."""
 
     kind: str
     found: str = ""
@@ -41,26 +41,26 @@ class BwbErrorItem:
 
 @dataclass(frozen=True, slots=True)
 class BwbErrorLine:
-    """An MT sentence with its errors; none at all where the translator had nothing against it."""
+    """An MT sentence with its errors, if any."""
 
     text: str
     errors: tuple[BwbErrorItem, ...]
 
 
 def read_errors(path: Path) -> tuple[tuple[BwbErrorLine, ...], tuple[AnnotationIssue, ...]]:
-    """The lines of a file, and the slips in them."""
+    """Read the lines of a file, and the issues in them."""
     return parse_errors(path.read_text(encoding="utf-8-sig").splitlines())
 
 
 def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[AnnotationIssue, ...]]:
-    """All lines, and what is wrong with any. An error whose place is wrong is put where its words are nearest."""
-    read, slips = [], []
+    """Parse all lines. An error with a wrong position is an issue and moves to the nearest occurrence of its words."""
+    read, issues = [], []
     for number, line in enumerate(lines, 1):
         text, *fields = line.split("\t")
         column = len(text) + 2
         errors: list[BwbErrorItem] = []
         if not any(field.strip() for field in fields):
-            slips.append(
+            issues.append(
                 AnnotationIssue(number, len(line) + 1, "no kind of error follows the sentence, not even 0")
             )
         for field in fields:
@@ -68,10 +68,10 @@ def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[
                 if isinstance(found, BwbErrorItem):
                     errors.append(found)
                 else:
-                    slips.append(AnnotationIssue(number, column, found))
+                    issues.append(AnnotationIssue(number, column, found))
             column += len(field) + 1
         read.append(BwbErrorLine(text, tuple(errors)))
-    return tuple(read), tuple(slips)
+    return tuple(read), tuple(issues)
 
 
 def _field(text: str, field: str) -> Iterator[BwbErrorItem | str]:

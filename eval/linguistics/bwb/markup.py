@@ -1,7 +1,7 @@
-"""The mark-up of entities, pronouns and quotations, taken out of a text and kept as spans of it.
+r"""Parser for the mark-up of entities, pronouns and quotations: plain text with spans.
 
-`<PER, T, 1>{乔恋}` marks an entity, `<P, 1>{她}` a pronoun, `<O, 1>{her}` a pronoun that the other language leaves out;
-these nest. `<Q, 5> … <\\Q>` is what entity 5 says, and may go over several lines; one space inside of each of its tags
+`<PER, T, 1>{乔恋}` marks an entity, `<P, 1>{她}` a pronoun, `<O, 1>{her}` a pronoun that the other language omits;
+these nest. `<Q, 5> … <\Q>` is direct speech of entity 5 and may span several lines; one space inside each of its tags
 belongs to the mark-up.
 """
 
@@ -24,7 +24,7 @@ _END = regex.compile(r" ?<(?P<slash>[\\/])Q\s*>")
 
 @dataclass(frozen=True, slots=True)
 class BwbSpan:
-    """A mention: where it is in the text without mark-up (lines from 0), and what the annotator says of it."""
+    """A mention: its position in the plain text (lines from 0) and its tag."""
 
     line: int
     start: int
@@ -37,7 +37,7 @@ class BwbSpan:
 
 @dataclass(frozen=True, slots=True)
 class BwbQuotation:
-    """Direct speech, from a place in one line to a place in the same or a later one."""
+    """Direct speech, from a position in one line to one in the same or a later line."""
 
     speaker: str
     first_line: int
@@ -48,12 +48,12 @@ class BwbQuotation:
 
 @dataclass(frozen=True, slots=True)
 class BwbMarkup:
-    """Lines without their mark-up, and all that it said."""
+    """Plain lines and their annotations."""
 
     lines: tuple[str, ...]
     spans: tuple[BwbSpan, ...]
     quotations: tuple[BwbQuotation, ...] = ()
-    slips: tuple[AnnotationIssue, ...] = ()
+    issues: tuple[AnnotationIssue, ...] = ()
 
     def text_of(self, span: BwbSpan) -> str:
         """The words of a mention."""
@@ -64,7 +64,7 @@ class BwbMarkup:
         return tuple(span for span in self.spans if span.line == line)
 
     def chains(self) -> dict[str, tuple[BwbSpan, ...]]:
-        """By entity, all that mentions it: names, pronouns, and pronouns that the other language leaves out."""
+        """By entity, all its mentions: names, pronouns, and pronouns that the other language omits."""
         found: dict[str, tuple[BwbSpan, ...]] = {}
         for span in self.spans:
             found[span.entity] = (*found.get(span.entity, ()), span)
@@ -72,24 +72,24 @@ class BwbMarkup:
 
 
 def read_markup(path: Path) -> BwbMarkup:
-    """A file of such lines."""
+    """Read a file with mark-up."""
     return parse_markup(path.read_text(encoding="utf-8-sig").splitlines())
 
 
 def parse_markup(lines: Sequence[str]) -> BwbMarkup:
-    """Lines with mark-up, read to the end whatever is wrong with them."""
+    """Parse lines with mark-up; errors become issues."""
     parser = _Parser()
     texts = tuple(parser.line(number, line) for number, line in enumerate(lines))
     parser.finish(texts)
     spans = sorted(parser.spans, key=lambda span: (span.line, span.start, -span.end))
-    slips = [*parser.slips, *_two_types(spans, lines)]
-    return BwbMarkup(texts, tuple(spans), tuple(parser.quotations), tuple(sorted(slips)))
+    issues = [*parser.issues, *_two_types(spans, lines)]
+    return BwbMarkup(texts, tuple(spans), tuple(parser.quotations), tuple(sorted(issues)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
     tag: BwbTag | None
-    """None: a brace that belongs to no tag; it is part of the text."""
+    """None: a brace without a tag, which is part of the text."""
     line: int
     start: int
     column: int
@@ -99,13 +99,13 @@ class _Open:
 class _Parser:
     spans: list[BwbSpan] = field(default_factory=list)
     quotations: list[BwbQuotation] = field(default_factory=list)
-    slips: list[AnnotationIssue] = field(default_factory=list)
+    issues: list[AnnotationIssue] = field(default_factory=list)
     _quotes: list[_Open] = field(default_factory=list)
     _braces: list[_Open] = field(default_factory=list)
     _text: str = ""
 
     def line(self, number: int, line: str) -> str:
-        """The line without mark-up; what is marked in it is kept."""
+        """The plain line; its annotations are collected."""
         self._text, at = "", 0
         while at < len(line):
             piece = _PIECE.match(line, at)
@@ -113,23 +113,23 @@ class _Parser:
             at = self._piece(number, line, piece)
         for left in reversed(self._braces):
             if left.tag is not None:
-                self._slip(
+                self._add_issue(
                     number, left.column, "a brace that is never closed; taken to go on to the end of the line"
                 )
                 self._span(left, len(self._text))
             else:
-                self._slip(number, left.column, "a brace without a tag before it, kept as text")
+                self._add_issue(number, left.column, "a brace without a tag before it, kept as text")
         self._braces.clear()
         return self._text
 
     def finish(self, texts: Sequence[str]) -> None:
-        """Quotations that never end go on to the end of the text."""
+        """Close open quotations at the end of the text."""
         for left in self._quotes:
-            self._slip(left.line, left.column, r"a quotation that is never closed with <\Q>")
+            self._add_issue(left.line, left.column, r"a quotation that is never closed with <\Q>")
             self._quote(left, len(texts) - 1, len(texts[-1]))
 
     def _piece(self, number: int, line: str, piece: regex.Match[str]) -> int:
-        """Deal with one piece; the place where the next begins."""
+        """Process one piece; return the position of the next."""
         text, column = piece.group(), piece.start()
         if end := _END.fullmatch(text):
             self._end_quote(number, column, end["slash"])
@@ -139,7 +139,7 @@ class _Parser:
         elif text == "}":
             self._close(number, line, column)
         elif text in "<>":
-            self._slip(number, column, f"a {text!r} that belongs to no tag, kept as text")
+            self._add_issue(number, column, f"a {text!r} that belongs to no tag, kept as text")
             self._text += text
         elif text.startswith("<"):
             return self._tag(number, line, piece)
@@ -150,8 +150,8 @@ class _Parser:
     def _tag(self, number: int, line: str, piece: regex.Match[str]) -> int:
         inner = piece.group().removesuffix("{")[1:-1]
         tag, wrong = parse_tag(inner)
-        for what in wrong:
-            self._slip(number, piece.start(), what)
+        for message in wrong:
+            self._add_issue(number, piece.start(), message)
         opened = _Open(tag, number, len(self._text), piece.start())
         if tag is None:
             if piece["brace"]:  # which then belongs to it and not to the text
@@ -167,26 +167,28 @@ class _Parser:
         if not piece["brace"]:
             rest = line[piece.end() :]
             if "}" not in rest.split("<")[0].split("{")[0]:
-                self._slip(number, piece.start(), f"<{inner}> marks nothing: there are no braces after it")
+                self._add_issue(
+                    number, piece.start(), f"<{inner}> marks nothing: there are no braces after it"
+                )
                 return piece.end()
-            self._slip(number, piece.end(), f"no opening brace after <{inner}>")
+            self._add_issue(number, piece.end(), f"no opening brace after <{inner}>")
         self._braces.append(opened)
         return piece.end()
 
     def _close(self, number: int, line: str, column: int) -> None:
         if not self._braces:
-            self._slip(number, column, "a closing brace that closes nothing, kept as text")
+            self._add_issue(number, column, "a closing brace that closes nothing, kept as text")
             self._text += "}"
             return
         opened = self._braces.pop()
         if opened.tag is None:
-            self._slip(number, opened.column, "braces without a tag before them, kept as text")
+            self._add_issue(number, opened.column, "braces without a tag before them, kept as text")
             self._text += "}"
             return
         self._span(opened, len(self._text))
         after = line[column + 1 : column + 2]
         if _RUNS_ON.fullmatch(self._text[-1:] + after):
-            self._slip(number, column + 1, "no space between a mention and the word after it")
+            self._add_issue(number, column + 1, "no space between a mention and the word after it")
 
     def _span(self, opened: _Open, end: int) -> None:
         if opened.tag is not None and opened.tag.entity:
@@ -197,18 +199,18 @@ class _Parser:
 
     def _end_quote(self, number: int, column: int, slash: str) -> None:
         if slash == "/":
-            self._slip(number, column, r"</Q> should be <\Q>")
+            self._add_issue(number, column, r"</Q> should be <\Q>")
         if self._quotes:
             self._quote(self._quotes.pop(), number, len(self._text))
         else:
-            self._slip(number, column, r"<\Q> closes no quotation")
+            self._add_issue(number, column, r"<\Q> closes no quotation")
 
     def _quote(self, opened: _Open, line: int, end: int) -> None:
         assert opened.tag is not None
         self.quotations.append(BwbQuotation(opened.tag.entity, opened.line, opened.start, line, end))
 
-    def _slip(self, line: int, column: int, what: str) -> None:
-        self.slips.append(AnnotationIssue(line + 1, column + 1, what))
+    def _add_issue(self, line: int, column: int, message: str) -> None:
+        self.issues.append(AnnotationIssue(line + 1, column + 1, message))
 
 
 # Words of scripts with spaces between words.
@@ -216,7 +218,7 @@ _RUNS_ON = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]{2}")
 
 
 def _two_types(spans: Sequence[BwbSpan], lines: Sequence[str]) -> Iterator[AnnotationIssue]:
-    """Entities that are of one type in one place and of another elsewhere."""
+    """Entities with different types in different places."""
     types: dict[str, str] = {}
     for span in spans:
         if span.type and types.setdefault(span.entity, span.type) != span.type:

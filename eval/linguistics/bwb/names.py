@@ -1,4 +1,4 @@
-r"""The names of a reference, counted line by line: `PERSON: (Qiao Lian: 1; )\tNONPERSON: (WeChat: 1; )`."""
+r"""Reader for the names of a reference, counted by line: `PERSON: (Qiao Lian: 1; )\tNONPERSON: (WeChat: 1; )`."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _NAME = regex.compile(r"(?P<name>.+):\s*(?P<times>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class BwbNames:
-    """How often each name is in a line."""
+    """The number of occurrences of each name in a line."""
 
     persons: Counter[str]
     others: Counter[str]
 
 
 def read_names(path: Path) -> tuple[tuple[BwbNames, ...], tuple[AnnotationIssue, ...]]:
-    """The lines of a file, and the slips in them."""
+    """Read the lines of a file, and the issues in them."""
     return parse_names(path.read_text(encoding="utf-8-sig").splitlines())
 
 
 def parse_names(lines: Sequence[str]) -> tuple[tuple[BwbNames, ...], tuple[AnnotationIssue, ...]]:
-    """All lines; a name that is counted apart because of its ’s is told, and kept where it was put."""
-    read, slips = [], []
+    """Parse all lines; a name counted separately because of its ’s is an issue, and stays as it is."""
+    read, issues = [], []
     for number, line in enumerate(lines, 1):
         names, wrong = _line(line)
         read.append(names)
-        slips += [AnnotationIssue(number, column, what) for column, what in wrong]
-    return tuple(read), tuple(slips)
+        issues += [AnnotationIssue(number, column, message) for column, message in wrong]
+    return tuple(read), tuple(issues)
 
 
 def _line(line: str) -> tuple[BwbNames, list[tuple[int, str]]]:
-    """What a line says, and what is wrong with it by column."""
+    """The names of a line, and issues by column."""
     parted = _LINE.fullmatch(line)
     if parted is None:
         return BwbNames(Counter(), Counter()), [(1, "the line is not PERSON: (…) and NONPERSON: (…)")]

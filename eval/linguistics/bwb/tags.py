@@ -1,6 +1,6 @@
-"""One tag of the mark-up: `<PER, T, 1>`, `<P, 1>`, `<O, 1>` or `<Q, 5>`, read as far as it can be.
+"""Parser for one tag of the mark-up: `<PER, T, 1>`, `<P, 1>`, `<O, 1>` or `<Q, 5>`.
 
-A tag that departs from this form is still read where only one reading is left; what was wrong with it is told.
+A malformed tag is accepted if only one interpretation is possible, with a description of the error.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _COMMA = regex.compile(r"\s*[,，、]\s*")
 
 @dataclass(frozen=True, slots=True)
 class BwbTag:
-    """What a tag says of the text it opens."""
+    """The annotation of the text that a tag opens."""
 
     kind: BwbTagKind
     entity: str
     type: str = ""
-    """Of an entity, one of TYPES."""
+    """For entities, one of ENTITY_TYPES."""
     terminology: bool | None = None
-    """None where the annotation doesn't say."""
+    """None if the annotation does not say."""
 
 
 def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
-    """The tag between its pointed brackets, and what is wrong with it; no tag at all where it can't be told."""
+    """Parse the text between the angle brackets: the tag (None if ambiguous) and what is wrong with it."""
     fields = _COMMA.split(inner.strip())
     first = fields[0].upper()
     if first in _KINDS and not (first == "0" and len(fields) == 1):

@@ -1,4 +1,4 @@
-"""Who is who: the scorers of coreference, exact, and readers of what they compare. A resolver is a plug-in."""
+"""Coreference: exact scorers, readers of their input, and a protocol for resolvers."""
 
 from __future__ import annotations
 

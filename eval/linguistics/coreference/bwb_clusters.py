@@ -1,4 +1,4 @@
-"""Coreference out of the BWB mark-up: all mentions of an entity's number are one cluster."""
+"""Coreference clusters from BWB mark-up: all mentions with one entity number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from eval.linguistics.coreference.partition import Clusters
 
 
 def clusters_from_markup(marked: BwbMarkup) -> Clusters:
-    """By entity in the order in which they appear; a mention is its line and its characters. Speakers don't count."""
+    """Clusters in order of first mention; a mention is its line and characters. Speakers are not mentions."""
     return tuple(
         tuple((span.line, span.start, span.end) for span in spans) for spans in marked.chains().values()
     )

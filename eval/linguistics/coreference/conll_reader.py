@@ -1,7 +1,7 @@
-"""Coreference out of files in CoNLL's columns: a token a line, and in the last column where mentions begin and end.
+"""Reader for coreference in CoNLL columns: one token on each line, mentions in the last column.
 
-`(12` opens a mention of entity 12 and `12)` closes it; `(12)` is a token by itself. Several are parted by `|`, or by
-nothing. A mention inside another of its own entity closes first.
+`(12` opens a mention of entity 12 and `12)` closes it; `(12)` is a single token. Several are separated by `|` or by
+nothing. Of nested mentions of one entity, the inner closes first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BRACKET = regex.compile(r"\((?P<whole>[^()|\s]+)\)|\((?P<open>[^()|\s]+)|(?P<cl
 
 @dataclass(slots=True)
 class ConllDocument:
-    """The entities of a document in the order in which they begin; a mention is its first and its last token."""
+    """The entities of a document in order of first mention; a mention is its first and last token."""
 
     name: str
     tokens: int = 0
@@ -30,12 +30,12 @@ class ConllDocument:
 
     @property
     def clusters(self) -> Clusters:
-        """As a scorer takes them."""
+        """The clusters for a scorer."""
         return tuple(map(tuple, self.entities.values()))
 
 
 def read_conll(path: Path) -> dict[str, ConllDocument]:
-    """All documents of a file by name and part."""
+    """Read all documents of a file by name and part."""
     found: dict[str, ConllDocument] = {}
     for document in _Reader(path).documents():
         if document.name in found:
@@ -47,7 +47,7 @@ def read_conll(path: Path) -> dict[str, ConllDocument]:
 
 
 def read_document_pairs(key: Path, response: Path) -> list[tuple[Clusters, Clusters]]:
-    """The documents of both files side by side, as the scorers take them."""
+    """The documents of both files in pairs for the scorers."""
     keys, responses = read_conll(key), read_conll(response)
     if keys.keys() != responses.keys():
         odd = ", ".join(map(repr, sorted(keys.keys() ^ responses.keys())))
@@ -68,7 +68,7 @@ class _Reader:
     path: Path
     _document: ConllDocument | None = None
     _open: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
-    """Of each entity its open mentions: the place in its list, the first token, the line."""
+    """The open mentions of each entity: index in its list, first token, line."""
 
     def documents(self) -> Iterator[ConllDocument]:
         number = 0

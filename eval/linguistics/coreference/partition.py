@@ -1,4 +1,4 @@
-"""Entities as sets of mentions, no mention in two of them, and what a comparison of two such divisions yields."""
+"""Partitions of mentions into entities, and the result of comparing two of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 MentionKey: TypeAlias = Hashable
-"""Whatever tells one mention from another: a span, or a span with its sentence."""
+"""The identity of a mention: a span, or a span with its sentence."""
 Partition: TypeAlias = tuple[frozenset[MentionKey], ...]
 Clusters: TypeAlias = Iterable[Collection[MentionKey]]
 
 
 @dataclass(frozen=True, slots=True)
 class PrecisionRecall:
-    """Recall, precision and their harmonic mean (of BLANC, the mean of two of these)."""
+    """Recall, precision and their harmonic mean (for BLANC, the mean of two of these)."""
 
     recall: float
     precision: float
@@ -22,9 +22,9 @@ class PrecisionRecall:
 
 
 def build_partition(clusters: Clusters) -> Partition:
-    """The clusters without repeated mentions: each stays where it comes first. What is then empty is gone.
+    """Remove repeated mentions, keeping the first, and then empty clusters.
 
-    The CoNLL scorer does so: a response can't gain by naming a mention ten times.
+    As in the CoNLL scorer, so that a response gains nothing by repeating a mention.
     """
     seen: set[MentionKey] = set()
     kept = []
@@ -37,7 +37,7 @@ def build_partition(clusters: Clusters) -> Partition:
 
 
 def repeated_mentions(clusters: Clusters) -> Iterator[MentionKey]:
-    """The mentions that `partition` drops, once for each time."""
+    """The mentions that `build_partition` drops, once for each repetition."""
     seen: set[MentionKey] = set()
     for cluster in clusters:
         for mention in cluster:

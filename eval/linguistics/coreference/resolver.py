@@ -1,8 +1,8 @@
-"""Who a text speaks of, mention by mention. A model is a plug-in; what is here are rules, for want of one.
+"""Coreference resolution: a protocol, and a rule-based resolver.
 
-Two names are one person's where one has all the words of the other. He and she are the person last named who is not
-known to be of the other sex; "it" is the last thing named, if that was in this segment or the one before. They are
-the last they. The first and second person, and an "it" that finds nothing, are nobody.
+Two names are one person if one has all the words of the other. "He" and "she" refer to the last named person not known
+to be of the other gender; "it" to the last named thing, if that was in this segment or the previous one; "they" to the
+last "they". The first and second person, and an "it" without an antecedent, refer to nobody.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PRONOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Characters of a segment that speak of an entity."""
+    """A span of a segment that refers to an entity."""
 
     entity: str
     start: int
@@ -32,14 +32,14 @@ class Mention:
 
 
 class CoreferenceResolver(Protocol):
-    """Finds the mentions in the segments of a document, and which are of one entity."""
+    """Finds the mentions in the segments of a document and groups them by entity."""
 
     @property
     def name(self) -> str:
         """For signatures, with its version."""
 
     def resolve(self, segments: Sequence[Annotation]) -> list[tuple[Mention, ...]]:
-        """The mentions of each segment, in their order."""
+        """The mentions of each segment, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class RuleCoreferenceResolver:
     name: str = "rules-1"
 
     def resolve(self, segments: Sequence[Annotation]) -> list[tuple[Mention, ...]]:
-        """In reading order; what was decided is never looked at again."""
+        """Resolve in reading order, without revising decisions."""
         cast = _MentionTracker()
         return [tuple(cast.mentions(number, segment)) for number, segment in enumerate(segments)]
 
@@ -66,7 +66,7 @@ class _TrackedEntity:
 @dataclass(slots=True)
 class _MentionTracker:
     members: list[_TrackedEntity] = field(default_factory=list)
-    """The one last spoken of comes last."""
+    """Ordered by last mention."""
 
     def mentions(self, number: int, segment: Annotation) -> Iterator[Mention]:
         found: list[tuple[int, NamedEntity | Token]] = [(entity.start, entity) for entity in segment.entities]

@@ -1,7 +1,7 @@
-"""MUC, B³, CEAFm, CEAFe, BLANC and LEA, and the CoNLL F1 of three of them, as the CoNLL scorer has them.
+"""MUC, B³, CEAFm, CEAFe, BLANC and LEA, and the CoNLL F1 of three of them, as in the CoNLL scorer.
 
-Each counts one document into a few numbers, and folds sums of these into recall, precision and F1: documents are
-added before anything is divided. Nothing over nothing is 0, as that scorer prints it: MUC of singletons, for one.
+Each scorer counts a document into a few numbers and folds sums of these into recall, precision and F1: documents are
+added before dividing. 0/0 is 0, as the CoNLL scorer prints it, for example MUC of singletons.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from eval.statistics.counts import FloatArray
 
 ScorerCount: TypeAlias = Callable[[Partition, Partition], tuple[float, ...]]
 ScorerFold: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
-"""Sums (…, columns) to recall, precision and F1, each (…)."""
+"""From sums (…, columns) to recall, precision and F1, each (…)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceScorer:
-    """What it counts of a key and a response, and how sums of that become a score."""
+    """How to count a key and a response, and how to fold sums of counts into a score."""
 
     count: ScorerCount
     fold: ScorerFold
 
 
 def score_clusters(name: str, key: Clusters, response: Clusters) -> PrecisionRecall:
-    """One document by the scorer of that name."""
+    """Score one document with the scorer of that name."""
     return score_documents(name, [(key, response)])
 
 
 def score_documents(name: str, pairs: Iterable[tuple[Clusters, Clusters]]) -> PrecisionRecall:
-    """Keys and responses of several documents as one; clusters are made partitions first."""
+    """Score several documents as one; clusters are made partitions first."""
     scorer = SCORERS[name]
     rows = [scorer.count(build_partition(key), build_partition(response)) for key, response in pairs]
     recall, precision, f1 = scorer.fold(np.asarray(rows, dtype=float).sum(axis=0))
@@ -49,7 +49,7 @@ def score_documents(name: str, pairs: Iterable[tuple[Clusters, Clusters]]) -> Pr
 
 
 def conll_f1(pairs: Iterable[tuple[Clusters, Clusters]]) -> float:
-    """The mean of the F1 of MUC, B³ and CEAFe."""
+    """The mean F1 of MUC, B³ and CEAFe."""
     pairs = [(build_partition(key), build_partition(response)) for key, response in pairs]
     return float(np.mean([score_documents(name, pairs).f1 for name in ("muc", "b3", "ceafe")]))
 
@@ -63,7 +63,7 @@ def _both_ways(one_way: Callable[[Partition, Partition], tuple[float, float]]) -
 
 
 def _muc(of: Partition, by: Partition) -> tuple[float, float]:
-    """Of the links that hold each entity together, those left when the other side cuts it (Vilain et al. 1995)."""
+    """Links that hold an entity together and survive its division by the other side (Vilain et al. 1995)."""
     place = _places(by)
     found = all_links = 0
     for entity in of:
@@ -75,14 +75,14 @@ def _muc(of: Partition, by: Partition) -> tuple[float, float]:
 
 
 def _b3(of: Partition, by: Partition) -> tuple[float, float]:
-    """For each mention, the share of its entity that the other side puts with it (Bagga & Baldwin 1998)."""
+    """For each mention, the share of its entity that the other side groups with it (Bagga & Baldwin 1998)."""
     place = _places(by)
     found = sum(common**2 / len(entity) for entity in of for common in _overlaps(entity, place).values())
     return found, sum(map(len, of))
 
 
 def _ceaf(alike: Callable[[int, int, int], float]) -> ScorerCount:
-    """The best pairing of entities, one to one, by a likeness of (common, size, size) (Luo 2005)."""
+    """The best one-to-one matching of entities by a similarity of (common, size, size) (Luo 2005)."""
 
     def count(key: Partition, response: Partition) -> tuple[float, ...]:
         from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
@@ -103,9 +103,9 @@ def _ceaf(alike: Callable[[int, int, int], float]) -> ScorerCount:
 
 
 def _lea(of: Partition, by: Partition) -> tuple[float, float]:
-    """Of each entity's links the share that is found, weighted by its size (Moosavi & Strube 2016).
+    """The share of each entity's links that is found, weighted by its size (Moosavi & Strube 2016).
 
-    A singleton has one link, with itself; it is found where it is a singleton on the other side too.
+    A singleton has one link to itself, which is found if it is a singleton on the other side too.
     """
     place = _places(by)
     found = 0.0
@@ -119,7 +119,7 @@ def _lea(of: Partition, by: Partition) -> tuple[float, float]:
 
 
 def _blanc(key: Partition, response: Partition) -> tuple[float, ...]:
-    """Links and non-links: (common, key's, response's) of each, then the same of mentions (Luo et al. 2014)."""
+    """Links and non-links: (common, key, response) of each, then the same for mentions (Luo et al. 2014)."""
     place = _places(response)
     overlaps = [_overlaps(entity, place) for entity in key]
     columns: Counter[int] = Counter()
@@ -146,7 +146,7 @@ def _places(side: Partition) -> Mapping[MentionKey, int]:
 
 
 def _overlaps(entity: Iterable[MentionKey], place: Mapping[MentionKey, int]) -> Counter[int]:
-    """How many mentions of an entity each entity of the other side has."""
+    """The number of mentions that each entity of the other side shares with an entity."""
     return Counter(place[mention] for mention in entity if mention in place)
 
 
@@ -170,9 +170,9 @@ def _prf(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _fold_blanc(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The mean of links and non-links; of a key that has but one of the two, that one alone.
+    """The mean of links and non-links, or one of them if the key has only that one.
 
-    A key with neither is a single mention: the response has it and nothing else, or all is 0.
+    A key with neither is a single mention: 1 if the response has exactly that mention, else 0.
     """
     linked, apart = (_prf(sums[..., [start, start + 1, start, start + 2]]) for start in (0, 3))
     has_linked, has_apart = sums[..., 1] > 0, sums[..., 4] > 0

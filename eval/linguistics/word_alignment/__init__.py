@@ -1,4 +1,4 @@
-"""Word alignment: one protocol, aligners that learn from the texts or know many languages, and their error rate."""
+"""Word alignment: a protocol, statistical and neural aligners, and their error rate."""
 
 from eval.linguistics.word_alignment.awesome_align import AwesomeAligner
 from eval.linguistics.word_alignment.cache import CachedAligner, default_alignment_folder

@@ -1,7 +1,7 @@
-"""Word alignment by a multilingual encoder, as awesome-align does it (Dou and Neubig 2021).
+"""Word alignment by a multilingual encoder, as in awesome-align (Dou and Neubig 2021).
 
-The words of both sides are embedded at a middle layer. A softmax over the similarities, taken in each direction, says
-how likely two pieces of words belong together; a link is drawn between words of which two pieces are likely in both.
+The words of both sides are embedded at a middle layer. A softmax over the similarities in each direction gives the
+probability that two word pieces belong together; words are linked if two of their pieces are likely in both directions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_PROBABILITY = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class AwesomeAligner:
-    """An encoder out of a folder or of the hub; nothing is learnt from the texts."""
+    """An encoder from a folder or the hub; nothing is learned from the texts."""
 
     model: str = DEFAULT_MODEL
     layer: int = DEFAULT_LAYER
@@ -34,11 +34,11 @@ class AwesomeAligner:
 
     @property
     def name(self) -> str:
-        """With the model, the layer and the threshold."""
+        """The name with model, layer and threshold."""
         return f"awesome-align/{self.model}/layer-{self.layer}/likely-{self.likely:g}"
 
     def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[WordLinks]:
-        """The links of each pair; `extra` is of no use to it."""
+        """The links of each pair; `extra` is ignored."""
         return [self._pair(source, target) for source, target in bitext]
 
     def _pair(self, source: WordSequence, target: WordSequence) -> WordLinks:
@@ -52,7 +52,7 @@ class AwesomeAligner:
 
 
 def extract_links(similarity: FloatArray, *, likely: float = MIN_PROBABILITY) -> Iterator[tuple[int, int]]:
-    """The cells that are likely both among their row and among their column."""
+    """The cells that are likely in their row and in their column."""
     both = np.minimum(_softmax(similarity, axis=1), _softmax(similarity, axis=0)) > likely
     return ((int(i), int(j)) for i, j in np.argwhere(both))
 
@@ -66,7 +66,7 @@ def _softmax(numbers: FloatArray, *, axis: int) -> FloatArray:
 def _embed(
     words: WordSequence, tokenizer: Any, encoder: Any, layer: int
 ) -> tuple[FloatArray, NDArray[np.intp]]:
-    """A vector for each piece of a word, and which word it is a piece of."""
+    """A vector for each word piece, and the index of its word."""
     import torch
 
     given = tokenizer(

@@ -1,7 +1,7 @@
-"""Links kept by content: the same texts get the same links again, at once.
+"""Cache of word alignments by content.
 
-One file for each text that was aligned, named by a digest of the aligner's name and of all the words, in the plain
-format of the trade: a line for a sentence, "0-0 1-2".
+One file for each aligned text, named by a digest of the aligner's name and all words, in Pharaoh format: one line for
+each sentence, "0-0 1-2".
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLi
 
 
 def default_alignment_folder() -> Path:
-    """Where links are kept if the user chose no other folder."""
+    """The default folder of the cache."""
     return cache_folder("word_alignment")
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAligner:
-    """An aligner that looks first whether it has seen all of the text before."""
+    """An aligner with a cache of whole texts."""
 
     aligner: WordAligner
     folder: Path = field(default_factory=default_alignment_folder)
 
     @property
     def name(self) -> str:
-        """The aligner's: the cache changes nothing."""
+        """The aligner's name, as the cache changes no result."""
         return self.aligner.name
 
     def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[WordLinks]:
-        """Out of the file, or aligned and written there; a folder that can't be written costs time only."""
+        """Links from the file, or aligned and written to it; a folder without write access costs time only."""
         path = self.folder / f"{alignment_digest(self.name, bitext, extra)}.txt"
         with suppress(OSError, ValueError, InputError):
             kept = [gold.sure for gold in read_links(path)]
@@ -51,7 +51,7 @@ class CachedAligner:
 
 
 def alignment_digest(name: str, bitext: Bitext, extra: Bitext) -> str:
-    """What the links depend on, in short."""
+    """A digest of everything the links depend on."""
     told = sha256(name.encode())
     for texts in (bitext, extra):
         for source, target in texts:

@@ -1,7 +1,7 @@
-"""Word alignment by eflomal: a Bayesian model with fertilities, sampled (Östling and Tiedemann 2016).
+"""Word alignment by eflomal: a sampled Bayesian model with fertilities (Östling and Tiedemann 2016).
 
-Little text makes it guess, so endings are taken off first. Its sampler is given a seed, which is in the name: another
-seed changes a few links of a hundred, and with several samplers, whose marginals are averaged, fewer.
+Words are stemmed first, as little text makes it unreliable. The sampler's seed is in the name: another seed changes a
+few links in a hundred, and fewer with several samplers, whose marginals are averaged.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ class EflomalAligner:
     target_language: str = "und"
     samplers: int = 3
     iterations: float = 1.0
-    """How many times its own number of iterations, which falls with the size of the text."""
+    """Factor of eflomal's own number of iterations, which falls with the size of the text."""
     seed: int = 1
     program: Path | None = None
-    """Another build than the installed one."""
+    """Path of another build."""
 
     @property
     def name(self) -> str:
-        """With its version and all settings; the seed is "none" where this build can't be given one."""
+        """The name with version and all settings; the seed is "none" if this build accepts none."""
         stems = f"{stemmer_name(self.source_language)}+{stemmer_name(self.target_language)}"
         effort = f"samplers-{self.samplers}/iterations-{self.iterations:g}"
         seed = self.seed if accepts_seed(self.program or find_eflomal()) else "none"
         return f"eflomal-{version('eflomal')}/{stems}/{effort}/seed-{seed}/gdfa"
 
     def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[WordLinks]:
-        """The links of each pair; a pair with an empty side has none."""
+        """The links of each pair; none for a pair with an empty side."""
         whole = [place for place, (source, target) in enumerate(bitext) if source and target]
         links: list[WordLinks] = [frozenset()] * len(bitext)
         texts = [bitext[place] for place in whole]

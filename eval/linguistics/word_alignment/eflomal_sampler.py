@@ -1,9 +1,9 @@
-"""eflomal's program, run with a seed.
+"""Run eflomal's program with a seed.
 
-It has no option for one: it draws eight bytes from /dev/urandom for each direction. So a copy of it is run that reads
-them from a file of ours. The same seed gives the same links then, by the same build, with one thread: its threads share
-one generator. The directions are two processes with seeds of their own. A build that does not name /dev/urandom exactly
-once is run as it is, and `takes_seed` says so.
+It has no seed option: it reads eight bytes from /dev/urandom for each direction. So a patched copy that reads them from
+a given file is run. The same seed then gives the same links with the same build and one thread, as threads share one
+generator. The directions are two processes with their own seeds. A build that does not name /dev/urandom exactly once
+runs unpatched, and `accepts_seed` reports it.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ NULL_PRIOR = 0.2
 
 @dataclass(frozen=True, slots=True)
 class EflomalSampler:
-    """How the program is run: as eflomal's own Python code does, but for the seed."""
+    """The options of the program, as in eflomal's Python code, plus the seed."""
 
     samplers: int
     iterations: float
-    """How many times its own number of iterations, which falls with the size of the text."""
+    """Factor of eflomal's own number of iterations, which falls with the size of the text."""
     seed: int
     program: Path
 
     def links(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[str]]:
-        """For each direction a line of links for each sentence, as "0-0 1-2"."""
+        """For each direction, one line of links for each sentence, as "0-0 1-2"."""
         import eflomal
 
         with TemporaryDirectory() as folder:
@@ -91,14 +91,14 @@ class EflomalSampler:
 
 
 def iteration_counts(sentences: int, times: float) -> tuple[int, int, int]:
-    """Of its three models, as many as its Python code asks for."""
+    """The iterations of its three models, as in its Python code."""
     last = max(2, round(times * 5000 / sqrt(sentences)))
     quarter = max(1, last // 4)
     return max(2, quarter), quarter, last
 
 
 def find_eflomal() -> Path:
-    """The program that came with the package."""
+    """The program of the installed package."""
     found = find_spec("eflomal")
     if found is None or found.origin is None:
         raise InputError(
@@ -109,7 +109,7 @@ def find_eflomal() -> Path:
 
 @lru_cache(maxsize=8)
 def accepts_seed(program: Path) -> bool:
-    """Whether this build can be given one."""
+    """Whether this build can be seeded."""
     try:
         return program.read_bytes().count(_SYSTEM) == 1
     except OSError:

@@ -1,6 +1,6 @@
-"""How good an aligner is: the alignment error rate against links that people drew (Och and Ney 2003).
+"""Alignment error rate against human links (Och and Ney 2003).
 
-AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|), where the sure links S are among the possible links P.
+AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|), where the sure links S are a subset of the possible links P.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _LINK = re.compile(r"(\d+)([-p])(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class GoldLinks:
-    """The links of one sentence pair as people drew them."""
+    """The human links of one sentence pair."""
 
     sure: WordLinks
     possible: WordLinks
-    """With the sure ones."""
+    """Includes the sure links."""
 
 
 def alignment_error_rate(found: Sequence[WordLinks], gold: Sequence[GoldLinks]) -> float:
-    """0 is perfect."""
+    """The error rate; 0 is perfect."""
     if len(found) != len(gold):
         raise InputError(f"There are links for {len(found)} sentences, and gold links for {len(gold)}.")
     pairs = list(zip(found, gold, strict=True))
@@ -38,12 +38,12 @@ def alignment_error_rate(found: Sequence[WordLinks], gold: Sequence[GoldLinks]) 
 
 
 def read_links(path: Path, *, first: int = 0) -> list[GoldLinks]:
-    """Lines of "1-1 2p3" (sure and possible), whose first word has the number `first`: gold files count from 1."""
+    """Read lines of "1-1 2p3" (sure and possible); `first` is the number of the first word, 1 in gold files."""
     return [_line(line, first, f"{path}, line {number}") for number, line in enumerate(_lines(path), 1)]
 
 
 def read_bitext(path: Path) -> Bitext:
-    """Lines of "source words ||| words of the translation"."""
+    """Read lines of "source words ||| target words"."""
     pairs = []
     for number, line in enumerate(_lines(path), 1):
         sides = line.split(" ||| ")

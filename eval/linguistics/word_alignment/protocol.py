@@ -1,4 +1,4 @@
-"""Which word of a translation belongs to which word of its source: what a metric may ask of a word aligner."""
+"""The word aligner protocol."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WordSequence: TypeAlias = Sequence[str]
 Bitext: TypeAlias = Sequence[tuple[WordSequence, WordSequence]]
 """Sentences of source words, each with the words of its translation."""
 WordLinks: TypeAlias = frozenset[tuple[int, int]]
-"""Places of a source word and of a word of the translation, counted from 0."""
+"""Indices of a source word and a target word."""
 
 
 class WordAligner(Protocol):
@@ -17,7 +17,7 @@ class WordAligner(Protocol):
 
     @property
     def name(self) -> str:
-        """For signatures: whatever changes the links, "eflomal-2.0.0/samplers-3/seed-1/gdfa"."""
+        """For signatures, with everything that changes the links: "eflomal-2.0.0/samplers-3/seed-1/gdfa"."""
 
     def align(self, bitext: Bitext, *, extra: Bitext = ()) -> list[WordLinks]:
-        """The links of each pair of `bitext`, in order; `extra` is more parallel text to learn from."""
+        """The links of each pair of `bitext`, in order; `extra` is further parallel text to learn from."""

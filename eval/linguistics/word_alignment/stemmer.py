@@ -1,4 +1,4 @@
-"""Words as they are compared: in lower case and without their endings, so that "Laws" and "law" are one."""
+"""Stems for comparing words: lower case without endings, so that "Laws" equals "law"."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ SNOWBALL: Mapping[str, str] = {
     "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese",
     "ro": "romanian", "ru": "russian", "sv": "swedish",
 }  # fmt: skip
-"""By language: its stemmer's name; a language without one is only lower-cased."""
+"""The Snowball stemmer of each language; other languages are only lower-cased."""
 
 
 def stemmer_name(language: str) -> str:
-    """For signatures: what is done to the words of a language."""
+    """The normalisation of a language, for signatures."""
     name = SNOWBALL.get(language_code(language))
     return f"snowball-{name}" if name else "lower"
 
 
 def stem_word(word: str, language: str) -> str:
-    """Never empty, unless the word is."""
+    """The stem; never empty for a word."""
     return _stem(word, language_code(language))
 
 

@@ -1,8 +1,7 @@
-"""Two one-sided alignments made into one: grow-diag-final-and (Koehn et al. 2003).
+"""Symmetrisation of two directional alignments: grow-diag-final-and (Koehn et al. 2003).
 
-A model of the translation given the source links each word of the translation to one of the source at most, and the
-model of the other direction the other way round. What both say is right nearly always; what one of them says is added
-where it continues what is there, and at last where both words are still without a link.
+Each directional model links a word to at most one word of the other side. Links of both models are nearly always right;
+links of one model are added if they adjoin existing links, and finally if both words have no link.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1,
 
 
 def grow_diag_final_and(forward: WordLinks, backward: WordLinks) -> WordLinks:
-    """Their intersection, grown into their union."""
+    """Grow the intersection of both into their union."""
     links = set(forward & backward)
     union = forward | backward
     sources, targets = {i for i, _ in links}, {j for _, j in links}

@@ -62,9 +62,9 @@ def _by_document(
             "for each segment, and none for anything else.",
             field="annotation",
         )
-    lines, slips = parse(given)
-    for slip in slips:
-        note(f"{path.name}, {slip}")
+    lines, issues = parse(given)
+    for issue in issues:
+        note(f"{path.name}, {issue}")
     found: dict[str, Sequence[_Line]] = {}
     at = 0
     for document in corpus.documents:

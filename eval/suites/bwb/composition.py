@@ -1,4 +1,4 @@
-"""What the marked-up chapters are made of: Tables 4 and 5 and Figure 3 of the BWB paper, where there is mark-up."""
+"""Composition of the marked-up chapters: Tables 4 and 5 and Figure 3 of the BWB paper."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PRONOUN_COLUMNS = (*GENDERS, "omitted %")
 
 
 def composition_tables(chapters: Sequence[BwbChapter]) -> Iterator[SuiteTable]:
-    """Both tables, or none where nothing is marked."""
+    """Both tables, or none without mark-up."""
     if marked := _marked(chapters):
         yield _types(marked)
         yield _pronouns(marked)
 
 
 def chain_figures(chapters: Sequence[BwbChapter]) -> Iterator[SuiteFigure]:
-    """Figure 3, or none where nothing is marked."""
+    """Figure 3, or none without mark-up."""
     if marked := _marked(chapters):
         counted = {language.upper(): chain_statistics(found) for language, found in marked.items()}
         entities = ", ".join(f"{one.sizes.total():,} in {language}" for language, one in counted.items())
@@ -46,7 +46,7 @@ def _marked(chapters: Sequence[BwbChapter]) -> dict[str, list[BwbMarkup]]:
     return {
         language: found
         for language in LANGUAGES
-        if (found := [one for chapter in chapters for one in (chapter.marked or {}).get(language, ())])
+        if (found := [one for chapter in chapters for one in (chapter.markup or {}).get(language, ())])
     }
 
 
@@ -63,7 +63,7 @@ def _types(marked: Mapping[str, Sequence[BwbMarkup]]) -> SuiteTable:
         "Entities by type (as in Table 4)",
         _TYPE_COLUMNS,
         (*rows, *published_rows(published.ENTITY_TYPES, _TYPE_COLUMNS)),
-        of="type",
+        row_label="type",
     )
 
 
@@ -83,5 +83,5 @@ def _pronouns(marked: Mapping[str, Sequence[BwbMarkup]]) -> SuiteTable:
         "Pronouns (as in Table 5)",
         _PRONOUN_COLUMNS,
         (*rows, *published_rows(published.PRONOUNS, _PRONOUN_COLUMNS)),
-        of="language",
+        row_label="language",
     )

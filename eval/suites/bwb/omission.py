@@ -1,4 +1,4 @@
-"""Scores as a function of how many pronouns the source leaves out: documents in bins of that share (Figure 7)."""
+"""Scores by the share of pronouns that the source omits, in bins of documents (Figure 7)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ BIN_EDGES = tuple(float(edge) for edge in np.round(np.linspace(0, 1, 11), 1))
 
 @dataclass(frozen=True, slots=True)
 class OmissionBin:
-    """The documents whose share is at least `low` and under `high` (the last bin has 1 too), scored as one."""
+    """The documents with a share from `low` to below `high` (the last bin includes 1), scored together."""
 
     low: float
     high: float
     documents: int
     value: float | None
-    """None where there is nothing to be measured in them."""
+    """None if the score is undefined."""
 
 
 def omitted_shares(documents: Mapping[str, BwbMarkup], ids: Sequence[str]) -> FloatArray:
-    """Of each document of a corpus, by its id, the share of pronouns left out; NaN of one without pronouns."""
+    """The share of omitted pronouns of each document by id; NaN without pronouns."""
     shares = (pronoun_statistics([documents[one]]).share_omitted if one in documents else None for one in ids)
     return np.asarray([np.nan if share is None else share for share in shares], dtype=float)
 
@@ -35,7 +35,7 @@ def omitted_shares(documents: Mapping[str, BwbMarkup], ids: Sequence[str]) -> Fl
 def score_by_omission(
     counted: MetricCounts, shares: FloatArray, edges: Sequence[float] = BIN_EDGES
 ) -> list[OmissionBin]:
-    """The score in each bin that has documents, folded from their rows together; `shares` is by document."""
+    """The score of each non-empty bin, folded from its rows; `shares` is by document."""
     return list(_bins(counted, np.asarray(shares, dtype=float), edges))
 
 

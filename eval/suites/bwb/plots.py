@@ -1,4 +1,4 @@
-"""Pictures: scores against the share of omitted pronouns, and the histograms of coreference chains."""
+"""Plots: scores by the share of omitted pronouns, and histograms of coreference chains."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLES = tuple(
 
 
 def plot_omission(curves: Mapping[str, Sequence[OmissionBin]], path: Path, *, score: str) -> None:
-    """A line for each system; under it, how many documents each bin has."""
+    """One line for each system; below, the number of documents in each bin."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
@@ -46,7 +46,7 @@ def plot_omission(curves: Mapping[str, Sequence[OmissionBin]], path: Path, *, sc
 
 
 def plot_chains(chains: Mapping[str, ChainStatistics], path: Path) -> None:
-    """Figure 3: distances, spreads and sizes side by side, a colour for each language."""
+    """Figure 3: distances, spreads and sizes side by side, one colour for each language."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.5), layout="constrained")

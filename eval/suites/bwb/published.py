@@ -1,4 +1,4 @@
-"""The published numbers of the BWB paper: its Tables 4, 5 and 7."""
+"""Published numbers of the BWB paper: Tables 4, 5 and 7."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ ENTITY_TYPES = {
 """Table 4: count, frequency in % and repetitions, in English and in Chinese."""
 
 PRONOUNS = {"EN": (1633, 2521, 608, 391, 64.9), "ZH": (654, 967, 14, 118, 9.4)}
-"""Table 5: masculine, feminine, neuter, epicene, and which share is omitted in %."""
+"""Table 5: masculine, feminine, neuter, epicene, and the share omitted in %."""

@@ -1,6 +1,6 @@
-"""What annotated chapters are made of: the BWB paper's Table 4 (entities), Table 5 (pronouns) and Figure 3 (chains).
+"""Statistics of annotated chapters: Table 4 (entities), Table 5 (pronouns) and Figure 3 (chains) of the BWB paper.
 
-Entities of two documents are never the same one. Distances are in sentences, that is, lines.
+Entities of different documents are distinct. Distances are in sentences, that is, lines.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class EntityShare:
 
     count: int
     frequency: float
-    """Its share of all entity mentions that say what they are."""
+    """The share of all entity mentions that have a type."""
     repetition: float
-    """Mentions for each entity."""
+    """Mentions per entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class PronounStatistics:
-    """A row of Table 5: how many of each gender, and which share the other language leaves out."""
+    """A row of Table 5: numbers by gender, and the share that the other language omits."""
 
     by_gender: Counter[str]
     omitted: int
@@ -36,13 +36,13 @@ class PronounStatistics:
 
     @property
     def share_omitted(self) -> float | None:
-        """None where there is no pronoun."""
+        """None without pronouns."""
         return self.omitted / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
 class ChainStatistics:
-    """Figure 3: for each mention but the first, how far its antecedent is; for each entity, its spread and its size."""
+    """Figure 3: the distance to the antecedent of each mention, and the spread and size of each entity."""
 
     distances: Counter[int] = field(default_factory=Counter)
     spreads: Counter[int] = field(default_factory=Counter)
@@ -50,7 +50,7 @@ class ChainStatistics:
 
 
 def entity_statistics(documents: Sequence[BwbMarkup]) -> dict[str, EntityShare]:
-    """Table 4: by type, and TERM and NOM for terminology and what is none."""
+    """Table 4: by type, and TERM and NOM for terminology and other phrases."""
     labelled = [
         (number, span)
         for number, document in enumerate(documents)
@@ -88,7 +88,7 @@ def pronoun_statistics(documents: Iterable[BwbMarkup]) -> PronounStatistics:
 
 
 def chain_statistics(documents: Iterable[BwbMarkup]) -> ChainStatistics:
-    """Figure 3. An entity of one mention has size 1, spread 0 and no antecedent."""
+    """Figure 3. An entity with one mention has size 1, spread 0 and no antecedent."""
     found = ChainStatistics()
     for document in documents:
         for spans in document.chains().values():

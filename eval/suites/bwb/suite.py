@@ -1,4 +1,4 @@
-"""Running the suite: Table 7 of the paper and what is behind it, the statistics of its Tables 4 and 5, and figures."""
+"""Run the BWB suite: Table 7 of the paper with details, the statistics of Tables 4 and 5, and figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from eval.suites.outputs import REFERENCES_LABEL, add_outputs, score_rows, score
 from eval.suites.suite import SuiteFigure, SuiteResult, SuiteRow, SuiteTable, published_rows
 
 ANNOTATED_MT = "the annotated MT"
-"""The sentences in which the error lines mark errors: the paper's Google."""
+"""The sentences annotated with errors: the paper's Google."""
 _OVERALL = ("BLEU", "METEOR", "TER", "BlonDe")
 # Columns, and the part of a metric's score that stands in each; without a name, the score itself.
 _BLONDE = {
@@ -57,29 +57,34 @@ _TERMS = {"terminology": "terminology", "common phrases": "common phrases"}
 
 @dataclass(frozen=True, slots=True)
 class BwbSuite:
-    """Chinese to English web novels; each part is measured where its annotation is."""
+    """Chinese to English web novels; each part is measured where its annotation exists."""
 
     annotator: Annotator | None = None
     name: str = "bwb"
     paper: str = "Jiang et al. 2023, Discourse-Centric Evaluation of Document-level Machine Translation (BWB)"
-    where: str = (
+    data_source: str = (
         "Its authors publish it at https://github.com/EleanorJiang/BlonDe. As it is there, we read the folder of a "
         "chapter, with ref.txt, and beside it an.txt (error lines), ner.txt (names), chs.txt and mark-up as "
         "NAME.en.an.txt and NAME.zh.an.txt, where they are; or a folder of such folders."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
-        """Score the outputs: a line for each line of the reference, chapter after chapter."""
+        """Score the outputs: one line for each line of the reference, chapter after chapter."""
         chapters = read_chapters(data)
         corpus = add_outputs(_corpus(chapters), systems)
         rows = [*systems, *(name for name in corpus.systems if name not in systems)]
         measured = _Measured(corpus, rows, self.annotator, chapters)
         tables = [measured.overall(), measured.categories(), measured.phenomena(), measured.entities()]
         tables += [*measured.marked_entities(), *composition_tables(chapters)]
-        slips = tuple(slip for chapter in chapters for slip in chapter.slips)
+        issues = tuple(issue for chapter in chapters for issue in chapter.issues)
         pictures = (*chain_figures(chapters), *measured.by_omitted_pronouns())
         return SuiteResult(
-            self.name, tuple(tables), measured.signatures, self.paper, slips=slips, pictures=pictures
+            self.name,
+            tuple(tables),
+            measured.signatures,
+            self.paper,
+            annotation_issues=issues,
+            pictures=pictures,
         )
 
 
@@ -95,7 +100,7 @@ def _corpus(chapters: Sequence[BwbChapter]) -> Corpus:
 
 
 class _Measured:
-    """The tables of what was measured; the signatures gather as it goes."""
+    """Tables of the measurements; collects signatures."""
 
     def __init__(
         self,
@@ -160,12 +165,12 @@ class _Measured:
         return SuiteTable("Entities in %", tuple(_ENTITIES), tuple(rows), note)
 
     def marked_entities(self) -> Iterator[SuiteTable]:
-        """Entities and terminology of the lines that have mark-up, if any has."""
+        """Entities and terminology of the lines with mark-up, if any."""
         marked = self._marked()
         if not marked:
             return
         corpus = self._marked_lines(marked)
-        metric = EntityMatch(marked=marked, annotator=self._annotator, name="marked entities")
+        metric = EntityMatch(markup=marked, annotator=self._annotator, name="marked entities")
         columns = {**_ENTITIES, **_TERMS}
         yield SuiteTable(
             f"Entities and terminology of the {len(corpus):,} lines with mark-up in % (as in Figures 5 and 6)",
@@ -175,7 +180,7 @@ class _Measured:
         )
 
     def by_omitted_pronouns(self) -> Iterator[SuiteFigure]:
-        """BlonDe of the lines with mark-up against the share of their pronouns that Chinese leaves out."""
+        """BlonDe of the lines with mark-up by the share of pronouns that Chinese omits."""
         marked = self._marked()
         corpus = self._marked_lines(marked) if marked else self._corpus
         shares = omitted_shares(marked, [one.id for one in corpus.documents])
@@ -227,8 +232,8 @@ def _hundred(value: float | None) -> float | None:
 
 
 def _english(chapter: BwbChapter) -> BwbMarkup | None:
-    """The English mark-up, once it is seen to be of the chapter's own lines."""
-    for marked in (chapter.marked or {}).get("en", ()):
+    """The English mark-up, checked against the chapter's lines."""
+    for marked in (chapter.markup or {}).get("en", ()):
         for number, text in enumerate(marked.lines):
             known = chapter.reference[number] if number < len(chapter.reference) else ""
             if _letters(text) != _letters(known):
@@ -242,12 +247,12 @@ def _english(chapter: BwbChapter) -> BwbMarkup | None:
 
 
 def _letters(text: str) -> str:
-    """A slip in the mark-up may cost a space, and nothing else."""
+    """The letters only: an error in the mark-up may cost a space."""
     return "".join(text.split())
 
 
 def _cut(corpus: Corpus, lengths: Mapping[str, int]) -> Corpus:
-    """The documents that are named, so many of their first segments."""
+    """The named documents, cut to their first segments."""
     documents = tuple(
         Document(
             one.id,

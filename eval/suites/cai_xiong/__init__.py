@@ -1,1 +1,1 @@
-"""Cai & Xiong 2020: pronouns, connectives and ellipsis in Chinese that only the sentence before settles."""
+"""Cai & Xiong 2020: pronouns, connectives and ellipsis whose Chinese depends on the preceding sentence."""

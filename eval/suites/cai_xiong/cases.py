@@ -1,4 +1,4 @@
-"""The 1,200 cases of the suite, and systems' translations of them."""
+"""The 1,200 cases of the suite, and readers for systems' translations."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _PRONOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class CaiXiongCase:
-    """Two sentences of a film, and what is looked for in the Chinese of the second."""
+    """Two sentences of a film, and what the Chinese of the second must show."""
 
     id: str
     phenomenon: CaiXiongPhenomenon
     word: str
-    """Of the source: "they", "while"; none for ellipsis."""
+    """The source word: "they", "while"; empty for ellipsis."""
     expected: str
-    """In Chinese; none for ellipsis."""
+    """The expected Chinese; empty for ellipsis."""
     source: str
     reference: str
     reference_context: str
 
     @property
     def label(self) -> str:
-        """Its class, as the paper calls it."""
+        """The class as named in the paper."""
         return _PRONOUNS.get(self.expected) or self.word or self.phenomenon
 
 
@@ -60,7 +60,7 @@ class _Line(BaseModel):
 
 
 def read_cases(path: Path) -> list[CaiXiongCase]:
-    """One JSON object a line."""
+    """Read one JSON object from each line."""
     cases = []
     for number, text in _lines(path):
         line = _parsed(_Line, text, path, number)
@@ -81,13 +81,13 @@ def read_cases(path: Path) -> list[CaiXiongCase]:
 
 
 def read_case_outputs(path: Path, cases: Sequence[CaiXiongCase]) -> list[str]:
-    """A system's translations in the order of the cases.
+    """Read a system's translations in the order of the cases.
 
-    A file that ends in .jsonl has objects with "id" and "output", in any order; any other has one translation a line,
-    of the second sentence of each case.
+    A .jsonl file has objects with "id" and "output" in any order; any other file has one line for the second sentence
+    of each case.
     """
     if path.suffix == ".jsonl":
-        parts = read_outputs_by_id(path, {case.id: 1 for case in cases}, of="case")
+        parts = read_outputs_by_id(path, {case.id: 1 for case in cases}, case_noun="case")
         check_outputs(parts, "zh")
         return [part.texts[0] or "" for part in parts]
     texts = [text for _, text in _lines(path, blank=True)]

@@ -1,9 +1,9 @@
-"""Whether a verb that English leaves out ("So do I.") is there in Chinese, which can't do without.
+"""Check whether a verb that English omits ("So do I.") is present in Chinese, which requires it.
 
-The reference shows what was to be brought back: the characters it shares with the sentence before it, function words
-left aside; where it says the same in other words, its own. An output with any of them is right. It is wrong if it took
-"do" at its word (做), or has nothing but function words; with other words of its own, or with a pro-form such as 这样
-where the reference has none, it may still be right, and is undecided.
+The reference shows the verb: its characters shared with the preceding sentence, without function words; if it
+paraphrases, its own characters. An output with any of them is right. It is wrong if it translates "do" literally (做)
+or has only function words. With other words, or with a pro-form such as 这样 where the reference has none, it is
+undecided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class EllipsisEvidence:
-    """What brings the verb back: any of these characters, or a pro-form."""
+    """Characters that show the verb, and whether a pro-form does."""
 
     characters: frozenset[str]
     pro_form: bool
@@ -44,7 +44,7 @@ class EllipsisEvidence:
 
 
 def ellipsis_evidence(case: CaiXiongCase) -> EllipsisEvidence:
-    """What the reference brought back from the sentence before it; nothing, if it does without."""
+    """What the reference restores from the preceding sentence; empty if it restores nothing."""
     reference = _CALLED_ZH.sub("", case.reference) if _CALLED.search(case.source) else case.reference
     here, before = _content(reference), _content(case.reference_context)
     shared = here & before
@@ -53,7 +53,7 @@ def ellipsis_evidence(case: CaiXiongCase) -> EllipsisEvidence:
 
 
 def judge_ellipsis(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
-    """Whether the output has what was left out."""
+    """Whether the output has the omitted verb."""
     wanted = ellipsis_evidence(case)
     if not wanted:
         return "undecided"

@@ -1,9 +1,9 @@
-"""Which Chinese renderings a pronoun or connective may have, and which show that it was read another way.
+"""Chinese renderings of a pronoun or connective that are accepted, and those that show another reading.
 
-For each class there are the renderings that carry its sense and the rivals that carry only another. A sentence with one
-of the former is right, with one of the latter wrong; with neither (a name instead of a pronoun, no connective at all)
-or with both for no reason in the source it is undecided. Rivals are fewer than what the other sense accepts: only what
-can't be mistaken. Traditional characters are read too.
+Each class has renderings that carry its sense and rivals that carry only another. A sentence with one of the former is
+right, with one of the latter wrong; with neither (a name instead of a pronoun, no connective) or with both and no
+reason in the source, undecided. Rivals are a subset of the other sense's renderings: only unambiguous ones. Traditional
+characters are supported.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class AcceptedRenderings:
     accepted: re.Pattern[str]
     rivals: re.Pattern[str]
     excused: re.Pattern[str] = _NEVER
-    """What in the source explains a rival beside an accepted rendering."""
+    """Source words that explain a rival next to an accepted rendering."""
     apart: int = 1
-    """How often it must be there to explain it."""
+    """How many of them are needed."""
 
     def judge(self, source: str, output: str) -> CaiXiongVerdict:
-        """What the output makes of it."""
+        """The verdict on the output."""
         accepted, rival = self.accepted.search(output), self.rivals.search(output)
         if accepted and rival:
             return "right" if len(self.excused.findall(source)) >= self.apart else "undecided"
@@ -59,7 +59,7 @@ class AcceptedRenderings:
 
 
 def _pronoun(own: str, others: str) -> AcceptedRenderings:
-    """Third person: "they call them" may well have two genders."""
+    """Third person: "they call them" may have two genders."""
     return AcceptedRenderings(re.compile(f"[{own}][{_MANY}]"), re.compile(f"[{others}][{_MANY}]"), _THEY, 2)
 
 
@@ -92,6 +92,6 @@ RENDERINGS: Mapping[tuple[str, str], AcceptedRenderings] = {
 
 
 def judge_rendering(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
-    """What the output makes of the pronoun or connective of the case; of an unknown one nothing can be said."""
+    """The verdict on the case's pronoun or connective; undecided for an unknown one."""
     renderings = RENDERINGS.get((case.word, case.expected))
     return renderings.judge(case.source, output) if renderings else "undecided"

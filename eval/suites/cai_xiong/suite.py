@@ -1,7 +1,7 @@
-"""Running the suite: BLEU on its three sets and accuracy by class, as in Tables 2 and 3 of the paper.
+"""Run the suite: BLEU on its three sets and accuracy by class, as in Tables 2 and 3 of the paper.
 
-The paper's accuracies are of human judges; ours are of an automatic check that leaves undecided what it can't tell. The
-references are scored too: what they lose is the check's error and the suite's own.
+The paper's accuracies are by human judges; ours are by an automatic check with undecided cases. The references are
+scored too: their losses are errors of the check and of the suite.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class CaiXiongSuite:
 
     name: str = "cai-xiong"
     paper: str = "Cai & Xiong 2020, A Test Suite for Evaluating Discourse Phenomena in Document-level NMT"
-    where: str = (
+    data_source: str = (
         "Its authors give it away under CC BY 4.0 (https://aclanthology.org/2020.iwdp-1.3), in files of their own. We "
         "read one JSON object a line, with id, phenomenon (pronoun, connective or ellipsis), word, expected, source, "
         "reference and reference_context."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
-        """Score the outputs: one line a case, or JSONL with "id" and "output"."""
+        """Score the outputs: one line for each case, or JSONL with "id" and "output"."""
         cases = read_cases(data)
         if REFERENCES_LABEL in systems:
             raise InputError(f"A system can't be called {REFERENCES_LABEL!r}: that row is the suite's own.")
@@ -64,7 +64,7 @@ def score_cases(
     suite: str = "cai-xiong",
     paper: str = "",
 ) -> SuiteResult:
-    """Both tables, of outputs that are here already."""
+    """Both tables, for outputs in memory."""
     outputs = {**systems, REFERENCES_LABEL: [case.reference for case in cases]}
     verdicts = {
         name: [judge_case(case, text) for case, text in zip(cases, texts, strict=True)]
@@ -86,7 +86,7 @@ def score_cases(
 
 
 def judge_case(case: CaiXiongCase, output: str) -> CaiXiongVerdict:
-    """Whether the output has what the case is about."""
+    """Whether the output has what the case tests."""
     if case.phenomenon == "ellipsis":
         return ellipsis.judge_ellipsis(case, output)
     return renderings.judge_rendering(case, output)

@@ -1,1 +1,1 @@
-"""Sets mined in the way of DiP: passages that systems were seen to fail at."""
+"""Test sets mined as in DiP: passages at which real systems failed."""

@@ -1,4 +1,4 @@
-"""A mined set: passages that systems were seen to fail at, kept as JSON lines with a manifest in the first."""
+"""A mined set: passages at which systems failed, stored as JSON lines with a manifest first."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ MANIFEST_KIND = "dip-mined"
 
 @dataclass(frozen=True, slots=True)
 class MinedItem:
-    """A passage to be translated, and the one thing in its reference that the translation is asked for."""
+    """A passage to translate, and the one feature of its reference that is tested."""
 
     id: str
     phenomenon: MinedPhenomenon
     document: str
     segment: int
-    """Its first segment in the document that it was found in."""
+    """The index of its first segment in its document."""
     sources: tuple[str, ...]
     references: tuple[str, ...]
     source_context: tuple[str, ...]
     reference_context: tuple[str, ...]
     word: str
-    """The lemma that comes again, the connective, the pronoun."""
+    """The repeated lemma, the connective, or the pronoun."""
     start: int = 0
-    """Of a connective or pronoun: its first character in the reference."""
+    """For connectives and pronouns: the first character in the reference."""
     times: int = 1
     """How often the reference has the word."""
     failed: Mapping[str, str] = field(default_factory=dict)
-    """The systems that it was mined from, and what they wrote instead; nothing where they wrote nothing."""
+    """What the failing systems wrote instead, by system; empty if they wrote nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class MinedSet:
-    """The items in the order of the corpus, and how they were found."""
+    """Items in corpus order, and how they were mined."""
 
     items: tuple[MinedItem, ...]
     manifest: Mapping[str, Any]
 
     def of(self, phenomenon: MinedPhenomenon) -> tuple[MinedItem, ...]:
-        """Those that test one phenomenon."""
+        """The items of one phenomenon."""
         return tuple(item for item in self.items if item.phenomenon == phenomenon)
 
     @property
     def fingerprint(self) -> str:
-        """Of all that the items say."""
+        """A hash of the items."""
         return _hash(_lines(self.items))
 
 
 class _Line(BaseModel):
-    """An item as it is kept."""
+    """The JSON form of an item."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     id: str = Field(min_length=1)
@@ -79,7 +79,7 @@ class _Line(BaseModel):
 
 
 def write_mined_set(path: Path, mined: MinedSet) -> None:
-    """The manifest, with a hash of the items, and the items: the same set always gives the same bytes."""
+    """Write the manifest, with a hash of the items, and the items; deterministic."""
     lines = _lines(mined.items)
     manifest = {**mined.manifest, "kind": MANIFEST_KIND, "items": len(lines), "items_sha256": _hash(lines)}
     first = json.dumps(manifest, ensure_ascii=False, sort_keys=True)
@@ -87,7 +87,7 @@ def write_mined_set(path: Path, mined: MinedSet) -> None:
 
 
 def read_mined_set(path: Path) -> MinedSet:
-    """A set as it was written; one that was changed since is refused."""
+    """Read a set; one that was changed after writing is refused."""
     try:
         first, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""A system on a mined set: of every item, what became of the one thing that it tests."""
+"""Score a system on a mined set by the outcome of each item."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomeno
 def score_mined_set(
     mined: MinedSet, outputs: Mapping[str, Sequence[str]], *, annotator: Annotator | None = None
 ) -> dict[MinedPhenomenon, MetricCounts | Unmeasured]:
-    """A system on a mined set: of each phenomenon, a row for each item, and the paper's numbers folded from them.
+    """For each phenomenon, one row for each item, with the paper's scores folded from them.
 
-    `outputs` has by the id of each item a text for each of its source segments. Only what an item tests is looked at.
+    `outputs` has, for each item id, one text for each source segment. Only the tested feature is scored.
     """
     if annotator is None:
         from eval.linguistics.annotators import annotator_for
@@ -49,7 +49,7 @@ def score_mined_set(
 
 
 def mined_set_outputs(mined: MinedSet, corpus: Corpus, system: str) -> dict[str, tuple[str, ...]]:
-    """What a system of a corpus with the same documents wrote for each item."""
+    """The outputs of a system in a corpus of the same documents, by item."""
     by_id = {one.id: one.outputs[system] for one in corpus.documents if system in one.outputs}
     outputs = {}
     for item in mined.items:
@@ -63,7 +63,7 @@ def mined_set_outputs(mined: MinedSet, corpus: Corpus, system: str) -> dict[str,
 def _annotated(
     mined: MinedSet, outputs: Mapping[str, Sequence[str]], annotator: Annotator
 ) -> dict[str, Annotation]:
-    """Every text that is needed, at once."""
+    """Annotate all needed texts in one batch."""
     texts: dict[str, None] = {}
     for item in mined.items:
         given = outputs.get(item.id)
@@ -79,7 +79,7 @@ def _annotated(
 
 
 def _row(item: MinedItem, texts: Sequence[str], known: Mapping[str, Annotation]) -> list[float]:
-    """What became of the item's word: one for its fate, and zeros."""
+    """The outcome of the item as a one-hot row."""
     references, outputs = ([known[text] for text in side] for side in (item.references, texts))
     if item.phenomenon == "consistency":
         verdict = judge_chain(_chain(item, references), outputs)
@@ -95,7 +95,7 @@ def _row(item: MinedItem, texts: Sequence[str], known: Mapping[str, Annotation])
 
 
 def _chain(item: MinedItem, references: Sequence[Annotation]) -> ConsistencyChain:
-    """As it was found, with the forms that the reference writes."""
+    """The chain as it was mined, with the forms in the reference."""
     tokens = (token for one in references for token in one.tokens)
     forms = {token.text.lower() for token in tokens if token.lemma.lower() == item.word}
     return ConsistencyChain(item.word, 0, item.times, frozenset(forms))

@@ -1,7 +1,7 @@
-"""Mining: where real systems fail against the reference, the source goes into a test set.
+"""Mine a test set: passages where real systems fail against the reference.
 
-So a set is never made up, tests what is hard for systems now, and can be renewed from newer ones. A failure is a chain
-that is broken, a connective that nothing stands for, or a pronoun in whose place there is one that can't stand for it.
+Such a set has real text, tests what is hard for current systems, and can be renewed. A failure is an inconsistent
+chain, a connective without a match, or a pronoun replaced by one that can not stand for it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from eval.statistics.counts import Unmeasured
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
 
 CONTEXT_SEGMENTS = 2
-"""Segments before the tested one that go with it, as the paper's judges were shown."""
+"""Segments before the tested one, as the paper's judges were shown."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Place:
-    """Where something was asked for: a failure of several systems at it is one item."""
+    """The place of a tested feature; failures of several systems there are one item."""
 
     document: int
     reference: int
@@ -50,7 +50,7 @@ def mine_test_set(
     seed: int = 1,
     annotator: Annotator | None = None,
 ) -> MinedSet:
-    """The passages that at least so many of the systems fail at; of each phenomenon, by chance, at most `limit`."""
+    """Passages at which at least that many systems fail; a random sample of at most `limit` for each phenomenon."""
     corpus = corpus.without_pronoun_marks()
     named = tuple(systems) or corpus.systems
     _check(corpus, phenomena, named, at_least, limit)

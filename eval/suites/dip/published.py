@@ -1,4 +1,4 @@
-"""The published numbers of the DiP paper, by language pair and system: its Tables 6, 7 and 9."""
+"""Published numbers of the DiP paper by language pair and system: Tables 6, 7 and 9."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Mined sets (`ape eval mine`) as a suite: consistency, connectives and pronouns, as in Tables 6, 7 and 9 of DiP.
+"""Mined sets as a suite: consistency, connectives and pronouns, as in Tables 6, 7 and 9 of DiP.
 
-The paper's rows are of its own sets, which were mined from other systems' outputs: they show what such numbers look
-like, and are no baseline. Its pronoun score is a trained model's, and has a column of its own.
+The paper's rows are of its own sets, mined from other systems: they show typical numbers and are not a baseline. Its
+pronoun score is a trained model's, in a separate column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from eval.suites.outputs_by_id import read_outputs_by_id
 from eval.suites.suite import SuiteResult, SuiteRow, SuiteTable, published_rows
 
 MinedOutputs = Mapping[str, Sequence[str]]
-"""By the id of an item, a text for each of its source segments."""
+"""By item id, one text for each source segment."""
 _TITLES: Mapping[MinedPhenomenon, str] = {
     "consistency": "Lexical consistency in % (as in Table 6)",
     "connectives": "Connectives in % (as in Table 7)",
@@ -42,15 +42,15 @@ _COLUMNS: Mapping[MinedPhenomenon, Mapping[str, str | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class DipSuite:
-    """A set of passages that systems were seen to fail at, into English."""
+    """A mined set, into English."""
 
     annotator: Annotator | None = None
     name: str = "dip"
     paper: str = "DiP benchmark tests: evaluation benchmarks for discourse phenomena in MT"
-    where: str = "It is a file that `ape eval mine` writes from the outputs of systems and a reference."
+    data_source: str = "It is a file that `ape eval mine` writes from the outputs of systems and a reference."
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
-        """Score the outputs: a line for each source segment of each item, or JSONL with "id" and "output"."""
+        """Score the outputs: one line for each source segment of each item, or JSONL with "id" and "output"."""
         mined = read_mined_set(data)
         if not mined.items:
             raise InputError(f"{data} has no items: no system failed at what was mined.", field="data")
@@ -75,10 +75,10 @@ class DipSuite:
 
 
 def read_mined_outputs(path: Path, mined: MinedSet) -> MinedOutputs:
-    """What a system wrote for each item, in the order of the set or, in a .jsonl file, by id."""
+    """Read a system's outputs in the order of the set or, from a .jsonl file, by id."""
     lengths = {item.id: len(item.sources) for item in mined.items}
     if path.suffix == ".jsonl":
-        parts = read_outputs_by_id(path, lengths, of="item")
+        parts = read_outputs_by_id(path, lengths, case_noun="item")
     else:
         parts = read_output_lines(path, list(lengths.values()), whole="the set")
     check_outputs(parts, str(mined.manifest.get("target_language", "en")))
@@ -114,7 +114,7 @@ def _table(
 
 
 def _cells(found: MetricCounts | Unmeasured, columns: Mapping[str, str | None]) -> dict[str, float | None]:
-    """Each part by itself: %Full says something also where no item is decided and %Con does not."""
+    """Each part separately: %Full is defined even if no item is decided and %Con is not."""
     cells: dict[str, float | None] = dict.fromkeys(columns)
     if isinstance(found, MetricCounts):
         folds = {"": found.fold, **found.parts}

@@ -12,20 +12,20 @@ from eval.linguistics.bwb.names import parse_names, read_names
 
 
 def test_an_error_has_its_kind_its_words_and_its_place() -> None:
-    (line,), slips = parse_errors(["Joe bowed his head.\t4,Joe <pos/1,3>\t3,her, his <pos/11,13>\t5"])
+    (line,), issues = parse_errors(["Joe bowed his head.\t4,Joe <pos/1,3>\t3,her, his <pos/11,13>\t5"])
     assert line.text == "Joe bowed his head."
     assert line.errors == (
         BwbErrorItem("entity", "Joe", "", 0, 3),
         BwbErrorItem("ellipsis", "his", "her", 10, 13),
         BwbErrorItem("tense"),
     )
-    assert slips == ()
+    assert issues == ()
 
 
 def test_several_errors_of_one_kind_are_parted_by_semicolons() -> None:
-    (line,), slips = parse_errors(["Joe saw Jo.\t4,Joe <pos/1,3>;Jo <pos/9,10>"])
+    (line,), issues = parse_errors(["Joe saw Jo.\t4,Joe <pos/1,3>;Jo <pos/9,10>"])
     assert [error.found for error in line.errors] == ["Joe", "Jo"]
-    assert slips == ()
+    assert issues == ()
 
 
 def test_none_is_no_error() -> None:
@@ -44,9 +44,9 @@ def test_none_is_no_error() -> None:
     ],
 )
 def test_a_slip_in_an_error_line_is_told(line: str, column: int, what: str) -> None:
-    _, (slip,) = parse_errors([line])
-    assert (slip.line, slip.column) == (1, column)
-    assert what in slip.message
+    _, (issue,) = parse_errors([line])
+    assert (issue.line, issue.column) == (1, column)
+    assert what in issue.message
 
 
 def test_an_error_in_the_wrong_place_is_put_where_its_words_are_nearest() -> None:
@@ -55,14 +55,14 @@ def test_an_error_in_the_wrong_place_is_put_where_its_words_are_nearest() -> Non
 
 
 def test_the_example_chapter_has_30_lines_56_errors_and_12_slips(shared_data: Path) -> None:
-    lines, slips = read_errors(shared_data / "bwb_example" / "an.txt")
+    lines, issues = read_errors(shared_data / "bwb_example" / "an.txt")
     assert len(lines) == 30
     # Counted in the file.
     assert Counter(error.kind for line in lines for error in line.errors) == {
         "sentence": 15, "tense": 12, "ambiguity": 11, "entity": 7, "kind 7": 5, "ellipsis": 3, "pronoun omitted": 3,
     }  # fmt: skip
-    assert sum("7 is no kind" in slip.message for slip in slips) == 5
-    assert sum("characters" in slip.message for slip in slips) == 7
+    assert sum("7 is no kind" in issue.message for issue in issues) == 5
+    assert sum("characters" in issue.message for issue in issues) == 7
     assert all(
         line.text[error.start : error.end] == error.found
         for line in lines
@@ -72,21 +72,21 @@ def test_the_example_chapter_has_30_lines_56_errors_and_12_slips(shared_data: Pa
 
 
 def test_names_are_counted_by_line() -> None:
-    (line,), slips = parse_names(["PERSON: (Mira Holt: 2; Sam: 1; )\tNONPERSON: (Orlen: 1; )"])
+    (line,), issues = parse_names(["PERSON: (Mira Holt: 2; Sam: 1; )\tNONPERSON: (Orlen: 1; )"])
     assert (line.persons, line.others) == ({"Mira Holt": 2, "Sam": 1}, {"Orlen": 1})
-    assert slips == ()
+    assert issues == ()
 
 
 def test_a_slip_in_a_line_of_names_is_told() -> None:
-    lines, slips = parse_names(
+    lines, issues = parse_names(
         ["nothing", "PERSON: (Mira; )\tNONPERSON: ()", "PERSON: (Mira: 1; )\tNONPERSON: (Mira’s: 1; )"]
     )
     assert len(lines) == 3
-    assert [(slip.line, slip.column) for slip in slips] == [(1, 1), (2, 10), (3, 33)]
+    assert [(issue.line, issue.column) for issue in issues] == [(1, 1), (2, 10), (3, 33)]
 
 
 def test_the_names_of_the_example_chapter(shared_data: Path) -> None:
-    lines, slips = read_names(shared_data / "bwb_example" / "ner.txt")
+    lines, issues = read_names(shared_data / "bwb_example" / "ner.txt")
     assert len(lines) == 30
     assert sum((line.persons for line in lines), Counter())["Shen Liangchuan"] == 9
-    assert [slip.line for slip in slips] == [9, 11]
+    assert [issue.line for issue in issues] == [9, 11]

@@ -1,4 +1,4 @@
-"""The mark-up: what it says is kept, the text is what it was, and every slip is told by line and column."""
+"""The mark-up: what it says is kept, the text is what it was, and every issue is told by line and column."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def test_entities_pronouns_and_omissions_are_spans_of_the_bare_text() -> None:
         BwbSpan(0, 14, 18, "entity", "2", "VEH", False),
         BwbSpan(0, 20, 23, "pronoun", "1"),
     )
-    assert marked.slips == ()
+    assert marked.issues == ()
 
 
 def test_spans_nest() -> None:
     marked = parse_markup(["<ORG, N, 4>{the guild of <GPE, T, 3>{Orlen}} met"])
     assert [marked.text_of(span) for span in marked.spans] == ["the guild of Orlen", "Orlen"]
-    assert marked.slips == ()
+    assert marked.issues == ()
 
 
 def test_a_quotation_may_go_over_lines_and_its_inner_spaces_are_mark_up() -> None:
     marked = parse_markup([r'He said <Q, 5> "Go, <PER, T, 1>{Mira}.', r'Now!" <\Q> and left.'])
     assert marked.lines == ('He said "Go, Mira.', 'Now!" and left.')
     assert marked.quotations == (BwbQuotation("5", 0, 8, 1, 5),)
-    assert marked.slips == ()
+    assert marked.issues == ()
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_a_quotation_may_go_over_lines_and_its_inner_spaces_are_mark_up() -> Non
 def test_every_slip_is_told_and_no_text_is_lost(line: str, text: str, column: int, what: str) -> None:
     marked = parse_markup(["all well", line])
     assert marked.lines[1] == text
-    (slip,) = marked.slips
-    assert (slip.line, slip.column) == (2, column)
-    assert what in slip.message
+    (issue,) = marked.issues
+    assert (issue.line, issue.column) == (2, column)
+    assert what in issue.message
 
 
 @pytest.mark.parametrize("line", ["so <P, 1>she} ran", "<0, 1>{she} ran", "<P,1>{she} ran", "<P, 1>{she"])
@@ -125,7 +125,7 @@ def test_the_text_is_what_it_was_and_the_spans_are_where_they_were(
     found = sorted((span.start, span.end, span.kind, span.entity) for span in marked.spans_of(1))
     assert found == sorted(spans)
     assert marked.quotations == (BwbQuotation("7", 0, 0, 0, len(text)),)
-    assert {slip.message for slip in marked.slips} <= {"no space between a mention and the word after it"}
+    assert {issue.message for issue in marked.issues} <= {"no space between a mention and the word after it"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -135,9 +135,9 @@ def test_whatever_is_written_is_read_to_the_end(lines: list[str]) -> None:
     assert len(marked.lines) == len(lines)
     for span in marked.spans:
         assert 0 <= span.start <= span.end <= len(marked.lines[span.line])
-    for slip in marked.slips:
-        assert 1 <= slip.line <= len(lines)
-        assert 1 <= slip.column <= len(lines[slip.line - 1]) + 1
+    for issue in marked.issues:
+        assert 1 <= issue.line <= len(lines)
+        assert 1 <= issue.column <= len(lines[issue.line - 1]) + 1
 
 
 # --- the sample --------------------------------------------------------------------------------------------------
@@ -150,11 +150,11 @@ def _sample(folder: Path, language: str) -> BwbMarkup:
 def test_all_ten_slips_of_the_sample_are_told(shared_data: Path) -> None:
     english, chinese = _sample(shared_data, "en"), _sample(shared_data, "zh")
     # Found by reading the two files.
-    assert [(slip.line, slip.column) for slip in english.slips] == [
+    assert [(issue.line, issue.column) for issue in english.issues] == [
         (1, 74), (2, 11), (4, 26), (5, 1), (5, 35), (5, 98), (7, 9),
     ]  # fmt: skip
-    assert [(slip.line, slip.column) for slip in chinese.slips] == [(6, 8), (7, 8), (7, 34)]
-    assert str(chinese.slips[2]) == "line 7, column 34: no opening brace after <PER, T, 1>"
+    assert [(issue.line, issue.column) for issue in chinese.issues] == [(6, 8), (7, 8), (7, 34)]
+    assert str(chinese.issues[2]) == "line 7, column 34: no opening brace after <PER, T, 1>"
 
 
 def test_the_sample_without_mark_up_is_the_chapter_but_for_two_lost_spaces(shared_data: Path) -> None:

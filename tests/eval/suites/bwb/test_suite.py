@@ -97,12 +97,12 @@ def test_published_rows_are_the_papers(outcome: SuiteResult) -> None:
 
 
 def test_every_slip_is_told_with_its_place(outcome: SuiteResult) -> None:
-    told = "\n".join(outcome.slips)
+    told = "\n".join(outcome.annotation_issues)
     assert "tale/an.txt, line 3, column 41: characters 30 to 32 are " in told
     assert "tale/an.txt, line 3, column 64: 7 is no kind of error (0 to 6)" in told
     assert "tale/begin.en.an.txt, line 1, column 44: no space between" in told
     assert "tale/begin.zh.an.txt, line 2, column 1: <P,1> is not spaced" in told
-    assert len(outcome.slips) == 4
+    assert len(outcome.annotation_issues) == 4
 
 
 def test_without_annotation_what_needs_none_is_measured(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_the_published_chapter_is_scored_category_by_category(shared_data: Path)
         assert first is not None
         assert second is not None
         assert first < second, column
-    assert len(outcome.slips) == 14
+    assert len(outcome.annotation_issues) == 14
     marked = BwbSuite().run(shared_data / "bwb_book0_0", {})
-    assert len([slip for slip in marked.slips if "coref_sample" in slip]) == 10
+    assert len([issue for issue in marked.annotation_issues if "coref_sample" in issue]) == 10
     assert row(table(marked, "Pronouns"), "EN").cells["feminine"] == 11
