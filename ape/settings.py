@@ -6,7 +6,6 @@ what APE_CONFIG names. A variable is a field's name in capitals after APE_: `APE
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -15,17 +14,29 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from ape.errors import InputError
-from ape.models.store import default_cache
+from ape.files.hashing import hash_text
 from ape.network import url_host
 
 ENVIRONMENT_PREFIX = "APE_"
 # OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
 OPENAI_HOST = "api.openai.com"
-# Requests at once where nobody says: a stranger's server is asked less of than a vLLM, which batches them.
-DEFAULT_CONCURRENCY = {"url": 8, "vllm": 64}
+# Requests to the engine at once: another server may be shared, while vLLM batches all it gets.
+DEFAULT_CONCURRENCY = {"embedded": 4, "url": 8, "vllm": 64}
+MAX_EMBEDDED_CONCURRENCY = 64
+# Former names, still read. Each of the first two was for some engines only.
+_FORMER_NAMES = {"slots": "concurrency", "in_flight": "concurrency", "book_lanes": "book_concurrency"}
 _PASSWORD = re.compile(r"(?<=:)[^:/@]*(?=@)")
 _KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
@@ -49,9 +60,22 @@ class Settings(BaseModel):
     aliases: Annotated[
         dict[str, str], Field(description="other names of models, NAME=MODEL; `default` too")
     ] = {}
-    cache: Annotated[Path, Field(description="where pulled models are kept", default_factory=default_cache)]
+    cache: Annotated[
+        Path,
+        Field(
+            description="where pulled models are kept",
+            default_factory=lambda: platformdirs.user_cache_path("ape", appauthor=False) / "models",
+        ),
+    ]
 
-    slots: Annotated[int, Field(ge=1, le=64, description="passages the embedded engine works on at once")] = 4
+    concurrency: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1024,
+            description="requests to the engine at once; embedded 4 (at most 64), url 8, vllm 64 if left out",
+        ),
+    ] = Field(default_factory=lambda given: DEFAULT_CONCURRENCY[given.get("engine", "embedded")])
     window: Annotated[int, Field(ge=512, description="tokens for a passage and its answer, embedded")] = 4096
     threads: Annotated[
         int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
@@ -59,13 +83,9 @@ class Settings(BaseModel):
     repeatable: Annotated[
         bool,
         Field(
-            description="embedded: the same answer to the same prompt, whatever was asked before; one slot"
+            description="embedded: the same answer to the same prompt, whatever was asked before; needs a concurrency of 1"
         ),
     ] = False
-    in_flight: Annotated[
-        int | None,
-        Field(ge=1, le=1024, description="requests to the model server at once; 8 by url, 64 to vllm"),
-    ] = None
     timeout_seconds: Annotated[
         float | None, Field(gt=0, description="longest silence of the model server; 60 by url, 300 of vllm")
     ] = None
@@ -98,12 +118,12 @@ class Settings(BaseModel):
     price_out: Annotated[
         float | None, Field(ge=0, description="cost of a million tokens written, for plans")
     ] = None
-    book_lanes: Annotated[
+    book_concurrency: Annotated[
         int | None,
         Field(
             ge=1,
             le=1024,
-            description="paragraphs of a book in flight; else what the engine takes (embedded 1), a service half",
+            description="paragraphs of a book at once; if left out the concurrency (embedded 1), in a service half of it",
         ),
     ] = None
     uploads: Annotated[
@@ -136,6 +156,22 @@ class Settings(BaseModel):
     max_passages: Annotated[int, Field(ge=1, description="longest list of passages in a request")] = 64
     max_characters: Annotated[int, Field(ge=100, description="longest source or MT of a passage")] = 20_000
     max_queue: Annotated[int, Field(ge=1, description="passages that may wait or be worked on")] = 256
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_former_names(cls, values: Any) -> Any:
+        """Take `slots` for the embedded engine's concurrency, `in_flight` for that of the others."""
+        values = dict(values)
+        unused = "in_flight" if values.get("engine", "embedded") == "embedded" else "slots"
+        values.pop(unused, None)
+        return {_FORMER_NAMES.get(name, name): value for name, value in values.items()}
+
+    @field_validator("concurrency")
+    @classmethod
+    def _fits_engine(cls, concurrency: int, info: ValidationInfo) -> int:
+        if info.data.get("engine") == "embedded" and concurrency > MAX_EMBEDDED_CONCURRENCY:
+            raise ValueError(f"at most {MAX_EMBEDDED_CONCURRENCY} for the embedded engine")
+        return concurrency
 
     @field_validator("aliases", "adapters", mode="before")
     @classmethod
@@ -191,11 +227,6 @@ class Settings(BaseModel):
         return url.rstrip("/") if url else url
 
     @property
-    def places(self) -> int:
-        """How many requests the engine takes at once."""
-        return self.slots if self.engine == "embedded" else self.in_flight or DEFAULT_CONCURRENCY[self.engine]
-
-    @property
     def jobs_url(self) -> str:
         """Where books at work are kept: the address of a database, or a file."""
         given = self.jobs or str(platformdirs.user_data_path("ape", appauthor=False) / "jobs.sqlite")
@@ -211,7 +242,7 @@ class Settings(BaseModel):
         """Where the service looks for comparisons."""
         return self.comparisons or platformdirs.user_data_path("ape", appauthor=False) / "comparisons"
 
-    def shown(self) -> dict[str, str]:
+    def masked(self) -> dict[str, str]:
         """All values for a reader, with secrets masked."""
         return {name: _masked(value) for name, value in self}
 
@@ -221,7 +252,11 @@ def load_settings(**flags: object) -> Settings:
     values: dict[str, Any] = {}
     for given in (_from_file(), _from_environment(), flags):
         told = {name: value for name, value in given.items() if value is not None}
-        # A URL means the url engine, unless the same place says otherwise.
+        for former, name in _FORMER_NAMES.items():
+            if name in told:  # it overrides the former name in this source and those before
+                told.pop(former, None)
+                values.pop(former, None)
+        # A URL implies the url engine, unless the same source names another.
         values |= ({"engine": "url"} if told.get("url") else {}) | told
     if "engine_key" not in values and url_host(str(values.get("url", ""))) == OPENAI_HOST:
         values["engine_key"] = os.environ.get("OPENAI_API_KEY")
@@ -239,7 +274,7 @@ def load_settings(**flags: object) -> Settings:
 def _from_environment() -> dict[str, object]:
     return {
         name: os.environ[ENVIRONMENT_PREFIX + name.upper()]
-        for name in Settings.model_fields
+        for name in (*Settings.model_fields, *_FORMER_NAMES)
         if os.environ.get(ENVIRONMENT_PREFIX + name.upper())
     }
 
@@ -265,7 +300,7 @@ def config_file() -> Path | None:
 def _hashed(key: object) -> str:
     text = str(key)
     if not text.startswith("sha256:"):
-        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+        return "sha256:" + hash_text(text)
     if not _KEY_HASH.fullmatch(text.lower()):
         raise ValueError("a key after sha256: is to be 64 hexadecimal digits")
     return text.lower()

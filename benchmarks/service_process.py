@@ -18,7 +18,7 @@ from pathlib import Path
 
 import uvicorn
 
-from ape.engines.factory import open_engine
+from ape.engines.factory import open_client
 from ape.settings import load_settings
 from serve.app import create_app
 
@@ -58,7 +58,7 @@ def start_service_process() -> Iterator[ServiceProcess]:
 
 async def _serve() -> None:
     settings = load_settings(engine="embedded")
-    async with open_engine(settings) as engine:
+    async with open_client(settings) as engine:
         app = create_app(settings, nullcontext(engine))
         listener = socket.create_server(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", server_header=False))

@@ -54,7 +54,7 @@ def create_app(
     metrics = ServiceMetrics(
         queue=queue,
         engine=lambda: app.state.registry.health(),
-        adapters=lambda: app.state.registry.in_service,
+        adapters=lambda: app.state.registry.available_adapters,
         jobs=lambda: app.state.scheduler.states,
     )
 

@@ -13,7 +13,8 @@ from contextlib import nullcontext, suppress
 import uvicorn
 from fastapi import FastAPI
 
-from ape.engines.vllm.factory import LogLine, open_registry
+from ape.engines.factory import open_engine
+from ape.engines.registry_entries import LogLine
 from ape.errors import InputError
 from ape.jobs.store import JobStore
 from ape.settings import Settings
@@ -50,7 +51,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, tell: LogLine, 
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
     prepare_upload_folder(settings.uploads_folder)
     with JobStore(settings.jobs_url) as store:
-        async with open_registry(settings, tell=tell) as roster:
+        async with open_engine(settings, log_line=tell) as roster:
             server = _Server(create_app(settings, nullcontext(roster), store=store, log=log), settings)
             # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
             # again: but to stop when told to is success.

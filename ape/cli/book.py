@@ -119,10 +119,13 @@ def edit(
     seed: Annotated[int, SEED] = DEFAULT_OPTIONS.seed,
     max_attempts: Annotated[int, MAX_ATTEMPTS] = DEFAULT_OPTIONS.max_attempts,
     candidates: Annotated[int, CANDIDATES] = DEFAULT_OPTIONS.candidates,
-    lanes: Annotated[
+    concurrency: Annotated[
         int | None,
-        typer.Option("--lanes", min=1, help="Paragraphs in flight; as the engine takes if left out."),
+        typer.Option(
+            "--concurrency", min=1, help="Paragraphs edited at once; as many as the engine takes if left out."
+        ),
     ] = None,
+    lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
         int, typer.Option("--failures", min=1, help="So often a paragraph may fail before it is given up.")
     ] = 3,
@@ -180,7 +183,7 @@ def edit(
                 overwrite=overwrite,
             ),
             engine_settings(engine=engine, url=url, model=model, adapter=adapter),
-            concurrency=lanes,
+            concurrency=concurrency or lanes,
             max_failures=failures,
             report=report,
             json_output=json_output,
@@ -191,7 +194,10 @@ def edit(
 @app.command()
 def work(
     job: JobArgument,
-    lanes: Annotated[int | None, typer.Option("--lanes", min=1, help="Paragraphs in flight.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", min=1, help="Paragraphs edited at once.")
+    ] = None,
+    lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[int, typer.Option("--failures", min=1)] = 3,
     engine: EngineFlag = None,
     url: UrlFlag = None,
@@ -204,7 +210,9 @@ def work(
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     with _store(settings) as store:
         raise typer.Exit(
-            work_on_existing_job(store, _find(store, job), settings, concurrency=lanes, max_failures=failures)
+            work_on_existing_job(
+                store, _find(store, job), settings, concurrency=concurrency or lanes, max_failures=failures
+            )
         )
 
 

@@ -61,7 +61,7 @@ def _asked(settings: Settings, use: str) -> tuple[str, str]:
     """The model that would be asked and in which format, as far as that can be told without its engine."""
     embedded = settings.engine == "embedded"
     wanted = select_models(settings) if embedded else ModelSelection(settings.model or "", settings.adapters)
-    return wanted.asked(settings.aliases.get(use, use))
+    return wanted.name_and_format(settings.aliases.get(use, use))
 
 
 def _speed(settings: Settings, model: str) -> EngineSpeed:

@@ -98,9 +98,11 @@ def compare(
     seed: Annotated[
         int, option_flag(Seed, "--seed", help="Seed of the models, the resampling and the judge's sample.")
     ] = DEFAULT_OPTIONS.seed,
-    lanes: Annotated[
-        int | None, typer.Option(min=1, help="Paragraphs in flight; as the engine takes if left out.")
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Paragraphs edited at once; as many as the engine takes if left out."),
     ] = None,
+    lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
         int, typer.Option(min=1, help="So often a paragraph may fail before it is given up.")
     ] = 3,
@@ -162,7 +164,7 @@ def compare(
         metrics=tuple(metric or ()),
         tests=ComparisonResampling(samples, seed, resample or ""),
         recipe=recipe,
-        concurrency=lanes,
+        concurrency=concurrency or lanes,
         max_failures=failures,
         replace=replace,
         opinions=OpinionSources(judge or "", judge_items, votes, trial, seed),

@@ -77,12 +77,12 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
     from collections import Counter
 
     from ape.cli.terminal import error_console, passages_progress, print_line
-    from ape.engines.vllm.factory import open_registry
+    from ape.engines.factory import open_engine
     from ape.post_editor import post_edit
 
     todo = list(_planned(samples))
     decisions: Counter[str] = Counter()
-    async with open_registry(settings, tell=print_line) as engine:
+    async with open_engine(settings, log_line=print_line) as engine:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("post-editing", total=len(todo), so_far="")
 

@@ -161,7 +161,7 @@ def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     import asyncio
 
     from ape.cli.terminal import fetch_with_progress, print_line
-    from ape.engines.vllm.factory import open_registry
+    from ape.engines.factory import open_engine
     from ape.passage.intake import refuse_unreadable
     from ape.post_editor import post_edit
 
@@ -170,7 +170,7 @@ def _run(request: PostEditRequest, settings: Settings) -> PostEdit:
     fetch_with_progress(settings)
 
     async def work() -> PostEdit:
-        async with open_registry(settings, tell=print_line) as engine:
+        async with open_engine(settings, log_line=print_line) as engine:
             return await post_edit(segment, engine, options=request.to_options())
 
     return asyncio.run(work())

@@ -297,7 +297,7 @@ def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: in
     return JudgeOptions(
         seed=seed,
         max_tokens=max_tokens,
-        at_once=settings.places,
+        at_once=settings.concurrency,
         cache=cache or default_cache_folder(),
         price=configured_price(settings),
         server=server_identity(settings),
@@ -309,12 +309,12 @@ def _run(settings: Settings, work: Callable[[Engine, JudgeProgress], Awaitable[T
     import asyncio
 
     from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
-    from ape.engines.vllm.factory import open_registry
+    from ape.engines.factory import open_engine
 
     async def watched() -> T:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("judging", total=None, so_far="")
-            async with open_registry(settings, tell=print_line) as opened:
+            async with open_engine(settings, log_line=print_line) as opened:
                 return await work(opened, lambda done, every: bar.update(task, completed=done, total=every))
 
     fetch_with_progress(settings)

@@ -16,7 +16,7 @@ def settings(json_output: JsonFlag = False) -> None:
 
     from ape.settings import Settings, config_file, load_settings
 
-    shown = load_settings().shown()
+    shown = load_settings().masked()
     if json_output:
         typer.echo(json.dumps(shown, indent=2))
         return

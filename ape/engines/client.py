@@ -51,7 +51,7 @@ class OpenAIEngine:
         *,
         api_key: str,
         default_model: str | None = None,
-        in_flight: int = 8,
+        concurrency: int = 8,
         timeout_seconds: float = 60.0,
         retry: RetryPolicy | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class OpenAIEngine:
             http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(url_host(url))),
         )
         self._default_model = default_model
-        self._slots = asyncio.Semaphore(in_flight)
+        self._semaphore = asyncio.Semaphore(concurrency)
         self._retry = retry or RetryPolicy()
         self._known: tuple[Model, ...] = ()
         self._answers = True
@@ -82,8 +82,8 @@ class OpenAIEngine:
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         """Draw one draft; a try that fails in passing is made again, from its first token."""
-        # The slot is held while waiting to try again: a server in trouble is not helped by more requests.
-        async with self._slots:
+        # It is held while waiting to retry: more requests do not help a server in trouble.
+        async with self._semaphore:
             async for attempt in retry_loop(self._retry, listen):
                 with attempt:
                     return await self._once(prompt, sampling, model=model, listen=listen)

@@ -36,24 +36,30 @@ async def embedded_engine(
     path: Path,
     *,
     name: str,
-    slots: int = DEFAULT_CONCURRENCY,
+    concurrency: int = DEFAULT_CONCURRENCY,
     window: int = DEFAULT_WINDOW,
     threads: int | None = None,
     retry: RetryPolicy | None = None,
     repeatable: bool = False,
     adapters: Sequence[GgufAdapter] = (),
-    first: str | None = None,
+    default_model: str | None = None,
 ) -> AsyncIterator[EmbeddedEngine]:
     """Start llama.cpp on a model file; on the way out its threads, memory and port are gone.
 
-    `slots` passages share each pass over the weights (continuous batching); each has `window` tokens. `repeatable`
+    `concurrency` passages share each pass over the weights (continuous batching); each has `window` tokens. `repeatable`
     gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters` are models
-    of their own on the same weights, and `first` is the one among all that "default" stands for, `name` if left out.
+    of their own on the same weights, and `default_model` is the one that "default" stands for, `name` if left out.
     """
     card = read_merged_card(path.parent)
     server = _Server()
     await asyncio.to_thread(
-        server.start, path, name=name, slots=slots, window=window, threads=threads, adapters=adapters
+        server.start,
+        path,
+        name=name,
+        concurrency=concurrency,
+        window=window,
+        threads=threads,
+        adapters=adapters,
     )
     try:
         async with EmbeddedEngine(
@@ -61,11 +67,11 @@ async def embedded_engine(
             key=server.key,
             name=name,
             revision=file_revision(path),
-            slots=slots,
+            concurrency=concurrency,
             retry=retry,
             repeatable=repeatable,
             adapters=adapters,
-            first=first,
+            default_model=default_model,
             card=card,
         ) as engine:
             yield engine
@@ -108,12 +114,12 @@ class EmbeddedEngine(OpenAIEngine):
         *,
         key: str,
         name: str,
-        slots: int,
+        concurrency: int,
         revision: str = "",
         retry: RetryPolicy | None = None,
         repeatable: bool = False,
         adapters: Sequence[GgufAdapter] = (),
-        first: str | None = None,
+        default_model: str | None = None,
         card: AdapterCard | None = None,
     ) -> None:
         # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
@@ -121,7 +127,7 @@ class EmbeddedEngine(OpenAIEngine):
             f"{address}/v1",
             api_key=key,
             default_model=name,
-            in_flight=slots,
+            concurrency=concurrency,
             timeout_seconds=300,
             retry=retry,
         )
@@ -132,7 +138,7 @@ class EmbeddedEngine(OpenAIEngine):
         self.extra_body = {"return_progress": True}
         self._repeatable = repeatable
         self.adapters = tuple(adapters)
-        self._first = first or name
+        self._default_name = default_model or name
         self._card = card
         self._opening: _Opening | None = None
 
@@ -141,7 +147,7 @@ class EmbeddedEngine(OpenAIEngine):
         (base,) = await super().models()
         base = apply_card(replace(base, revision=self._revision), self._card)
         served = (base, *(revision_on_base(base, adapter) for adapter in self.adapters))
-        self._known = tuple(sorted(served, key=lambda model: model.name != self._first))
+        self._known = tuple(sorted(served, key=lambda model: model.name != self._default_name))
         return self._known
 
     def body_for(self, prompt: Prompt, model: Model) -> Mapping[str, object]:
@@ -224,7 +230,7 @@ class _Server:
         path: Path,
         *,
         name: str,
-        slots: int,
+        concurrency: int,
         window: int,
         threads: int | None,
         adapters: Sequence[GgufAdapter],
@@ -238,8 +244,8 @@ class _Server:
         parameters.hostnames = ["127.0.0.1"]
         parameters.port = 0
         parameters.api_keys = [self.key]
-        parameters.n_parallel = slots
-        parameters.n_ctx = window * slots
+        parameters.n_parallel = concurrency
+        parameters.n_ctx = window * concurrency
         parameters.endpoint_slots = True
         parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
         # By default it keeps a copy of every prompt it has read, up to 8 GB. A passage is read once, and what all

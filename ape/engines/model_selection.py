@@ -23,15 +23,15 @@ class ModelSelection:
 
     base: str
     adapters: Mapping[str, Path]
-    first: str | None = None
+    default: str | None = None
 
-    def read(self, base: Path) -> tuple[GgufAdapter, ...]:
+    def read_adapters(self, base: Path) -> tuple[GgufAdapter, ...]:
         """The adapters, checked against the base's file."""
         return tuple(_read(name, directory, base) for name, directory in self.adapters.items())
 
-    def asked(self, name: str) -> tuple[str, str]:
+    def name_and_format(self, name: str) -> tuple[str, str]:
         """The model of that name, or what "default" stands for, and the format that it will be asked in."""
-        meant = (self.first or self.base) if name == DEFAULT_MODEL_NAME else name
+        meant = (self.default or self.base) if name == DEFAULT_MODEL_NAME else name
         if meant not in self.adapters:
             place = Path(meant).expanduser()
             card = read_merged_card(place.parent) if place.suffix == ".gguf" else None

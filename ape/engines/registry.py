@@ -24,6 +24,7 @@ from ape.engines.registry_entries import (
     AdapterOutcome,
     AdapterSource,
     LoadedAdapter,
+    LogLine,
 )
 from ape.engines.wrapper import EngineWrapper
 from ape.errors import ApeError, Conflict, EngineUnavailable, NoRoom, UnknownModel
@@ -41,14 +42,14 @@ class ModelRegistry(EngineWrapper):
         source: AdapterSource | None = None,
         built_in: Sequence[GgufAdapter] = (),
         unload_seconds: float = 30.0,
-        tell: Callable[[str], None] = lambda _: None,
+        log_line: LogLine = lambda _: None,
     ) -> None:
         super().__init__(engine)
         self.aliases = dict(aliases or {})
         self.on_change: Callable[[AdapterOutcome], None] = lambda _: None
         self._source = source
         self._unload_seconds = unload_seconds
-        self._tell = tell
+        self._log_line = log_line
         self._built_in = {adapter.name: AdapterEntry(adapter=adapter) for adapter in built_in}
         self._entries: dict[str, LoadedAdapter] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -60,7 +61,7 @@ class ModelRegistry(EngineWrapper):
     async def models(self) -> tuple[Model, ...]:
         """The engine's own models and the adapters, what "default" stands for first."""
         own = await self.engine.models()
-        served = (*own, *(entry.model for entry in self._entries.values() if not entry.leaving))
+        served = (*own, *(entry.model for entry in self._entries.values() if not entry.is_unloading))
         first = self.aliases.get(DEFAULT_MODEL_NAME)
         return tuple(sorted(served, key=lambda model: model.name != first))
 
@@ -75,17 +76,17 @@ class ModelRegistry(EngineWrapper):
         """The model of that name or alias, as it is now, held for the length of the block."""
         meant = self.aliases.get(name, name)
         entry = self._entries.get(meant)
-        if entry is None or entry.leaving:
-            async with self._own(meant) as model:
+        if entry is None or entry.is_unloading:
+            async with self._engine_model(meant) as model:
                 yield model
             return
         if entry.failure:
             raise EngineUnavailable(f"The adapter {meant} is out of service: {entry.failure}", retry_after=60)
-        with entry.at_work():
+        with entry.hold():
             yield entry.model
 
     @asynccontextmanager
-    async def _own(self, name: str) -> AsyncIterator[Model]:
+    async def _engine_model(self, name: str) -> AsyncIterator[Model]:
         async with AsyncExitStack() as stack:
             try:
                 model = await stack.enter_async_context(self.engine.using(name))
@@ -97,7 +98,7 @@ class ModelRegistry(EngineWrapper):
                     f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
                 ) from None
             if entry := self._built_in.get(model.name):
-                stack.enter_context(entry.at_work())
+                stack.enter_context(entry.hold())
             yield replace(model, revision=model.revision or self._base_revision(model.name))
 
     def _base_revision(self, name: str) -> str:
@@ -120,21 +121,21 @@ class ModelRegistry(EngineWrapper):
     # Adapters.
 
     @property
-    def in_service(self) -> int:
+    def available_adapters(self) -> int:
         """How many adapters can be asked for."""
         loaded = self._entries.values()
-        return len(self._built_in) + sum(not entry.failure and not entry.leaving for entry in loaded)
+        return len(self._built_in) + sum(not entry.failure and not entry.is_unloading for entry in loaded)
 
     @property
     def entries(self) -> tuple[AdapterEntry, ...]:
         """The adapters, in the order in which they came."""
         return (*self._built_in.values(), *self._entries.values())
 
-    def add(self, adapter: Adapter, *, adopted: bool = False) -> None:
+    def register(self, adapter: Adapter, *, preloaded: bool = False) -> None:
         """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
         self._refuse_taken(adapter.name)
         self._entries[adapter.name] = LoadedAdapter(
-            adapter=adapter, model=self._model(adapter), adopted=adopted
+            adapter=adapter, model=self._model(adapter), is_preloaded=preloaded
         )
 
     async def restore(self) -> None:
@@ -145,7 +146,7 @@ class ModelRegistry(EngineWrapper):
         window = await self._window()
         for name, entry in list(self._entries.items()):
             entry.model = replace(entry.model, window=window or entry.model.window)
-            if not entry.adopted and self._entries.get(name) is entry:
+            if not entry.is_preloaded and self._entries.get(name) is entry:
                 await self._reload(name, entry)
         self._restored = True
 
@@ -159,7 +160,7 @@ class ModelRegistry(EngineWrapper):
             if not self._restored:
                 raise
             entry.failure = str(error)
-            self._tell(f"The adapter {name} could not be loaded again: {error}")
+            self._log_line(f"The adapter {name} could not be loaded again: {error}")
         else:
             entry.failure = ""
             self.on_change("loaded")
@@ -181,34 +182,34 @@ class ModelRegistry(EngineWrapper):
 
     async def _load(self, name: str, directory: str) -> tuple[LoadedAdapter, bool]:
         async with self._locks[name]:
-            with self._noted("refused"):
+            with self._count_outcome("refused"):
                 self._refuse_taken(name)
                 self._refuse_one_too_many(name)
             self._loading.add(name)
             try:
-                with self._noted("refused"):
+                with self._count_outcome("refused"):
                     adapter = await asyncio.to_thread(self._read, name, directory)
                     self._refuse_other_content(adapter)
-                with self._noted("failed"):
-                    return await self._bring_in(adapter)
+                with self._count_outcome("failed"):
+                    return await self._load_into_engine(adapter)
             finally:
                 self._loading.discard(name)
 
     @contextmanager
-    def _noted(self, outcome: AdapterOutcome) -> Iterator[None]:
+    def _count_outcome(self, outcome: AdapterOutcome) -> Iterator[None]:
         try:
             yield
         except ApeError:
             self.on_change(outcome)
             raise
 
-    async def _bring_in(self, adapter: Adapter) -> tuple[LoadedAdapter, bool]:
+    async def _load_into_engine(self, adapter: Adapter) -> tuple[LoadedAdapter, bool]:
         """Have the engine load it, unless it has it; and whether it is new here."""
         loader, name = self._loader(), adapter.name
-        loader.require_up()
+        loader.require_ready()
         entry = self._entries.get(name)
         if entry is not None:
-            if entry.failure or not await loader.knows(name):
+            if entry.failure or not await loader.has_adapter(name):
                 await loader.load(name, entry.adapter.directory)
                 entry.failure = ""
             self._discard(adapter.directory)  # a copy of its own, where its card says more by now
@@ -223,15 +224,15 @@ class ModelRegistry(EngineWrapper):
             adapter=adapter, model=self._model(adapter, window=window)
         )
         self.on_change("loaded")
-        self._tell(f"Loaded the adapter {name} ({adapter.revision}).")
+        self._log_line(f"Loaded the adapter {name} ({adapter.revision}).")
         return entry, True
 
     def _read(self, name: str, directory: str) -> Adapter:
         source = self._require_source()
-        place = locate_adapter(directory, source.roots)
-        if source.copies is None:
+        place = locate_adapter(directory, source.allowed_folders)
+        if source.copy_folder is None:
             return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
-        place = snapshot_adapter(place, source.copies)
+        place = snapshot_adapter(place, source.copy_folder)
         try:
             return read_adapter(name, place, base=source.base, max_rank=source.loader.max_rank)
         except ApeError:
@@ -241,7 +242,7 @@ class ModelRegistry(EngineWrapper):
     def _discard(self, directory: Path) -> None:
         """Remove a copy that nobody has any use for; two names may stand for the same one."""
         in_use = {entry.adapter.directory for entry in self._entries.values()}
-        copies = self._require_source().copies
+        copies = self._require_source().copy_folder
         if copies is not None and directory not in in_use and len(self._loading) <= 1:
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -269,20 +270,20 @@ class ModelRegistry(EngineWrapper):
                 raise UnknownModel(f"No adapter is called {name!r} here. There is: {loaded}.", field="name")
             if pointing := [alias for alias, meant in self.aliases.items() if meant == name]:
                 raise Conflict(f"The alias {pointing[0]} stands for {name}. Move it first.", field="name")
-            entry.leaving = True
+            entry.is_unloading = True
             try:
                 await self._wait_until_idle(entry)
-                self._loader().require_up()
+                self._loader().require_ready()
                 await self._loader().unload(name)
             except EngineUnavailable:
                 pass  # it is not up, and will not be told of this adapter when it is
             except BaseException:
-                entry.leaving = False
+                entry.is_unloading = False
                 raise
             del self._entries[name]
             self._discard(entry.adapter.directory)
             self.on_change("unloaded")
-            self._tell(f"Unloaded the adapter {name}.")
+            self._log_line(f"Unloaded the adapter {name}.")
 
     async def _wait_until_idle(self, entry: LoadedAdapter) -> None:
         try:
@@ -305,7 +306,7 @@ class ModelRegistry(EngineWrapper):
 
     def _refuse_one_too_many(self, name: str) -> None:
         others = (self._entries.keys() | self._loading) - {name}
-        if len(others) >= (most := self._require_source().most):
+        if len(others) >= (most := self._require_source().max_adapters):
             raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
 
     def _require_source(self) -> AdapterSource:
@@ -320,7 +321,7 @@ class ModelRegistry(EngineWrapper):
 
     # Aliases.
 
-    async def point(self, alias: str, model: str) -> None:
+    async def set_alias(self, alias: str, model: str) -> None:
         """Let an alias stand for a model from now on; passages under way stay with what they have."""
         check_adapter_name(alias)
         if model in self.aliases or model == DEFAULT_MODEL_NAME:
@@ -330,7 +331,7 @@ class ModelRegistry(EngineWrapper):
         async with self.using(model):
             self.aliases[alias] = model
 
-    def drop(self, alias: str) -> None:
+    def remove_alias(self, alias: str) -> None:
         """Forget an alias."""
         if alias == DEFAULT_MODEL_NAME or alias not in self.aliases:
             raise UnknownModel(f"There is no alias {alias!r} that could be taken away.", field="alias")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from ape.engines import Model
 
 AdapterOutcome = Literal["loaded", "refused", "failed", "unloaded"]
 ADAPTER_OUTCOMES: tuple[AdapterOutcome, ...] = ("loaded", "refused", "failed", "unloaded")
+LogLine = Callable[[str], None]
 
 
 class AdapterLoader(Protocol):
@@ -25,7 +26,7 @@ class AdapterLoader(Protocol):
         """The largest rank it has room for, where that is known."""
         ...
 
-    def require_up(self) -> None:
+    def require_ready(self) -> None:
         """Raise EngineUnavailable where it can't be told of anything at the moment."""
         ...
 
@@ -33,7 +34,7 @@ class AdapterLoader(Protocol):
         """Make an adapter known under that name."""
         ...
 
-    async def knows(self, name: str) -> bool:
+    async def has_adapter(self, name: str) -> bool:
         """Whether it has an adapter of that name."""
         ...
 
@@ -60,7 +61,7 @@ class AdapterEntry:
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """One more passage, for the length of the block."""
         self.in_use += 1
         try:
@@ -73,12 +74,12 @@ class AdapterEntry:
 
 @dataclass(slots=True, kw_only=True)
 class LoadedAdapter(AdapterEntry):
-    """An adapter that may leave again. `adopted`: the engine had it before us."""
+    """An adapter that may leave again. `is_preloaded`: the engine had it before us."""
 
     adapter: Adapter
     model: Model
-    leaving: bool = False
-    adopted: bool = False
+    is_unloading: bool = False
+    is_preloaded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,6 @@ class AdapterSource:
 
     loader: AdapterLoader
     base: AdapterBase
-    roots: Sequence[Path] = ()
-    copies: Path | None = None
-    most: int = 32
+    allowed_folders: Sequence[Path] = ()
+    copy_folder: Path | None = None
+    max_adapters: int = 32

@@ -16,9 +16,8 @@ from pathlib import Path
 from ape.adapters import CARD_FILE
 from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
 from ape.adapters.gguf import GGUF_FILE
-from ape.engines.factory import fetch_model
+from ape.engines.factory import fetch_model, open_engine
 from ape.engines.protocol import Engine
-from ape.engines.vllm.factory import open_registry
 from ape.errors import Conflict, InputError, UnknownJob
 from ape.files.hashing import hash_text
 from ape.jobs.job import FileOptions, Job, JobRecipe, JobState
@@ -29,7 +28,7 @@ from ape.jobs.store import JobStore
 from ape.jobs.summary import BookSummary, summarise_job
 from ape.jobs.worker import EngineOutage, JobListener, work_on_job
 from ape.passage.options import DEFAULT_MODEL_NAME
-from ape.settings import Settings, load_settings
+from ape.settings import MAX_EMBEDDED_CONCURRENCY, Settings, load_settings
 from ape.text.languages import language_tag
 
 log = logging.getLogger("ape.jobs")
@@ -260,9 +259,9 @@ def book_concurrency(settings: Settings, concurrency: int | None = None) -> int:
     One on the embedded engine: llama.cpp rounds differently with every mixture of passages in a batch, so a resumed
     book would differ from one done in one go (measured: 8 of 28 paragraphs with a concurrency of four).
     """
-    if chosen := concurrency or settings.book_lanes:
+    if chosen := concurrency or settings.book_concurrency:
         return chosen
-    return 1 if settings.engine == "embedded" else settings.places
+    return 1 if settings.engine == "embedded" else settings.concurrency
 
 
 @asynccontextmanager
@@ -271,12 +270,10 @@ async def open_book_engine(
 ) -> AsyncIterator[Engine]:
     """Open the engine for that concurrency; with a concurrency of one its results are repeatable."""
     count = book_concurrency(settings, concurrency)
-    changes = {
-        "slots": min(count, 64),
-        "in_flight": max(count, settings.in_flight or 0),
-        "repeatable": count == 1,
-    }
-    async with open_registry(settings.model_copy(update=changes), tell=report) as registry:
+    is_embedded = settings.engine == "embedded"
+    limit = min(count, MAX_EMBEDDED_CONCURRENCY) if is_embedded else max(count, settings.concurrency)
+    changes = {"concurrency": limit, "repeatable": count == 1}
+    async with open_engine(settings.model_copy(update=changes), log_line=report) as registry:
         yield registry
 
 

@@ -41,7 +41,7 @@ async def find_engine_faults(
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[ExampleFault]:
     """A fault for each example of which the embedded engine, on that file, reads other tokens than training does."""
-    async with embedded_engine(gguf, name="base", slots=1, window=_WINDOW) as engine:
+    async with embedded_engine(gguf, name="base", concurrency=1, window=_WINDOW) as engine:
         return await find_token_faults(engine, tokenizer, examples, progress=progress)
 
 

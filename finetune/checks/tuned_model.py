@@ -81,7 +81,7 @@ async def open_embedded_engine(
         async with embedded_engine(
             base,
             name="base",
-            slots=1,
+            concurrency=1,
             window=DEFAULT_WINDOW,
             threads=threads,
             repeatable=True,

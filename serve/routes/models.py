@@ -96,7 +96,7 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
     async def point(request: Request, alias: NameInPath) -> AliasOut:
         wish = AliasRequest.model_validate(await read_json(request, settings))
         log_fields(alias=alias, model=wish.model)
-        await _registry(request).point(alias, wish.model)
+        await _registry(request).set_alias(alias, wish.model)
         return AliasOut(alias=alias, model=wish.model)
 
     @app.delete(
@@ -108,7 +108,7 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=[changing],
     )
     async def drop(request: Request, alias: NameInPath) -> None:
-        _registry(request).drop(alias)
+        _registry(request).remove_alias(alias)
 
 
 def _body(model: type[BaseModel]) -> dict[str, Any]:

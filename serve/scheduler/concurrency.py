@@ -19,7 +19,7 @@ from ape.settings import Settings
 
 def book_concurrency(settings: Settings) -> int:
     """The configured limit for books, or half of the engine's concurrency."""
-    return settings.book_lanes or max(1, settings.places // 2)
+    return settings.book_concurrency or max(1, settings.concurrency // 2)
 
 
 @dataclass(slots=True, eq=False)

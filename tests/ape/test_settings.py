@@ -14,7 +14,7 @@ from ape.settings import Settings, load_settings
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine on which nothing is set."""
-    for name in (*Settings.model_fields, "config"):
+    for name in (*Settings.model_fields, "config", "slots", "in_flight", "book_lanes"):
         monkeypatch.delenv(f"APE_{name.upper()}", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -30,7 +30,7 @@ def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(
     monkeypatch.setenv("APE_PORT", "2222")
     assert load_settings().port == 2222
     assert load_settings(port=3333).port == 3333
-    assert load_settings(port=None).slots == 2
+    assert load_settings(port=None).concurrency == 2
 
 
 def test_the_users_own_file_is_read_where_the_folder_has_none(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_keys_are_kept_as_hashes_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_secret_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_ENGINE_KEY", "very-secret")
     monkeypatch.setenv("APE_API_KEYS", "opensesame")
-    shown = load_settings().shown()
+    shown = load_settings().masked()
     assert shown["engine_key"] == "********"
     assert "secret" not in str(shown)
     assert len(shown["api_keys"]) < 20
@@ -118,3 +118,32 @@ def test_a_hash_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("APE_API_KEYS", "sha256:opensesame")
     with pytest.raises(InputError, match="64 hexadecimal digits"):
         load_settings()
+
+
+@pytest.mark.parametrize(("engine", "concurrency"), [("embedded", 4), ("url", 8), ("vllm", 64)])
+def test_concurrency_depends_on_the_engine_unless_it_is_set(engine: str, concurrency: int) -> None:
+    given = {"engine": engine, "url": "http://h/v1" if engine == "url" else None, "model": "m"}
+    assert load_settings(**given).concurrency == concurrency
+    assert load_settings(**given, concurrency=3).concurrency == 3
+    assert load_settings(**given, slots=5, in_flight=6).concurrency == (5 if engine == "embedded" else 6)
+
+
+def test_former_names_are_read_from_file_environment_and_arguments_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "ape.toml").write_text("slots = 2\nbook_lanes = 3\n")
+    assert (load_settings().concurrency, load_settings().book_concurrency) == (2, 3)
+    monkeypatch.setenv("APE_SLOTS", "5")
+    monkeypatch.setenv("APE_BOOK_CONCURRENCY", "6")
+    assert (load_settings().concurrency, load_settings().book_concurrency) == (5, 6)
+    assert (load_settings(concurrency=7).concurrency, load_settings(book_lanes=8).book_concurrency) == (7, 8)
+    monkeypatch.setenv("APE_CONCURRENCY", "9")
+    assert load_settings().concurrency == 9
+    assert load_settings(slots=1).concurrency == 1
+    assert not {"slots", "in_flight", "book_lanes"} & load_settings().masked().keys()
+
+
+def test_the_embedded_engine_has_a_limit_of_its_own() -> None:
+    with pytest.raises(InputError, match="concurrency: at most 64 for the embedded engine"):
+        load_settings(concurrency=65)
+    assert load_settings(url="http://h/v1", concurrency=65).concurrency == 65

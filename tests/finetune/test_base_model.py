@@ -63,7 +63,7 @@ async def test_an_unpacked_tokenizer_gives_the_tokens_that_llama_cpp_gives(
     model: Path, tmp_path: Path
 ) -> None:
     tokenizer = load_base(str(model), cache=tmp_path).tokenizer
-    async with embedded_engine(model, name="small", slots=1, window=512) as engine:
+    async with embedded_engine(model, name="small", concurrency=1, window=512) as engine:
         for text in TEXTS:
             reply = await engine._client.post(
                 f"{engine._address}/tokenize", body={"content": text}, cast_to=dict[str, list[int]]

@@ -115,7 +115,7 @@ def house(model: Path, cache: Path) -> Iterator[House]:
 
     @asynccontextmanager
     async def engine() -> AsyncIterator[EmbeddedEngine]:
-        async with embedded_engine(model, name="smollm2", slots=SLOTS, window=1024) as engine:
+        async with embedded_engine(model, name="smollm2", concurrency=SLOTS, window=1024) as engine:
             opened.engine, opened.loop = engine, asyncio.get_running_loop()
             yield engine
 

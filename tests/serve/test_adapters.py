@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from ape.edits.filter import EditFilter
-from ape.engines.vllm.factory import open_registry
+from ape.engines.factory import open_engine
 from ape.settings import Settings
 from prompts import CHAT, SEP
 from serve.app import create_app
@@ -85,7 +85,7 @@ def make_house(tmp_path: Path) -> Iterator[Open]:
             )
             said: list[str] = []
             log: list[str] = []
-            app = create_app(settings, open_registry(settings, tell=said.append), log=log.append)
+            app = create_app(settings, open_engine(settings, log_line=said.append), log=log.append)
             address = stack.enter_context(running(app))
             client = stack.enter_context(httpx2.Client(base_url=address, timeout=60))
             return House(fake, base, root, said, log, client, address)
@@ -153,7 +153,7 @@ def test_a_pair_that_it_was_not_tuned_for_is_told(house: House) -> None:
         passage = PASSAGE | {"model": "first", "source_language": language, "target_language": "en"}
         findings = house.client.post("/v1/post-edit", json=passage).json()["findings"]
         assert [finding["guard"] for finding in findings] == told
-    assert findings[0]["message"].startswith("first was tuned for fr-en, and not for German to English")
+    assert findings[0]["message"].startswith("first was tuned for fr-en, not for German to English")
 
 
 def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(house: House) -> None:
@@ -597,7 +597,7 @@ def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(house: House,
     )
     said: list[str] = []
     with (
-        running(create_app(settings, open_registry(settings, tell=said.append))) as address,
+        running(create_app(settings, open_engine(settings, log_line=said.append))) as address,
         httpx2.Client(base_url=address, timeout=60) as client,
     ):
         listed = {model["name"] for model in client.get("/v1/models").json()["models"]}

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from ape.edits.filter import EditFilter
-from ape.engines.vllm.factory import open_registry
+from ape.engines.factory import open_engine
 from ape.settings import Settings
 from prompts import SEP
 from serve.app import create_app
@@ -70,7 +70,7 @@ def base_settings(tmp_path: Path, smollm2: Path) -> Settings:
     return Settings(
         model=str(smollm2),
         cache=tmp_path,
-        slots=1,
+        concurrency=1,
         window=1024,
         jobs=str(tmp_path / "jobs.sqlite"),
         uploads=tmp_path / "uploads",
@@ -82,7 +82,7 @@ def base_settings(tmp_path: Path, smollm2: Path) -> Settings:
 def opened(settings: Settings, place: Path) -> Iterator[httpx2.Client]:
     """A service with that adapter as its default."""
     changed = settings.model_copy(update={"adapters": {"mine": place}, "aliases": {"default": "mine"}})
-    app = create_app(changed, open_registry(changed, tell=lambda _: None))
+    app = create_app(changed, open_engine(changed, log_line=lambda _: None))
     with running(app) as address, httpx2.Client(base_url=address, timeout=120) as client:
         yield client
 

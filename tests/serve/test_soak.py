@@ -54,7 +54,7 @@ async def test_no_request_meets_a_connection_that_the_engine_has_closed(smollm2:
     )
     sampling = Sampling(temperature=0, top_p=1, seed=1, max_tokens=2, max_characters=100)
     events: list[Event] = []
-    async with embedded_engine(smollm2, name="smollm2", slots=1, window=512) as engine:
+    async with embedded_engine(smollm2, name="smollm2", concurrency=1, window=512) as engine:
         model = (await engine.models())[0]
         for _ in range(150):
             await engine.ask(prompt, sampling, model=model, listen=events.append)

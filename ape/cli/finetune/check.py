@@ -260,11 +260,13 @@ async def _compare(
 @asynccontextmanager
 async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]) -> AsyncIterator[Engine]:
     """A vLLM of our own with the adapter, started as `ape serve` starts one."""
-    from ape.engines.vllm.factory import open_registry
+    from ape.engines.factory import open_engine
+    from ape.settings import DEFAULT_CONCURRENCY
     from finetune.checks.tuned_model import TUNED_ALIAS
 
     changes = {
         "engine": "vllm",
+        "concurrency": DEFAULT_CONCURRENCY["vllm"],
         "url": None,
         "model": tuned.base.location,
         "adapters": {TUNED_ALIAS: tuned.directory},
@@ -272,5 +274,5 @@ async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]
         "aliases": {},
         "vllm_flags": flags,
     }
-    async with open_registry(settings.model_copy(update=changes), tell=lambda _: None) as roster:
+    async with open_engine(settings.model_copy(update=changes), log_line=lambda _: None) as roster:
         yield roster

@@ -69,7 +69,7 @@ async def load_or_make_drafts(
                 examples,
                 path,
                 key=asked.cache_key,
-                concurrency=settings.places,
+                concurrency=settings.concurrency,
                 progress=progress,
             )
 

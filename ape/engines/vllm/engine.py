@@ -47,7 +47,7 @@ class VllmServer(Protocol):
         """The largest rank that it has room for, where that is known."""
         ...
 
-    def require_up(self) -> None:
+    def require_ready(self) -> None:
         """Raise EngineUnavailable, with the time it will take, where it is not."""
         ...
 
@@ -64,7 +64,7 @@ class ExternalVllm:
     key: str
     max_lora_rank: int | None = None
 
-    def require_up(self) -> None:
+    def require_ready(self) -> None:
         """Who knows: the next request will tell."""
 
     def health(self) -> None:
@@ -91,13 +91,17 @@ class VllmEngine(OpenAIEngine):
         self,
         server: VllmServer,
         *,
-        in_flight: int,
+        concurrency: int,
         timeout_seconds: float,
         retry: RetryPolicy | None = None,
         card: AdapterCard | None = None,
     ) -> None:
         super().__init__(
-            server.url, api_key=server.key, in_flight=in_flight, timeout_seconds=timeout_seconds, retry=retry
+            server.url,
+            api_key=server.key,
+            concurrency=concurrency,
+            timeout_seconds=timeout_seconds,
+            retry=retry,
         )
         self.server = server
         self.card = card
@@ -113,7 +117,7 @@ class VllmEngine(OpenAIEngine):
 
     async def models(self) -> tuple[Model, ...]:
         """The base."""
-        self.server.require_up()
+        self.server.require_ready()
         self._known = tuple(
             apply_card(Model(one.name, one.window), self.card)
             for one in await self.listed()
@@ -159,12 +163,12 @@ class VllmEngine(OpenAIEngine):
         body = {"lora_name": name, "lora_path": str(directory)}
         try:
             try:
-                await self._tell("load_lora_adapter", body)
+                await self._send_adapter_call("load_lora_adapter", body)
             except openai.BadRequestError as error:
                 if "already been loaded" not in _server_message(error):
                     raise
                 await self.unload(name)  # loaded by a call whose answer was lost
-                await self._tell("load_lora_adapter", body)
+                await self._send_adapter_call("load_lora_adapter", body)
         except openai.APIStatusError as error:
             raise _not_loaded(name, error) from error
         except openai.OpenAIError as error:
@@ -173,7 +177,7 @@ class VllmEngine(OpenAIEngine):
     async def unload(self, name: str) -> None:
         """Have vLLM forget the adapter; that it does not know it is as good."""
         try:
-            await self._tell("unload_lora_adapter", {"lora_name": name})
+            await self._send_adapter_call("unload_lora_adapter", {"lora_name": name})
         except openai.NotFoundError:
             pass
         except openai.OpenAIError as error:
@@ -181,7 +185,7 @@ class VllmEngine(OpenAIEngine):
 
     async def metrics(self) -> str:
         """vLLM's own numbers, in Prometheus' text."""
-        self.server.require_up()
+        self.server.require_ready()
         self._reconnect()
         try:
             return await self._client.get(f"{self._root}/metrics", cast_to=str)
@@ -196,7 +200,7 @@ class VllmEngine(OpenAIEngine):
             return replace(reply, draft=_drop_end_token(reply.draft))
         except EngineError:
             # Where it died under this request, say when it will be back rather than how the connection broke.
-            self.server.require_up()
+            self.server.require_ready()
             raise
 
     async def _until_up(self) -> None:
@@ -204,14 +208,14 @@ class VllmEngine(OpenAIEngine):
         deadline = time.monotonic() + self._retry.total_seconds
         while True:
             try:
-                self.server.require_up()
+                self.server.require_ready()
                 return
             except EngineUnavailable as error:
                 if error.retry_after is None or time.monotonic() + error.retry_after > deadline:
                     raise
                 await asyncio.sleep(POLL_SECONDS)
 
-    async def _tell(self, call: str, body: dict[str, str]) -> None:
+    async def _send_adapter_call(self, call: str, body: dict[str, str]) -> None:
         self._reconnect()
         await self._client.post(
             f"/{call}", body=body, cast_to=str, options={"timeout": LOAD_SECONDS, "max_retries": 0}
@@ -224,11 +228,11 @@ class VllmEngine(OpenAIEngine):
             self._client.base_url = self.url
             self._client.api_key = self.server.key
 
-    def require_up(self) -> None:
+    def require_ready(self) -> None:
         """Raise EngineUnavailable, with the time it will take, where it is not."""
-        self.server.require_up()
+        self.server.require_ready()
 
-    async def knows(self, name: str) -> bool:
+    async def has_adapter(self, name: str) -> bool:
         """Whether vLLM has an adapter of that name."""
         return any(one.name == name and one.parent is not None for one in await self.listed())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,9 @@ from ape.adapters import (
 )
 from ape.adapters.copy_folder import open_copy_folder
 from ape.adapters.directory import read_rank
-from ape.engines.embedded import EmbeddedEngine
-from ape.engines.factory import open_engine
 from ape.engines.merged_model import read_merged_card
 from ape.engines.registry import ModelRegistry
-from ape.engines.registry_entries import AdapterSource
+from ape.engines.registry_entries import AdapterSource, LogLine
 from ape.engines.retry import RetryPolicy
 from ape.engines.vllm.engine import ExternalVllm, VllmEngine, VllmListedModel, VllmServer
 from ape.engines.vllm.launch import LORA_RANKS, VllmLaunch
@@ -33,26 +31,20 @@ from ape.settings import Settings
 
 # Under load a prompt may wait for long before its first token; whether vLLM is alive is looked at by other means.
 DEFAULT_TIMEOUT_SECONDS = 300.0
-LogLine = Callable[[str], None]
 
 
 @asynccontextmanager
-async def open_registry(settings: Settings, *, tell: LogLine) -> AsyncIterator[ModelRegistry]:
-    """The engine, ready to be asked, and gone at the end of the block."""
-    if settings.engine != "vllm":
-        async with open_engine(settings) as engine:
-            adapters = engine.adapters if isinstance(engine, EmbeddedEngine) else ()
-            yield ModelRegistry(engine, aliases=settings.aliases, built_in=adapters)
-        return
-    opened = _open_external_server(settings, tell) if settings.url else _open_own_server(settings, tell)
-    async with opened as roster:
+async def open_vllm(settings: Settings, *, log_line: LogLine) -> AsyncIterator[ModelRegistry]:
+    """Start vLLM, or connect to the one at `settings.url`, with the adapters and aliases of the settings."""
+    open_server = _open_external_server if settings.url else _open_own_server
+    async with open_server(settings, log_line) as registry:
         for alias, model in settings.aliases.items():
-            await roster.point(alias, model)
-        yield roster
+            await registry.set_alias(alias, model)
+        yield registry
 
 
 @asynccontextmanager
-async def _open_own_server(settings: Settings, tell: LogLine) -> AsyncIterator[ModelRegistry]:
+async def _open_own_server(settings: Settings, log_line: LogLine) -> AsyncIterator[ModelRegistry]:
     """A vLLM of our own, with the adapters that are to be there from the beginning."""
     model = str(settings.model)
     named = _base_of_model(model)
@@ -65,11 +57,11 @@ async def _open_own_server(settings: Settings, tell: LogLine) -> AsyncIterator[M
                 name=named.name,
                 flags=settings.vllm_flags,
                 ranks=_ranks(adapters, settings),
-                speculate=settings.vllm_speculation,
+                use_speculation=settings.vllm_speculation,
                 start_seconds=settings.vllm_start_seconds,
             ),
-            tell=tell,
-            on_up=lambda: roster.restore(),
+            log_line=log_line,
+            on_up=lambda: registry.restore(),
         )
         for adapter in adapters:
             if adapter.rank > vllm.max_lora_rank:
@@ -77,15 +69,17 @@ async def _open_own_server(settings: Settings, tell: LogLine) -> AsyncIterator[M
                     f"The adapter {adapter.name} has rank {adapter.rank}, and --max-lora-rank is {vllm.max_lora_rank}."
                 )
         async with _engine(vllm, settings, read_merged_card(Path(model))) as engine:
-            roster = ModelRegistry(engine, source=_source(engine, named, settings, copies), tell=tell)
+            registry = ModelRegistry(
+                engine, source=_source(engine, named, settings, copies), log_line=log_line
+            )
             for adapter in adapters:
-                roster.add(adapter)
+                registry.register(adapter)
             async with vllm:
-                yield roster
+                yield registry
 
 
 @asynccontextmanager
-async def _open_external_server(settings: Settings, tell: LogLine) -> AsyncIterator[ModelRegistry]:
+async def _open_external_server(settings: Settings, log_line: LogLine) -> AsyncIterator[ModelRegistry]:
     """A vLLM that runs already. It reads adapters from where they are, so they are not copied."""
     key = settings.engine_key.get_secret_value() if settings.engine_key else "none"
     async with _engine(ExternalVllm(str(settings.url), key), settings) as engine:
@@ -93,14 +87,14 @@ async def _open_external_server(settings: Settings, tell: LogLine) -> AsyncItera
         own = next((one for one in listed if one.parent is None), None)
         base = _base_of_listed(own) if own else AdapterBase("")
         engine.card = read_merged_card(Path(own.root)) if own else None
-        roster = ModelRegistry(engine, source=_source(engine, base, settings, None), tell=tell)
+        registry = ModelRegistry(engine, source=_source(engine, base, settings, None), log_line=log_line)
         for one in listed:
             if one.parent is not None:
-                _register_preloaded(one, roster, base, tell)
+                _register_preloaded(one, registry, base, log_line)
         for name, place in settings.adapters.items():
-            roster.add(_read(name, place, base, None))
-        await roster.restore()
-        yield roster
+            registry.register(_read(name, place, base, None))
+        await registry.restore()
+        yield registry
 
 
 def _base_of_model(model: str) -> AdapterBase:
@@ -112,7 +106,7 @@ def _base_of_model(model: str) -> AdapterBase:
 def _engine(server: VllmServer, settings: Settings, card: AdapterCard | None = None) -> VllmEngine:
     return VllmEngine(
         server,
-        in_flight=settings.places,
+        concurrency=settings.concurrency,
         timeout_seconds=settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
         retry=RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds),
         card=card,
@@ -155,10 +149,10 @@ def _base_of_listed(listed: VllmListedModel) -> AdapterBase:
 
 
 def _register_preloaded(
-    listed: VllmListedModel, roster: ModelRegistry, base: AdapterBase, tell: LogLine
+    listed: VllmListedModel, registry: ModelRegistry, base: AdapterBase, log_line: LogLine
 ) -> None:
     """Take over an adapter that the server was started with, if it says how it is to be asked."""
     try:
-        roster.add(read_adapter(listed.name, Path(listed.root), base=base), adopted=True)
+        registry.register(read_adapter(listed.name, Path(listed.root), base=base), preloaded=True)
     except ApeError as error:
-        tell(f"The adapter {listed.name}, which vLLM has loaded, is left out. {error}")
+        log_line(f"The adapter {listed.name}, which vLLM has loaded, is left out. {error}")

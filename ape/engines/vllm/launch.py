@@ -83,7 +83,7 @@ class VllmLaunch:
     """How vLLM is started.
 
     `python` is the interpreter that has vllm, `model` a directory or hub id, `name` what it is asked for by, `flags`
-    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each. `speculate`
+    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each. `use_speculation`
     decides on guessing ahead; None means where it was measured to pay, on the CPU.
     """
 
@@ -92,7 +92,7 @@ class VllmLaunch:
     name: str
     flags: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
-    speculate: bool | None = None
+    use_speculation: bool | None = None
     start_seconds: float = 1800.0
 
     @property
@@ -106,7 +106,7 @@ class VllmLaunch:
         slots = min(MAX_LORAS, max(MIN_LORAS, len(self.ranks)))
         return _number(self.flags, "--max-loras") or slots
 
-    def refuse_what_is_ours(self) -> None:
+    def refuse_managed_flags(self) -> None:
         """Raise where the user's flags would take vLLM from us."""
         for flag in self.flags:
             # vLLM takes the beginning of a name for the name, and so do we.
@@ -135,7 +135,7 @@ class VllmLaunch:
             ("--max-log-len", "0"),
         )
         kept = (word for flag in ours if flag[0] not in theirs for word in flag)
-        guess = build == "cpu" if self.speculate is None else self.speculate
+        guess = build == "cpu" if self.use_speculation is None else self.use_speculation
         guessing = ["--speculative-config", json.dumps(SPECULATION)] if guess else []
         return [
             *(str(self.python), "-m", VLLM_MODULE),

@@ -54,7 +54,7 @@ class ProcessEnded(Exception):
 
 
 class SupervisedProcess:
-    """A command that is minded, and the log it writes, which `tell` gets line by line.
+    """A command that is process, and the log it writes, which `tell` gets line by line.
 
     It has a session of its own: Ctrl-C in our terminal does not reach it.
     """
@@ -65,17 +65,17 @@ class SupervisedProcess:
         environment: Mapping[str, str],
         *,
         name: str,
-        tell: Callable[[str], None],
+        log_line: Callable[[str], None],
         grace: float,
     ) -> None:
         """Start the minder on the command; `grace` is the seconds that it gets to stop by itself."""
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._name = name
-        self._tell = tell
+        self._log_line = log_line
         self._grace = grace
         with ExitStack() as closing:
-            self._line, theirs = (closing.enter_context(end) for end in socket.socketpair())
-            self._line.setblocking(False)
+            self._control_socket, theirs = (closing.enter_context(end) for end in socket.socketpair())
+            self._control_socket.setblocking(False)
             # Not asyncio's: there, who inherited the log's pipe and lives on can hide that the process has ended.
             self._process = subprocess.Popen(  # noqa: S603 - our caller's own command
                 [sys.executable, "-I", "-S", __file__, f"{grace:g}", *command],
@@ -87,28 +87,30 @@ class SupervisedProcess:
             )
             closing.pop_all()
         theirs.close()
-        self._over = asyncio.create_task(self._hear_of_its_end())
+        self._exit_task = asyncio.create_task(self._hear_of_its_end())
         self._swept = asyncio.create_task(self._wait_for_the_minder())
         self._logged = asyncio.create_task(self._pass_the_log_on())
 
-    async def ends_within(self, seconds: float) -> bool:
+    async def exits_within(self, seconds: float) -> bool:
         """Wait for the command's end, so long at most, and say whether it came."""
-        await asyncio.wait({self._over}, timeout=seconds)
-        return self._over.done()
+        await asyncio.wait({self._exit_task}, timeout=seconds)
+        return self._exit_task.done()
 
-    async def unless_it_ends(self, work: Awaitable[None]) -> None:
+    async def run_until_exit(self, work: Awaitable[None]) -> None:
         """Do the work, or raise Ended once the command has; if the work fails, that may be the reason."""
         doing = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({doing, self._over}, return_when=asyncio.FIRST_COMPLETED)
-            if self._over.done() or (doing.exception() and await self.ends_within(_EXIT_NOTICE_SECONDS)):
-                raise ProcessEnded(await self.how_it_ended())
+            await asyncio.wait({doing, self._exit_task}, return_when=asyncio.FIRST_COMPLETED)
+            if self._exit_task.done() or (
+                doing.exception() and await self.exits_within(_EXIT_NOTICE_SECONDS)
+            ):
+                raise ProcessEnded(await self.exit_description())
             await doing
         finally:
             doing.cancel()
             await asyncio.gather(doing, return_exceptions=True)
 
-    async def how_it_ended(self) -> str:
+    async def exit_description(self) -> str:
         """A sentence, once it has ended with all that it started, and its last words are in."""
         code = await asyncio.shield(self._swept)
         await asyncio.wait({self._logged}, timeout=_EXIT_NOTICE_SECONDS)
@@ -119,35 +121,35 @@ class SupervisedProcess:
             return f"{self._name} was killed by {_signal(code - 128)}{memory}."
         return f"{self._name} stopped with exit code {code}."
 
-    async def stop(self, *, at_once: bool = False) -> None:
+    async def stop(self, *, immediately: bool = False) -> None:
         """End all of it, and come back when nothing is left; who is cancelled meanwhile has it killed."""
-        ending = asyncio.create_task(self._end(at_once=at_once))
+        ending = asyncio.create_task(self._end(immediately=immediately))
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
-            self._order(at_once=True)
+            self._order(immediately=True)
             # Killing is over soon, and who is cancelled once more waits for that too: nobody else would sweep.
             while not ending.done():
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait({ending})
             raise
 
-    async def _end(self, *, at_once: bool) -> None:
-        self._order(at_once=at_once)
+    async def _end(self, *, immediately: bool) -> None:
+        self._order(immediately=immediately)
         await asyncio.wait({self._swept}, timeout=self._grace + _MAX_CLEANUP_SECONDS)
         self._process.kill()  # if it is still there it is stuck, and its family ours to sweep
         if await self._swept < 0:
-            await self._sweep(0.0 if at_once else self._grace)
+            await self._sweep(0.0 if immediately else self._grace)
         await asyncio.wait({self._logged}, timeout=_EXIT_NOTICE_SECONDS)
-        for task in (self._logged, self._over):
+        for task in (self._logged, self._exit_task):
             task.cancel()
-        await asyncio.gather(self._logged, self._over, return_exceptions=True)
-        self._line.close()
+        await asyncio.gather(self._logged, self._exit_task, return_exceptions=True)
+        self._control_socket.close()
 
-    def _order(self, *, at_once: bool) -> None:
+    def _order(self, *, immediately: bool) -> None:
         with suppress(OSError):  # the line is closed already
-            self._line.shutdown(socket.SHUT_WR)
-        if at_once:
+            self._control_socket.shutdown(socket.SHUT_WR)
+        if immediately:
             self._process.send_signal(_KILL_SIGNAL)
 
     async def _sweep(self, grace: float) -> None:
@@ -156,7 +158,7 @@ class SupervisedProcess:
         while left := _live_processes_of_session(self._process.pid):
             waited = time.monotonic() - asked
             if waited >= grace + _MAX_CLEANUP_SECONDS:
-                self._tell(f"The processes {left} of {self._name} can't be killed and are left behind.")
+                self._log_line(f"The processes {left} of {self._name} can't be killed and are left behind.")
                 return
             if waited >= grace:
                 for pid in left:
@@ -166,7 +168,7 @@ class SupervisedProcess:
 
     async def _hear_of_its_end(self) -> None:
         """The minder says a word when the command has ended, and its death ends the line."""
-        await asyncio.get_running_loop().sock_recv(self._line, 1)
+        await asyncio.get_running_loop().sock_recv(self._control_socket, 1)
 
     async def _wait_for_the_minder(self) -> int:
         """Its exit code; it ends last."""
@@ -196,7 +198,7 @@ class SupervisedProcess:
     def _log(self, lines: Iterator[str]) -> None:
         for line in lines:
             self.tail.append(line)
-            self._tell(line)
+            self._log_line(line)
 
 
 class _LogLineSplitter:

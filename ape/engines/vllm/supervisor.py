@@ -1,4 +1,4 @@
-"""vLLM, started and minded: its command, its log, its health, and what comes after it died.
+"""vLLM, started and process: its command, its log, its health, and what comes after it died.
 
 It runs as a process of another environment if need be, on a loopback port that is held for it, behind a key of its
 own. Between it and us stands a minder (ape/engines/vllm/process.py), so that all of its processes go when it dies, when we stop,
@@ -55,11 +55,11 @@ class VllmTimeouts:
     `progress`: between two lines about a start that takes its time.
     """
 
-    look: float = 2.0
-    silence: float = 60.0
+    poll: float = 2.0
+    unresponsive: float = 60.0
     first_wait: float = 1.0
     longest_wait: float = 60.0
-    steady: float = 300.0
+    stable: float = 300.0
     stop: float = 10.0
     progress: float = 10.0
 
@@ -86,12 +86,12 @@ class VllmSupervisor:
         self,
         launch: VllmLaunch,
         *,
-        tell: Callable[[str], None],
+        log_line: Callable[[str], None],
         on_up: Callable[[], Awaitable[None]] | None = None,
-        patience: VllmTimeouts | None = None,
+        timeouts: VllmTimeouts | None = None,
         hold: Callable[[], socket.socket] = reserve_port,
     ) -> None:
-        launch.refuse_what_is_ours()
+        launch.refuse_managed_flags()
         self.launch = launch
         self.max_lora_rank = launch.max_lora_rank
         self.max_loras = launch.max_loras
@@ -100,12 +100,12 @@ class VllmSupervisor:
         self.state = VllmState.STARTING
         self.restarts = 0
         self.why = "vLLM has not been up yet."
-        self._tell = tell
+        self._log_line = log_line
         self._on_up = on_up
-        self._patience = patience or VllmTimeouts()
+        self._timeouts = timeouts or VllmTimeouts()
         self._hold = hold
-        self._minded: SupervisedProcess | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._process: SupervisedProcess | None = None
+        self._restart_task: asyncio.Task[None] | None = None
         self._start_took = _UNKNOWN_START_SECONDS
         self._up_by = 0.0
         self._build: VllmBuild = "other"
@@ -118,7 +118,7 @@ class VllmSupervisor:
         except BaseException:
             await self._stop()
             raise
-        self._keeper = asyncio.create_task(self._keep_up())
+        self._restart_task = asyncio.create_task(self._restart_loop())
         return self
 
     async def __aexit__(
@@ -130,7 +130,7 @@ class VllmSupervisor:
         """How it is, and how often it was started again."""
         return EngineHealth(self.state.value, self.restarts)
 
-    def require_up(self) -> None:
+    def require_ready(self) -> None:
         """Raise EngineUnavailable unless it is up, with our guess of the seconds until it is."""
         if self.state is VllmState.UP:
             return
@@ -151,13 +151,13 @@ class VllmSupervisor:
                 self.why = str(error)
                 if (
                     tries
-                    and self._minded
-                    and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._minded.tail)
+                    and self._process
+                    and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._process.tail)
                 ):
                     self._say(f"{self.why} Its port was taken: trying another one.")
                     continue
                 kind = EngineUnavailable if isinstance(error, _StartTimeout) else ModelError
-                raise kind(f"{self.why}{self._last_words()}") from error
+                raise kind(f"{self.why}{self._log_tail()}") from error
 
     async def _start(self, *, first: bool) -> None:
         """Start it and come back when it is up; on any failure nothing is left running."""
@@ -168,20 +168,20 @@ class VllmSupervisor:
             port = held.getsockname()[1]
             self.url = f"http://{LOOPBACK}:{port}/v1"
             self.key = secrets.token_urlsafe(32)  # a port that it left may be anybody's
-            minded = self._minded = SupervisedProcess(
+            process = self._process = SupervisedProcess(
                 self.launch.command(port, self._build),
                 self.launch.environment(self.key),
                 name="vLLM",
-                tell=self._pass_on,
-                grace=self._patience.stop,
+                log_line=self._pass_on,
+                grace=self._timeouts.stop,
             )
             try:
                 async with asyncio.timeout(self.launch.start_seconds) as limit:
-                    await self._until_healthy(minded, began)
-                    await self._greet(minded, first=first)
+                    await self._until_healthy(process, began)
+                    await self._announce_ready(process, first=first)
             except BaseException as error:
                 too_slow = isinstance(error, TimeoutError) and limit.expired()
-                await minded.stop(at_once=too_slow)
+                await process.stop(immediately=too_slow)
                 if too_slow:
                     raise _StartTimeout(f"vLLM was not up within {self.launch.start_seconds:g} s.") from error
                 raise
@@ -189,43 +189,43 @@ class VllmSupervisor:
         self.state = VllmState.UP
         self._say(f"vLLM is up after {self._start_took:.1f} s.")
 
-    async def _until_healthy(self, minded: SupervisedProcess, began: float) -> None:
+    async def _until_healthy(self, process: SupervisedProcess, began: float) -> None:
         told = began
         while await self._health(_START_LOOK_SECONDS) != httpx2.codes.OK:
-            if await minded.ends_within(_START_LOOK_EVERY_SECONDS):
-                raise ProcessEnded(await minded.how_it_ended())
-            if time.monotonic() - told >= self._patience.progress:
+            if await process.exits_within(_START_LOOK_EVERY_SECONDS):
+                raise ProcessEnded(await process.exit_description())
+            if time.monotonic() - told >= self._timeouts.progress:
                 told = time.monotonic()
                 self._say(f"vllm has been starting for {told - began:.0f} s …")
 
-    async def _greet(self, minded: SupervisedProcess, *, first: bool) -> None:
+    async def _announce_ready(self, process: SupervisedProcess, *, first: bool) -> None:
         """Run on_up. Should it fail at a later start, better up with something missing than down."""
         try:
             if self._on_up:
-                await minded.unless_it_ends(self._on_up())
+                await process.run_until_exit(self._on_up())
         except Exception as error:
             if first or isinstance(error, ProcessEnded):
                 raise
             self._say(f"vLLM is healthy again, but what was to follow failed: {error}")
 
-    async def _keep_up(self) -> None:
+    async def _restart_loop(self) -> None:
         """Watch it, and start it again whenever it is not up, for ever."""
-        wait = self._patience.first_wait
+        wait = self._timeouts.first_wait
         while True:
             up_since = time.monotonic()
             try:
-                await self._until_down()
+                await self._wait_for_failure()
             except Exception as error:  # it must not go unwatched, whatever happens
                 self._is_down(f"vLLM can't be watched: {error!r}.")
-                if self._minded:
-                    await self._minded.stop(at_once=True)
-            if time.monotonic() - up_since >= self._patience.steady:
-                wait = self._patience.first_wait
+                if self._process:
+                    await self._process.stop(immediately=True)
+            if time.monotonic() - up_since >= self._timeouts.stable:
+                wait = self._timeouts.first_wait
             while self.state is not VllmState.UP:
                 self._is_down(self.why, wait)
                 self._say(f"{self.why} It is started again in {wait:g} s.")
                 await asyncio.sleep(wait)
-                wait = min(2 * wait, self._patience.longest_wait)
+                wait = min(2 * wait, self._timeouts.longest_wait)
                 self.restarts += 1
                 try:
                     await self._start(first=False)
@@ -234,26 +234,26 @@ class VllmSupervisor:
                 except Exception as error:  # no process or file to be had, say, and that passes too
                     self.why = f"vLLM can't be started: {error!r}."
 
-    async def _until_down(self) -> None:
+    async def _wait_for_failure(self) -> None:
         """Look at it until it is dead, or as good as dead; then end what is left of it."""
-        assert self._minded
-        minded, answered = self._minded, time.monotonic()
-        while not await minded.ends_within(self._patience.look):
-            health = await self._health(min(_LOOK_SECONDS, self._patience.silence))
+        assert self._process
+        process, answered = self._process, time.monotonic()
+        while not await process.exits_within(self._timeouts.poll):
+            health = await self._health(min(_LOOK_SECONDS, self._timeouts.unresponsive))
             silence = time.monotonic() - answered
             if health == httpx2.codes.OK:
                 answered = time.monotonic()
             elif health == httpx2.codes.SERVICE_UNAVAILABLE:
                 self._is_down("vLLM's engine died.")
-                await minded.stop()
+                await process.stop()
                 return
-            elif silence >= self._patience.silence:
+            elif silence >= self._timeouts.unresponsive:
                 self._is_down(f"vLLM did not answer for {silence:.0f} s and was killed.")
-                await minded.stop(at_once=True)
+                await process.stop(immediately=True)
                 return
         self._is_down("vLLM died.")
-        await minded.stop()
-        self.why = await minded.how_it_ended()
+        await process.stop()
+        self.why = await process.exit_description()
 
     def _is_down(self, why: str, wait: float = 0.0) -> None:
         self.state, self.why = VllmState.DOWN, why
@@ -270,16 +270,16 @@ class VllmSupervisor:
     async def _stop(self) -> None:
         self.state = VllmState.STOPPED
         try:
-            if self._keeper:
-                self._keeper.cancel()
-                await asyncio.gather(self._keeper, return_exceptions=True)
+            if self._restart_task:
+                self._restart_task.cancel()
+                await asyncio.gather(self._restart_task, return_exceptions=True)
         finally:
-            if self._minded:
-                await self._minded.stop()
+            if self._process:
+                await self._process.stop()
             await self._client.aclose()
 
-    def _last_words(self) -> str:
-        tail = self._minded.tail if self._minded else ()
+    def _log_tail(self) -> str:
+        tail = self._process.tail if self._process else ()
         return "\n".join([" Its last words:", *(f"  {line}" for line in tail)]) if tail else ""
 
     def _pass_on(self, line: str) -> None:
@@ -288,7 +288,7 @@ class VllmSupervisor:
 
     def _say(self, line: str) -> None:
         with suppress(Exception):  # a closed stderr, say, is no reason to let vLLM down
-            self._tell(line)
+            self._log_line(line)
 
 
 class _StartTimeout(ProcessEnded):

@@ -148,5 +148,5 @@ def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: P
 def test_a_name_stands_for_a_model_and_its_format(tmp_path: Path, smollm2: Path) -> None:
     place = make_gguf_adapter(tmp_path / "a", smollm2)
     wanted = ModelSelection("smollm2-135m", {"mine": place}, "mine")
-    assert wanted.asked("default") == ("mine", "sep")
-    assert wanted.asked("smollm2-135m") == ("smollm2-135m", "chat")
+    assert wanted.name_and_format("default") == ("mine", "sep")
+    assert wanted.name_and_format("smollm2-135m") == ("smollm2-135m", "chat")

@@ -27,7 +27,7 @@ QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=0.02, total_second
 @pytest.fixture
 async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
     async with OpenAIEngine(
-        scripted.url, api_key="k", in_flight=2, timeout_seconds=0.3, retry=QUICK
+        scripted.url, api_key="k", concurrency=2, timeout_seconds=0.3, retry=QUICK
     ) as opened:
         yield opened
 

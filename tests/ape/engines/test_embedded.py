@@ -30,7 +30,7 @@ def native_threads() -> int:
 
 
 async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path) -> None:
-    async with embedded_engine(smollm2, name="tiny", slots=2, window=1024) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=2, window=1024) as engine:
         model = (await engine.models())[0]
         assert (model.name, model.window) == ("tiny", 1024)
         first = await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore_event)
@@ -49,7 +49,7 @@ async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2
         ("Il pleut fort.", "It rain strong."),
     ]
     prompts = [CHAT.render(Question(*question, "French", "English")) for question in questions]
-    async with embedded_engine(smollm2, name="tiny", slots=1, window=1024, repeatable=True) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=1, window=1024, repeatable=True) as engine:
         model = (await engine.models())[0]
         kept: dict[str, set[int]] = {}
         for prompt in (*prompts, *reversed(prompts)):
@@ -73,14 +73,16 @@ async def test_the_order_in_which_passages_come_does_not_change_a_repeatable_eng
     ]
     answers = []
     for order in (segments, segments[::-1]):
-        async with embedded_engine(smollm2, name="tiny", slots=1, window=2048, repeatable=True) as engine:
+        async with embedded_engine(
+            smollm2, name="tiny", concurrency=1, window=2048, repeatable=True
+        ) as engine:
             found = {one.mt: await post_edit(one, engine, options=Options(max_attempts=1)) for one in order}
             answers.append({mt: (result.post_edit, result.findings) for mt, result in found.items()})
     assert answers[0] == answers[1]
 
 
 async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: Path) -> None:
-    async with embedded_engine(smollm2, name="tiny", slots=4, window=1024) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=4, window=1024) as engine:
         model = (await engine.models())[0]
         prompts = [
             CHAT.render(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
@@ -95,7 +97,7 @@ async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: P
 async def test_cancelling_stops_the_generation_also_before_its_first_token(
     smollm2: Path, until: Callable[..., Any]
 ) -> None:
-    async with embedded_engine(smollm2, name="tiny", slots=2) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=2) as engine:
         model = (await engine.models())[0]
         long = CHAT.render(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
         endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
@@ -116,10 +118,10 @@ async def _is(engine: EmbeddedEngine, busy: int) -> bool:
 
 async def test_nothing_is_left_behind(smollm2: Path) -> None:
     # The first server starts llama.cpp's logging thread, which stays for the life of the process.
-    async with embedded_engine(smollm2, name="tiny", slots=1, window=512):
+    async with embedded_engine(smollm2, name="tiny", concurrency=1, window=512):
         pass
     before = native_threads()
-    async with embedded_engine(smollm2, name="tiny", slots=1, window=512) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=1, window=512) as engine:
         port = int(engine.url.split(":")[2].split("/")[0])
         assert native_threads() > before
     assert native_threads() == before
@@ -128,7 +130,7 @@ async def test_nothing_is_left_behind(smollm2: Path) -> None:
 
 
 async def test_a_passage_beyond_the_window_is_refused_with_the_numbers(smollm2: Path) -> None:
-    async with embedded_engine(smollm2, name="tiny", slots=1, window=1024) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=1, window=1024) as engine:
         segment = Segment("Il pleut. " * 150, "It rains. " * 150, "fr", "en")
         with pytest.raises(TooLong, match=r"needs [\d,]+ tokens .* window of tiny holds 1,024") as caught:
             await post_edit(segment, engine)
@@ -138,7 +140,7 @@ async def test_a_passage_beyond_the_window_is_refused_with_the_numbers(smollm2: 
 
 
 async def test_only_the_holder_of_the_key_is_answered(smollm2: Path) -> None:
-    async with embedded_engine(smollm2, name="tiny", slots=1, window=512) as engine:
+    async with embedded_engine(smollm2, name="tiny", concurrency=1, window=512) as engine:
         from ape.engines.client import OpenAIEngine
         from ape.errors import EngineRefused
 

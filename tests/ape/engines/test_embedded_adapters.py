@@ -63,7 +63,7 @@ def worst(house: House, name: str, prompts: list[list[int]], served: list[list[i
 async def test_a_slot_keeps_nothing_of_another_adapter(house: House, prompts: list[list[int]]) -> None:
     """What was read with one adapter is wrong for the next: llama.cpp has to read the same prompt again."""
     async with embedded_engine(
-        house.model, name="tiny", slots=1, window=512, adapters=house.adapters()
+        house.model, name="tiny", concurrency=1, window=512, adapters=house.adapters()
     ) as engine:
         answers: dict[str, list[list[int]]] = {}
         for prompt in prompts:
@@ -77,7 +77,7 @@ async def test_a_slot_keeps_nothing_of_another_adapter(house: House, prompts: li
 async def test_passages_at_once_each_have_their_own_adapter(house: House, prompts: list[list[int]]) -> None:
     names = ("tiny", "one", "two")
     async with embedded_engine(
-        house.model, name="tiny", slots=4, window=512, adapters=house.adapters()
+        house.model, name="tiny", concurrency=4, window=512, adapters=house.adapters()
     ) as engine:
         answers = await asyncio.gather(*(by_llama(engine, name, prompts) for name in names))
     for name, served in zip(names, answers, strict=True):
@@ -86,7 +86,7 @@ async def test_passages_at_once_each_have_their_own_adapter(house: House, prompt
 
 async def test_base_and_adapters_are_models_the_chosen_one_first(house: House) -> None:
     async with embedded_engine(
-        house.model, name="tiny", slots=1, window=512, adapters=house.adapters(), first="two"
+        house.model, name="tiny", concurrency=1, window=512, adapters=house.adapters(), default_model="two"
     ) as engine:
         models = await engine.models()
         assert [(model.name, model.format) for model in models] == [
@@ -116,7 +116,7 @@ async def test_a_repeatable_engine_says_the_same_in_any_order(house: House) -> N
     answers = []
     for order in (asked, asked[::-1], asked[::2] + asked[1::2]):
         async with embedded_engine(
-            house.model, name="tiny", slots=1, window=2048, repeatable=True, adapters=house.adapters()
+            house.model, name="tiny", concurrency=1, window=2048, repeatable=True, adapters=house.adapters()
         ) as engine:
             model = (await engine.models())[1]
             assert engine.body_for(PROMPTS[0], model)["cache_prompt"] is False  # texts keep nothing
@@ -126,7 +126,7 @@ async def test_a_repeatable_engine_says_the_same_in_any_order(house: House) -> N
 
 
 def settings(house: House, tmp_path: Path, **given: Any) -> Settings:
-    return Settings(cache=tmp_path, slots=1, window=512, **given)
+    return Settings(cache=tmp_path, concurrency=1, window=512, **given)
 
 
 async def test_the_settings_name_adapters_and_the_default(house: House, tmp_path: Path) -> None:
@@ -154,10 +154,10 @@ def test_a_shipped_adapter_that_can_not_be_used_is_an_error(house: House, tmp_pa
     with pytest.raises(
         ModelError, match=r"comes with ape can't be used\. .*Install ape again.*--model smoll"
     ):
-        wanted.read(house.model)
+        wanted.read_adapters(house.model)
     gone = select_models(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tmp_path / "none")
     with pytest.raises(ModelError, match="comes with ape can't be used"):
-        gone.read(house.model)
+        gone.read_adapters(house.model)
 
 
 def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(house: House, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(house: House
     card = own / "ape.json"
     card.write_text(card.read_text().replace('"tiny"', '"smollm2-135m"'))
     wanted = select_models(settings(house, tmp_path, adapters={"own": own}, model="own"))
-    assert (wanted.base, wanted.first) == ("smollm2-135m", "own")
+    assert (wanted.base, wanted.default) == ("smollm2-135m", "own")
 
 
 @pytest.mark.parametrize("name", ["default", "smollm2-135m", "smollm2-135m-ape"])

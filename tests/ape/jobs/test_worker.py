@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> Iterator[JobStore]:
 async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
     scripted.script = mend
     retry = RetryPolicy(attempts=1, total_seconds=5)
-    async with OpenAIEngine(scripted.url, api_key="k", in_flight=16, retry=retry) as opened:
+    async with OpenAIEngine(scripted.url, api_key="k", concurrency=16, retry=retry) as opened:
         yield opened
 
 

@@ -41,7 +41,7 @@ async def served_apart(
     """How far what llama.cpp says is from what peft would say, prompt by prompt."""
     write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE, precision=precision)
     tuned = read_gguf_adapter("tuned", adapter, base=model)
-    async with embedded_engine(model, name="base", slots=1, window=512, adapters=[tuned]) as engine:
+    async with embedded_engine(model, name="base", concurrency=1, window=512, adapters=[tuned]) as engine:
         served = await by_llama(engine, "tuned", prompts)
         untuned = await by_llama(engine, "base", prompts)
     assert max(regrets(base, None, prompts, untuned)) < NEAR  # or the two are not the same base

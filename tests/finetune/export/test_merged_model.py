@@ -54,14 +54,14 @@ async def test_the_embedded_engine_asks_it_in_the_format_it_was_taught(base: Pat
     merged = write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "merged")
     model = make_gguf(merged, merged / "merged.gguf")
     async with (
-        embedded_engine(model, name="merged", slots=1, window=512) as engine,
+        embedded_engine(model, name="merged", concurrency=1, window=512) as engine,
         engine.using("merged") as asked,
     ):
         assert (asked.format, asked.languages) == ("sep", ("fr-en",))
         greedy = Sampling(temperature=0.0, top_p=1.0, seed=1, max_tokens=2, max_characters=200)
         reply = await engine.ask(SEP.render(EXAMPLES[0].question), greedy, model=asked, listen=ignore_event)
         assert reply.usage.completion_tokens > 0
-    assert ModelSelection(str(model), {}).asked(str(model)) == (str(model), "sep")
+    assert ModelSelection(str(model), {}).name_and_format(str(model)) == (str(model), "sep")
 
 
 def spoil_weights(adapter: Path) -> None:

@@ -110,7 +110,10 @@ def test_slips_in_the_marks_of_dropped_pronouns_are_told(
     words = ("eval", "score", "book.jsonl", "--source-language", "zh", "--target-language", "en")
     done = here(*words, "--metric", "zero-pronouns")
     assert done.returncode == 0
-    assert "Document '1', segment 2, column 1: <他>_X: X is not a role; expected one of S, O, Pa, R, UN." in done.stderr
+    assert (
+        "Document '1', segment 2, column 1: <他>_X: X is not a role; expected one of S, O, Pa, R, UN."
+        in done.stderr
+    )
     assert done.stderr.count("is not a role") == min(times, 20)
     assert more in done.stderr
     assert "is not a role" not in here(*words, "--metric", "chrf").stderr

@@ -29,7 +29,7 @@ from tests.ape.cli.conftest import Run
 from tests.finetune.data.sample_text import write_rows
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
-SETTINGS = Settings(window=512, slots=1, cache=default_cache())
+SETTINGS = Settings(window=512, concurrency=1, cache=default_cache())
 NOUNS = "stone river lantern winter garden letter window harbour candle bridge".split()
 
 

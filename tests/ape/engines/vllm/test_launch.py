@@ -20,9 +20,9 @@ from ape.engines.vllm.launch import AUTH_PLUGIN, SPECULATION, VllmBuild, VllmLau
 from tests.scripted import running
 
 
-def guesses(*flags: str, build: VllmBuild = "cpu", speculate: bool | None = None) -> Any:
+def guesses(*flags: str, build: VllmBuild = "cpu", use_speculation: bool | None = None) -> Any:
     """What vLLM would be told of guessing, if anything."""
-    launch = VllmLaunch(Path("python"), "model", "base", flags, speculate=speculate)
+    launch = VllmLaunch(Path("python"), "model", "base", flags, use_speculation=use_speculation)
     command = launch.command(1, build)[: -len(flags) or None]
     place = command.index("--speculative-config") if "--speculative-config" in command else None
     return None if place is None else json.loads(command[place + 1])
@@ -31,13 +31,13 @@ def guesses(*flags: str, build: VllmBuild = "cpu", speculate: bool | None = None
 def test_it_guesses_where_that_was_measured_to_pay_or_as_told() -> None:
     assert guesses() == SPECULATION
     assert guesses(build="other") is None
-    assert guesses(build="other", speculate=True) == SPECULATION
-    assert guesses(speculate=False) is None
+    assert guesses(build="other", use_speculation=True) == SPECULATION
+    assert guesses(use_speculation=False) is None
 
 
 @pytest.mark.parametrize("flag", ["--speculative-config=x", "-sc", "--data-parallel-size=2", "-dp", "-pp"])
 def test_it_does_not_beside_flags_that_say_otherwise(flag: str) -> None:
-    assert guesses(flag, speculate=True) is None
+    assert guesses(flag, use_speculation=True) is None
 
 
 def test_the_schedule_covers_every_batch_from_one_on() -> None:

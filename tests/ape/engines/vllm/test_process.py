@@ -201,7 +201,7 @@ def test_shared_memory_of_one_who_was_killed_is_freed() -> None:
 
 def begin(code: str, said: list[str], *words: str, grace: float = 1.0) -> SupervisedProcess:
     command = [sys.executable, "-c", code, *words]
-    return SupervisedProcess(command, os.environ, name="It", tell=said.append, grace=grace)
+    return SupervisedProcess(command, os.environ, name="It", log_line=said.append, grace=grace)
 
 
 CUT = f"{'x' * MAX_LINE_CHARACTERS} …"
@@ -220,7 +220,7 @@ DIRTY_AND_CLEAN = [
 async def test_whatever_it_writes_comes_as_clean_lines(written: str, shown: list[str]) -> None:
     said: list[str] = []
     minded = begin(f"import sys; sys.stdout.buffer.write({written})", said)
-    assert await minded.how_it_ended() == "It stopped with exit code 0."
+    assert await minded.exit_description() == "It stopped with exit code 0."
     await minded.stop()
     assert said == shown == list(minded.tail)
 
@@ -229,7 +229,7 @@ async def test_a_line_that_comes_in_pieces_is_one_line() -> None:
     said: list[str] = []
     code = "import os, time\nfor piece in (b'caf\\xc3', b'\\xa9 n', b'oir\\n'): os.write(1, piece); time.sleep(0.05)"
     minded = begin(code, said)
-    await minded.how_it_ended()
+    await minded.exit_description()
     assert said == ["café noir"]
     await minded.stop()
 
@@ -237,7 +237,7 @@ async def test_a_line_that_comes_in_pieces_is_one_line() -> None:
 async def test_only_the_last_lines_are_kept() -> None:
     said: list[str] = []
     minded = begin("for line in range(100): print(line)", said)
-    await minded.how_it_ended()
+    await minded.exit_description()
     assert len(said) == 100
     assert list(minded.tail) == [str(line) for line in range(100 - TAIL_LINES, 100)]
     await minded.stop()
@@ -256,7 +256,7 @@ async def test_only_the_last_lines_are_kept() -> None:
 )
 async def test_how_it_ended_is_a_sentence(code: str, sentence: str) -> None:
     minded = begin(code, [])
-    assert await minded.how_it_ended() == sentence
+    assert await minded.exit_description() == sentence
     await minded.stop()
 
 
@@ -270,11 +270,11 @@ async def test_its_end_is_known_before_all_is_swept(until: Callable[..., Awaitab
     )
     said: list[str] = []
     minded = begin(code, said)
-    assert await minded.ends_within(20)
+    assert await minded.exits_within(20)
     await until(lambda: said)
     tracker = int(said[0])
     assert alive(tracker)
-    assert await minded.how_it_ended() == "It stopped with exit code 3."
+    assert await minded.exit_description() == "It stopped with exit code 3."
     assert not alive(tracker)
     await minded.stop()
 
@@ -282,7 +282,7 @@ async def test_its_end_is_known_before_all_is_swept(until: Callable[..., Awaitab
 async def test_it_has_a_session_of_its_own() -> None:
     said: list[str] = []
     minded = begin("import os; print(os.getsid(0), os.getpgid(0))", said)
-    await minded.how_it_ended()
+    await minded.exit_description()
     session, group = (int(word) for word in said[0].split())
     assert session == group
     assert session not in (os.getsid(0), os.getpid())
@@ -297,9 +297,9 @@ async def test_work_that_fails_because_the_command_died_is_told_so() -> None:
     said: list[str] = []
     minded = begin("import os, time; print(os.getpid(), flush=True); time.sleep(600)", said)
     while not said:
-        assert not await minded.ends_within(0.01)
+        assert not await minded.exits_within(0.01)
     with pytest.raises(ProcessEnded, match="It was killed by SIGKILL"):
-        await minded.unless_it_ends(connection_is_lost())
+        await minded.run_until_exit(connection_is_lost())
     await minded.stop()
 
 
@@ -309,7 +309,7 @@ async def test_work_that_fails_by_itself_says_so() -> None:
 
     minded = begin("import time; time.sleep(600)", [])
     with pytest.raises(LookupError, match="no such adapter"):
-        await minded.unless_it_ends(fail())
+        await minded.run_until_exit(fail())
     await minded.stop()
 
 
@@ -317,9 +317,9 @@ async def test_whoever_is_cancelled_while_it_stops_does_not_wait_for_the_grace(t
     note = tmp_path / "pids"
     minded = begin(FAMILY, [], str(note), "stubborn", grace=600)
     while not note.exists():
-        assert not await minded.ends_within(0.01)
+        assert not await minded.exits_within(0.01)
     stopping = asyncio.create_task(minded.stop())
-    while not await minded.ends_within(0.05):
+    while not await minded.exits_within(0.05):
         stopping.cancel()
     await asyncio.wait({stopping})
     assert stopping.cancelled()
@@ -330,11 +330,11 @@ async def test_when_the_minder_is_killed_the_parent_looks_after_those_in_its_ses
     note = tmp_path / "pids"
     minded = begin(FAMILY, [], str(note), "stubborn", grace=0.2)
     while not note.exists():
-        assert not await minded.ends_within(0.01)
+        assert not await minded.exits_within(0.01)
     command, child, elsewhere = (int(pid) for pid in note.read_text().split())
     try:
         os.kill(os.getsid(command), signal.SIGKILL)
-        assert await minded.how_it_ended() == "The minder of It was killed by SIGKILL."
+        assert await minded.exit_description() == "The minder of It was killed by SIGKILL."
         assert alive(command)
         await minded.stop()
         assert not alive(command)

@@ -24,7 +24,7 @@ from ape.errors import EngineUnavailable, InputError, ModelError
 from tests.ape.engines.vllm.test_process import alive
 from tests.serve.fake_vllm import Fake
 
-HASTY = VllmTimeouts(look=0.1, silence=30, first_wait=0.05, longest_wait=0.2, stop=5, progress=0.2)
+HASTY = VllmTimeouts(poll=0.1, unresponsive=30, first_wait=0.05, longest_wait=0.2, stop=5, progress=0.2)
 Until = Callable[..., Awaitable[None]]
 # A service in small: it says when vLLM is up, and when interrupted asks it for something before it stops.
 SERVICE = """
@@ -38,7 +38,7 @@ from ape.engines.vllm.launch import VllmLaunch
 from ape.engines.vllm.supervisor import VllmSupervisor
 
 async def main():
-    async with VllmSupervisor(VllmLaunch(Path(sys.argv[1]), "m", "base"), tell=lambda line: None) as vllm:
+    async with VllmSupervisor(VllmLaunch(Path(sys.argv[1]), "m", "base"), log_line=lambda line: None) as vllm:
         print("up", flush=True)
         try:
             await asyncio.sleep(600)
@@ -68,10 +68,10 @@ class Told:
         self.fake = fake
 
     def vllm(
-        self, *flags: str, patience: VllmTimeouts = HASTY, start_seconds: float = 60, **more: Any
+        self, *flags: str, timeouts: VllmTimeouts = HASTY, start_seconds: float = 60, **more: Any
     ) -> VllmSupervisor:
         launch = VllmLaunch(self.fake.python, "some/model", "base", flags=flags, start_seconds=start_seconds)
-        return VllmSupervisor(launch, tell=self.lines.append, patience=patience, **more)
+        return VllmSupervisor(launch, log_line=self.lines.append, timeouts=timeouts, **more)
 
     def count(self, part: str) -> int:
         return sum(part in line for line in self.lines)
@@ -93,7 +93,7 @@ async def ask(
 async def test_it_is_up_with_a_key_of_its_own_and_gone_afterwards(told: Told) -> None:
     async with told.vllm() as vllm:
         assert (vllm.state, vllm.restarts) == (VllmState.UP, 0)
-        vllm.require_up()
+        vllm.require_ready()
         assert vllm.health() == EngineHealth("up")
         assert (await ask(vllm, "/models")).json()["data"][0]["id"] == "base"
         assert (await ask(vllm, "/models", Authorization="Bearer other")).status_code == 401
@@ -103,7 +103,7 @@ async def test_it_is_up_with_a_key_of_its_own_and_gone_afterwards(told: Told) ->
     assert not alive(life.api)
     assert not alive(life.engine)
     with pytest.raises(EngineUnavailable, match="stopped"):
-        vllm.require_up()
+        vllm.require_ready()
 
 
 async def test_the_command_has_what_vllm_needs(told: Told) -> None:
@@ -164,7 +164,7 @@ async def test_a_flag_of_the_users_takes_the_place_of_ours(
     ],
 )
 def test_rank_and_slots_follow_from_the_adapters(ranks: tuple[int, ...], rank: int, slots: int) -> None:
-    vllm = VllmSupervisor(VllmLaunch(Path("python"), "m", "base", ranks=ranks), tell=print)
+    vllm = VllmSupervisor(VllmLaunch(Path("python"), "m", "base", ranks=ranks), log_line=print)
     assert (vllm.max_lora_rank, vllm.max_loras) == (rank, slots)
 
 
@@ -183,14 +183,14 @@ def test_rank_and_slots_follow_from_the_adapters(ranks: tuple[int, ...], rank: i
 )
 def test_flags_that_can_not_be_passed_are_refused(flags: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(InputError) as caught:
-        VllmSupervisor(VllmLaunch(Path("python"), "m", "base", flags=flags), tell=print)
+        VllmSupervisor(VllmLaunch(Path("python"), "m", "base", flags=flags), log_line=print)
     assert str(caught.value).startswith(sentence)
     assert "hidden" not in str(caught.value)
 
 
 def test_a_rank_that_vllm_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="up to rank 512, and one has 600"):
-        VllmSupervisor(VllmLaunch(Path("python"), "m", "base", ranks=(600,)), tell=print)
+        VllmSupervisor(VllmLaunch(Path("python"), "m", "base", ranks=(600,)), log_line=print)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_rank_that_vllm_does_not_have_is_refused() -> None:
 )
 async def test_an_interpreter_without_vllm_is_refused_with_the_remedy(python: str, sentence: str) -> None:
     with pytest.raises(InputError, match=f"{sentence}.*APE_VLLM_PYTHON"):
-        async with VllmSupervisor(VllmLaunch(Path(python), "m", "base"), tell=print):
+        async with VllmSupervisor(VllmLaunch(Path(python), "m", "base"), log_line=print):
             pass
 
 
@@ -231,7 +231,9 @@ async def test_nobody_listens_and_it_is_up_all_the_same(told: Told) -> None:
         raise BrokenPipeError
 
     told.fake.set(flood=1_000_000)
-    async with VllmSupervisor(VllmLaunch(told.fake.python, "m", "base"), tell=closed, patience=HASTY) as vllm:
+    async with VllmSupervisor(
+        VllmLaunch(told.fake.python, "m", "base"), log_line=closed, timeouts=HASTY
+    ) as vllm:
         assert vllm.state is VllmState.UP
 
 
@@ -303,7 +305,7 @@ async def test_killed_it_is_started_again(told: Told, until: Until, who: str) ->
         os.kill(getattr(first, who), signal.SIGKILL)
         await until(lambda: vllm.state is not VllmState.UP)
         with pytest.raises(EngineUnavailable, match="It is being started; come again in about") as caught:
-            vllm.require_up()
+            vllm.require_ready()
         assert caught.value.retry_after
         await until(lambda: vllm.state is VllmState.UP)
         assert not alive(first.api)
@@ -320,7 +322,7 @@ async def test_when_its_minder_is_killed_the_others_go_before_it_is_started_agai
     told: Told, until: Until, heeds: bool
 ) -> None:
     told.fake.set(ignore_sigterm=not heeds)
-    async with told.vllm(patience=replace(HASTY, stop=0.5)) as vllm:
+    async with told.vllm(timeouts=replace(HASTY, stop=0.5)) as vllm:
         first = told.fake.life
         os.kill(os.getsid(first.api), signal.SIGKILL)
         await until(lambda: len(told.fake.lives) == 2)
@@ -331,7 +333,7 @@ async def test_when_its_minder_is_killed_the_others_go_before_it_is_started_agai
 
 
 async def test_one_who_does_not_answer_is_killed_and_started_again(told: Told, until: Until) -> None:
-    async with told.vllm(patience=replace(HASTY, silence=1)) as vllm:
+    async with told.vllm(timeouts=replace(HASTY, unresponsive=1)) as vllm:
         first = told.fake.life
         os.kill(first.api, signal.SIGSTOP)
         await until(lambda: vllm.state is not VllmState.UP)
@@ -365,7 +367,7 @@ async def test_one_who_keeps_dying_is_started_at_longer_and_longer_intervals(
 
 
 async def test_after_a_steady_time_it_is_started_again_quickly(told: Told, until: Until) -> None:
-    async with told.vllm(patience=replace(HASTY, steady=0)) as vllm:
+    async with told.vllm(timeouts=replace(HASTY, stable=0)) as vllm:
         for restarts in (1, 2):
             os.kill(told.fake.life.api, signal.SIGKILL)
             await until(lambda: vllm.restarts == restarts and vllm.state is VllmState.UP)  # noqa: B023
@@ -378,7 +380,7 @@ async def test_killed_in_the_middle_of_a_later_start_it_is_started_again(told: T
         os.kill(told.fake.life.api, signal.SIGKILL)
         await until(lambda: len(told.fake.lives) == 2)
         with pytest.raises(EngineUnavailable):
-            vllm.require_up()
+            vllm.require_ready()
         told.fake.set()
         os.kill(told.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.state is VllmState.UP)
@@ -395,7 +397,7 @@ async def test_stopped_in_the_middle_of_a_later_start_nothing_is_left(told: Told
 
 async def test_one_who_does_not_heed_is_killed_at_the_end(told: Told) -> None:
     told.fake.set(ignore_sigterm=True)
-    async with told.vllm(patience=replace(HASTY, stop=0.3)):
+    async with told.vllm(timeouts=replace(HASTY, stop=0.3)):
         pass
     assert not alive(told.fake.life.api)
 
