@@ -5,6 +5,8 @@ Equal rows are drawn together by a multinomial, so a resample is a vector of cou
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ BOOTSTRAP_SAMPLES = 2000
 _CELLS = 1 << 22
 
 
-def sum_rows_by_cluster(rows: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
+def sum_rows_by_cluster(rows: FloatArray, clusters: NDArray[np.integer[Any]]) -> FloatArray:
     """Sum the rows of each cluster, in the order of the sorted cluster numbers."""
     _, indices = np.unique(clusters, return_inverse=True)
     sums = np.zeros((int(indices.max()) + 1, rows.shape[1]))

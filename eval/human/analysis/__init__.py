@@ -1,4 +1,4 @@
-"""Preference: what votes between two texts say, each result with its interval."""
+"""Statistical analysis of votes, each result with its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that votes say, in one result: rates, strengths, agreement, raters, belief, power and looks."""
+"""Complete analysis of votes: rates, strengths, agreement, raters, belief, power and sequential looks."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ __all__ = ["VoteAnalysis", "analyse_votes", "format_analysis"]
 
 @dataclass(frozen=True, slots=True)
 class VoteAnalysis:
-    """Every part is a result with its interval, or the reason why there is none."""
+    """All results; each has an interval, or is Unmeasured with the reason."""
 
     systems: tuple[str, ...]
     raters: tuple[str, ...]
     items: int
     documents: int
-    """That were read as one each, and whose votes are taken together; 0 where passages stood alone."""
+    """Documents by which votes are clustered; 0 where passages were shown singly."""
     votes: int
-    """On pairs: these are what is counted."""
+    """Votes on pairs, which all rates count."""
     repeats: int
     spam: int
     ties: TieHandling
-    """How they are handled in rates; Bradley and Terry's strengths take them as half a win each."""
+    """How rates handle ties; Bradley-Terry strengths count a tie as half a win each."""
     seed: int
     samples: int
     preferences: tuple[Preference | Unmeasured, ...]
-    """Of each pair of systems, all raters."""
+    """One for each pair of systems, over all raters."""
     corrected: tuple[float | None, ...]
-    """Their p-values after Holm's correction over the pairs."""
+    """Their p-values with Holm's correction over the pairs."""
     trusted: tuple[Preference | Unmeasured, ...]
-    """The same without the raters who were flagged; none where nobody was."""
+    """Preferences without the flagged raters; empty if no rater is flagged."""
     by_language: tuple[PreferenceGroup, ...]
     by_book: tuple[PreferenceGroup, ...]
     by_rater: tuple[PreferenceGroup, ...]
@@ -67,19 +67,19 @@ class VoteAnalysis:
     rater_checks: tuple[RaterReliability, ...]
     belief: BeliefEffect | Unmeasured
     needed: tuple[RequiredVotes | Unmeasured, ...]
-    """As `preferences`."""
+    """In the order of `preferences`."""
     looks: tuple[SequentialLook | Unmeasured, ...]
-    """As `preferences`; right of all pairs together."""
+    """In the order of `preferences`, with family-wise error control over all pairs."""
 
     @property
     def flagged(self) -> tuple[str, ...]:
-        """Raters who failed a test."""
+        """Names of the raters who failed a check."""
         return tuple(rater.name for rater in self.rater_checks if rater.flagged)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; what could not be measured is an object with its reason."""
+        """For JSON; an unmeasured result is an object with its reason."""
         return {"flagged": list(self.flagged)} | {
-            one.name: _plain(getattr(self, one.name)) for one in fields(self)
+            field.name: _plain(getattr(self, field.name)) for field in fields(self)
         }
 
 
@@ -91,7 +91,7 @@ def analyse_votes(
     ties: TieHandling = "left out",
     human: str = "",
 ) -> VoteAnalysis:
-    """Everything there is to say; `human` names the system that is a person's, if one is."""
+    """Compute every result; `human` names the system of human translations, if there is one."""
     own = select_pair_votes(votes)
     checks = check_raters(votes)
     flagged = {rater.name for rater in checks if rater.flagged}
@@ -148,9 +148,9 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return _fields(value)
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, tuple | list) else value
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}

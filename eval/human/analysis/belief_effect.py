@@ -1,8 +1,8 @@
-"""Whether readers prefer the text that they believe to be human, whoever wrote it.
+"""Effect of belief: whether readers prefer the text that they believe a human wrote.
 
-That the believed text is often preferred proves little: the better text is preferred and believed. So the odds are
-compared within strata. Within a pair of systems, belief still goes with what is good in a passage; within an item,
-raters saw the same two texts, and only what they believed differs.
+A raw preference for the believed text proves little, since the better text is both preferred and believed. The odds
+are therefore compared within strata. Within a pair of systems, belief still correlates with the quality of a passage;
+within an item, raters saw the same two texts and differ only in their belief.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from eval.statistics.proportion import CONFIDENCE_LEVEL, Proportion, ProportionB
 
 @dataclass(frozen=True, slots=True)
 class BeliefEffect:
-    """What belief in a human writer goes along with."""
+    """Association between believing that a text is human and preferring it."""
 
     preferred: Proportion
-    """How often the text believed human was preferred, of the votes that are no tie and believe it of one text."""
+    """How often the text believed human was preferred, among votes that prefer a text and believe exactly one human."""
     within_pairs: OddsRatio | Unmeasured
-    """Of preferring a system when its text is believed human against when the other's is: pair of systems by pair."""
+    """Odds of preferring a system when its text is believed human, stratified by pair of systems."""
     within_items: OddsRatio | Unmeasured
-    """The same among raters of the same two texts."""
+    """The same, stratified by item."""
     right: Proportion | Unmeasured
-    """How often the text believed human is the human's, where that is known; votes taken as independent."""
+    """How often the belief is correct, where the human system is known; votes taken as independent."""
     right_whole: ClusteredProportion | None
-    """Of that, where an item or document has several votes."""
+    """The same with clustered votes, where an item or document has several."""
     undecided: int
-    """Votes that believe it of both texts or of neither."""
+    """Votes that believe both texts or neither human."""
     whole: ClusteredProportion | None = None
-    """Of `preferred`, where an item, or a document that was read as one, has several votes."""
+    """`preferred` with clustered votes, where an item or document has several."""
 
     @property
     def interval(self) -> ProportionBounds:
-        """The one to show: with items as wholes where that makes a difference."""
+        """The interval to show: clustered where that applies."""
         return self.whole.bounds if self.whole else self.preferred.wilson
 
     @property
     def shown_p_value(self) -> float:
-        """Of the same test as the interval."""
+        """The p-value that matches the interval."""
         return self.whole.p_value if self.whole else self.preferred.p_value
 
 
 def belief_effect(
     votes: Iterable[Vote], *, human: str = "", level: float = CONFIDENCE_LEVEL
 ) -> BeliefEffect | Unmeasured:
-    """The effect, or why there is none to tell; `human` names the system that is a person, if one is."""
+    """Compute the effect; `human` names the system of human translations, if there is one."""
     own = [vote for vote in select_pair_votes(votes) if vote.believed_human]
     one_sided = [vote for vote in own if vote.believed_human in ("first", "second")]
     decided = [vote for vote in one_sided if vote.winner]
@@ -61,12 +61,12 @@ def belief_effect(
         return Unmeasured(
             "no vote both prefers a text and believes just one of them human"
             if own
-            else "nobody was asked which text a person wrote"
+            else "raters were not asked which text a person wrote"
         )
     return BeliefEffect(
         found,
         _within(decided, lambda vote: vote.pair, lambda vote: vote.unit, level=level),
-        # Within an item its own goodness drops out, so raters are independent there, but for documents read as one.
+        # Within an item its quality drops out, so raters are independent, unless votes are clustered by document.
         _within(
             decided,
             lambda vote: (vote.item, vote.pair),
@@ -103,7 +103,7 @@ def _right(
     votes: Iterable[Vote], human: str, *, level: float
 ) -> tuple[Proportion | Unmeasured, ClusteredProportion | None]:
     if not human:
-        return Unmeasured("which system is human was not said"), None
+        return Unmeasured("the human system was not named"), None
     asked = [vote for vote in votes if human in vote.pair]
     if not asked:
         return Unmeasured(f"no vote says whether a text of {human} was written by a person"), None

@@ -1,4 +1,4 @@
-"""How often one system is preferred to another: in all votes, by language, book or rater, and by place on the page."""
+"""Preference rates between two systems, overall and by language, book or rater, and position bias."""
 
 from __future__ import annotations
 
@@ -42,60 +42,60 @@ class Preference:
     bounds: tuple[ProportionBounds, ...]
     """Votes taken as independent."""
     p_value: float
-    """Exact, two-sided, of wins against losses; a tie takes no side whatever it counts in the rate."""
+    """Exact two-sided binomial test of wins against losses; ties are ignored, however the rate counts them."""
     handling: TieHandling
     itemwise: ClusteredProportion | None = None
-    """Where an item, or a document that was read as one, has several votes."""
+    """Interval and test with clustered votes, where an item or document has several."""
 
     @property
     def votes(self) -> int:
-        """Ties too."""
+        """All votes, ties included."""
         return self.wins + self.losses + self.ties
 
     @property
     def interval(self) -> ProportionBounds:
-        """The one to show: with items as wholes where that makes a difference."""
+        """The interval to show: clustered where that applies."""
         return self.itemwise.bounds if self.itemwise else self.bounds[0]
 
     @property
     def shown_p_value(self) -> float:
-        """Of the same test as the interval."""
+        """The p-value that matches the interval."""
         return self.itemwise.p_value if self.itemwise else self.p_value
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceGroup:
-    """The preference of one pair among the votes of one language, book or rater."""
+    """Preference for one pair of systems among the votes of one language, book or rater."""
 
     by: VoteGrouping
     name: str
     pair: tuple[str, str]
     preference: Preference | Unmeasured
     corrected: float | None = None
-    """Its p-value after Holm's correction over all groups of the pair."""
+    """p-value with Holm's correction over all groups of the pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionEffect:
-    """Whether the place on the page moved votes."""
+    """Position bias: whether the text shown first is preferred."""
 
     first: Proportion
-    """How often the text shown first was preferred, of the votes that are no tie."""
+    """How often the text shown first was preferred, ties left out."""
     shown: tuple[tuple[str, int], ...]
     """How often each system was shown first."""
     odds: OddsRatio | Unmeasured
-    """Of winning when shown first against second, pair by pair: not moved by an order that was not balanced."""
+    """Odds of winning when shown first, stratified by pair of systems, so an unbalanced order does not bias them."""
     runs: ClusteredProportion | None = None
-    """Where documents were read with one system first throughout: a rater's votes on one are taken together."""
+    """The same, clustered by rater and document, where one system is first throughout a document."""
 
     @property
     def interval(self) -> ProportionBounds:
-        """The one to show: with runs as wholes where there are such."""
+        """The interval to show: clustered where that applies."""
         return self.runs.bounds if self.runs else self.first.wilson
 
     @property
     def shown_p_value(self) -> float:
-        """Of the same test as the interval."""
+        """The p-value that matches the interval."""
         return self.runs.p_value if self.runs else self.first.p_value
 
 
@@ -107,7 +107,7 @@ def measure_preference(
     ties: TieHandling = "left out",
     level: float = CONFIDENCE_LEVEL,
 ) -> Preference | Unmeasured:
-    """The rate, its intervals and its test, or why there is none."""
+    """Compute the rate, its intervals and its test."""
     if system == other:
         raise InputError(f"{system!r} can't be preferred to itself.")
     own = [vote for vote in select_pair_votes(votes) if {vote.first, vote.second} == {system, other}]
@@ -115,34 +115,44 @@ def measure_preference(
         return Unmeasured(f"there is no vote between {system} and {other}")
     wins = sum(vote.winner == system for vote in own)
     losses = sum(vote.winner == other for vote in own)
-    equal = len(own) - wins - losses
+    tied = len(own) - wins - losses
     if not wins + losses:
-        return Unmeasured(f"all {equal:,} votes between {system} and {other} are ties")
+        return Unmeasured(f"all {tied:,} votes between {system} and {other} are ties")
     if ties == "left out":
         own = [vote for vote in own if vote.winner]
         rate = wins / (wins + losses)
-        found = wilson_bounds, clopper_pearson_bounds
-        bounds = tuple(make(wins, wins + losses, level=level) for make in found)
+        bounds = tuple(
+            method(wins, wins + losses, level=level) for method in (wilson_bounds, clopper_pearson_bounds)
+        )
     else:
-        rate = (wins + equal / 2) / len(own)
-        bounds = (bonett_price_bounds(wins, losses, equal, level=level),)
-    whole = clustered_proportion_by_unit(
+        rate = (wins + tied / 2) / len(own)
+        bounds = (bonett_price_bounds(wins, losses, tied, level=level),)
+    clustered = clustered_proportion_by_unit(
         [vote.unit for vote in own], [win_share(vote, system) for vote in own], level=level
     )
     return Preference(
-        system, other, wins, losses, equal, rate, bounds, binomial_p_value(wins, wins + losses), ties, whole
+        system,
+        other,
+        wins,
+        losses,
+        tied,
+        rate,
+        bounds,
+        binomial_p_value(wins, wins + losses),
+        ties,
+        clustered,
     )
 
 
 def win_share(vote: Vote, system: str) -> float:
-    """What a vote gives to one of its two systems: a win, half of one, or nothing."""
+    """The share of a win that a vote gives a system: 1, 0.5 for a tie, or 0."""
     return 0.5 if vote.winner is None else float(vote.winner == system)
 
 
 def measure_preferences(
     votes: Iterable[Vote], *, ties: TieHandling = "left out", level: float = CONFIDENCE_LEVEL
 ) -> tuple[Preference | Unmeasured, ...]:
-    """Of every pair that was compared; the system with more wins is named first."""
+    """Measure every pair of systems; the one with more wins is named first."""
     own = select_pair_votes(votes)
     return tuple(
         measure_preference(own, *_winner_first(own, pair), ties=ties, level=level)
@@ -158,7 +168,7 @@ def _winner_first(votes: Iterable[Vote], pair: tuple[str, str]) -> tuple[str, st
 def preferences_by_group(
     votes: Iterable[Vote], by: VoteGrouping, *, ties: TieHandling = "left out"
 ) -> tuple[PreferenceGroup, ...]:
-    """Every pair in every language, or book, or of every rater; votes that do not say theirs are left out."""
+    """Measure every pair in every group; votes without a value for the group are left out."""
     own = [vote for vote in select_pair_votes(votes) if getattr(vote, by)]
     found: list[PreferenceGroup] = []
     for pair in pairs_in_votes(own):
@@ -183,14 +193,14 @@ def preferences_by_group(
 
 
 def position_effect(votes: Iterable[Vote], *, level: float = CONFIDENCE_LEVEL) -> PositionEffect | Unmeasured:
-    """How often what was shown first was preferred, and the odds of winning there."""
+    """Measure position bias: the rate at which the text shown first is preferred, and its odds."""
     own = select_pair_votes(votes)
     decided = [vote for vote in own if vote.winner]
     share = proportion(sum(vote.choice == "first" for vote in decided), len(decided), level=level)
     if isinstance(share, Unmeasured):
         return Unmeasured("no vote prefers either text" if own else share.why)
     shown = Counter(vote.first for vote in own)
-    # In documents one system is first throughout; else each vote has a place of its own.
+    # In the document condition one system is first throughout a run; otherwise every vote has its own position.
     cells = [
         (
             _run(vote) if vote.document else number,
@@ -213,5 +223,5 @@ def _by_run(votes: Sequence[Vote], *, level: float) -> ClusteredProportion | Non
 
 
 def _run(vote: Vote) -> tuple[str, str, tuple[str, str]]:
-    """A rater's passages of a document, read one after the other."""
+    """A rater's consecutive passages of one document."""
     return vote.rater, vote.unit, vote.pair

@@ -1,15 +1,15 @@
-"""Raters whose votes can't be trusted: they prefer shuffled text, contradict themselves, or always take one side.
+"""Reliability checks of raters: attention items, repeated items and side preference.
 
-Three exact tests of each rater, each with its level stated in the flag. They are a screen: an honest rater is flagged
-by chance no more often than the levels say, and nobody's votes are dropped; rates without them are shown beside. Where
-a rater has seen so little that nothing could be flagged, that is told, and so is spam that was failed without a flag.
+Three exact tests of each rater; a flag states its level. They are a screen: a careful rater is flagged by chance no
+more often than the levels allow. No votes are dropped; rates without flagged raters are shown in addition. A check with
+too few votes to flag anything is reported as such, and so are failed attention items that do not lead to a flag.
 
-- spam: a shuffled copy preferred, or called equal, more often than a slip in twenty explains (binomial, 5%): one of
-  one is flagged, one of two is not;
-- repeats: another answer to the same pair more often than one time in four (binomial), or than among the other raters'
-  repeats (Fisher); the smaller p counts, doubled (1%). Four of four are flagged, whoever else there is;
-- side: one place on the page preferred more often than a fair coin does (two-sided, 1%). Sides are balanced for each
-  rater, so whoever reads has no reason to.
+- spam (attention items): the shuffled copy is preferred, or called equal, more often than one slip in twenty explains
+  (binomial, 5%). One of one is flagged, one of two is not.
+- repeats: the answer to the same pair changes more often than one time in four (binomial), or more often than among
+  the other raters (Fisher). The smaller p-value is doubled (1%). Four of four are flagged, whatever the others do.
+- side: one side of the page is preferred more often than by a fair coin (two-sided, 1%). Sides are balanced for each
+  rater, so a careful rater has no reason to prefer one.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from eval.statistics.counts import Unmeasured
 RaterCheck: TypeAlias = Literal["spam", "repeats", "side"]
 
 SPAM_SLIP_RATE = 0.05
-"""How often someone who reads may miss a spam item."""
+"""How often a careful rater may miss an attention item."""
 REPEAT_CHANGE_RATE = 0.25
-"""How often someone who reads may answer otherwise when asked again. Of two literary texts many are nearly alike."""
+"""How often a careful rater may change an answer; many pairs of literary texts are nearly equal in quality."""
 _ROUNDING = 1e-12
 CHECK_LEVELS: dict[RaterCheck, float] = {"spam": 0.05, "repeats": 0.01, "side": 0.01}
 
 
 @dataclass(frozen=True, slots=True)
 class RaterCheckResult:
-    """One test of one rater."""
+    """Result of one check of one rater."""
 
     check: RaterCheck
     failures: int
@@ -47,18 +47,18 @@ class RaterCheckResult:
 
 @dataclass(frozen=True, slots=True)
 class RaterReliability:
-    """What a rater's votes say of the rater."""
+    """All checks of one rater."""
 
     name: str
     votes: int
-    """On pairs."""
+    """Votes on pairs."""
     checks: tuple[RaterCheckResult, ...]
     untested: dict[RaterCheck, str]
-    """Why a test says nothing."""
+    """Checks without enough votes, with the reason."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is known of spam that was failed, where it is no reason for a flag."""
+        """Failed attention items that are too few for a flag."""
         return tuple(
             f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal, which may be a slip "
             f"(p = {one.p_value:.2g})"
@@ -68,59 +68,59 @@ class RaterReliability:
 
     @property
     def flagged(self) -> tuple[str, ...]:
-        """A sentence for each test that was failed."""
+        """A sentence for each failed check."""
         return tuple(_sentence(one) for one in self.checks if one.flagged)
 
 
 def check_raters(votes: Iterable[Vote]) -> tuple[RaterReliability, ...]:
-    """Every rater by name."""
+    """Check every rater, in the order of their names."""
     own = list(votes)
     pairs = select_pair_votes(own)
     repeats = _repeats(own, pairs)
-    return tuple(_checked(name, own, pairs, repeats) for name in raters_in_votes(own))
+    return tuple(_check_rater(name, own, pairs, repeats) for name in raters_in_votes(own))
 
 
 def flagged_raters(votes: Iterable[Vote]) -> tuple[str, ...]:
-    """The names of those who failed a test."""
+    """Names of the raters who failed a check."""
     return tuple(rater.name for rater in check_raters(votes) if rater.flagged)
 
 
-def _checked(
+def _check_rater(
     name: str, votes: Sequence[Vote], pairs: Sequence[Vote], repeats: Sequence[tuple[str, bool]]
 ) -> RaterReliability:
-    mine = [vote for vote in pairs if vote.rater == name]
+    rater_pairs = [vote for vote in pairs if vote.rater == name]
     spam = [vote for vote in votes if vote.kind == "spam" and vote.rater == name]
-    every: dict[RaterCheck, RaterCheckResult | Unmeasured] = {
+    results: dict[RaterCheck, RaterCheckResult | Unmeasured] = {
         "spam": _spam(spam),
         "repeats": _contradictions(name, repeats),
-        "side": _side(mine),
+        "side": _side(rater_pairs),
     }
-    tested = tuple(one for one in every.values() if isinstance(one, RaterCheckResult))
-    untested = {check: one.why for check, one in every.items() if isinstance(one, Unmeasured)}
-    return RaterReliability(name, len(mine), tested, untested)
+    tested = tuple(one for one in results.values() if isinstance(one, RaterCheckResult))
+    untested = {check: one.why for check, one in results.items() if isinstance(one, Unmeasured)}
+    return RaterReliability(name, len(rater_pairs), tested, untested)
 
 
 def _spam(votes: Sequence[Vote]) -> RaterCheckResult | Unmeasured:
     if not votes:
-        return Unmeasured("this rater has seen no spam item")
+        return Unmeasured("this rater has seen no attention item")
     failures = sum(vote.winner is None or vote.winner == SHUFFLED_SYSTEM for vote in votes)
-    return _judged("spam", failures, len(votes), _as_many(failures, len(votes), SPAM_SLIP_RATE))
+    return _result("spam", failures, len(votes), _binomial_tail(failures, len(votes), SPAM_SLIP_RATE))
 
 
-def _as_many(number: int, trials: int, share: float) -> float:
-    """How likely so many or more are."""
+def _binomial_tail(number: int, trials: int, share: float) -> float:
+    """Probability of at least this many failures."""
     from scipy.stats import binom  # type: ignore[import-untyped]
 
     return float(binom.sf(number - 1, trials, share))
 
 
 def _repeats(votes: Iterable[Vote], pairs: Iterable[Vote]) -> list[tuple[str, bool]]:
-    """Of each repeat whose first showing has a vote: the rater, and whether the answer changed."""
-    before = {(vote.item, vote.rater, vote.pair): vote.winner for vote in pairs}
+    """The rater of each repeat whose original has a vote, and whether the answer changed."""
+    originals = {(vote.item, vote.rater, vote.pair): vote.winner for vote in pairs}
     return [
-        (vote.rater, before[vote.repeats, vote.rater, vote.pair] != vote.winner)
+        (vote.rater, originals[vote.repeats, vote.rater, vote.pair] != vote.winner)
         for vote in votes
-        if vote.kind == "repeat" and (vote.repeats, vote.rater, vote.pair) in before
+        if vote.kind == "repeat" and (vote.repeats, vote.rater, vote.pair) in originals
     ]
 
 
@@ -129,18 +129,21 @@ def _contradictions(name: str, repeats: Sequence[tuple[str, bool]]) -> RaterChec
     others = [changed for rater, changed in repeats if rater != name]
     if not mine:
         return Unmeasured("this rater has seen no pair twice")
-    if _contradicting(len(mine), len(mine), others) > CHECK_LEVELS["repeats"]:
-        return Unmeasured(f"{_pairs(len(mine))} shown twice: too few, whatever the answers")
-    return _judged("repeats", sum(mine), len(mine), _contradicting(sum(mine), len(mine), others))
+    if _change_p_value(len(mine), len(mine), others) > CHECK_LEVELS["repeats"]:
+        return Unmeasured(f"{_pairs(len(mine))} shown twice, too few for the check")
+    return _result("repeats", sum(mine), len(mine), _change_p_value(sum(mine), len(mine), others))
 
 
-def _contradicting(changed: int, trials: int, others: Sequence[bool]) -> float:
-    """How likely someone who reads changes so many: one in four at most, or as the others do."""
+def _change_p_value(changed: int, trials: int, others: Sequence[bool]) -> float:
+    """Probability that a careful rater changes this many answers: at most one in four, or as often as the others."""
     from scipy.stats import hypergeom
 
-    every, both = trials + len(others), changed + sum(others)
-    beside = float(hypergeom.sf(changed - 1, every, both, trials)) if others else 1.0
-    return min(1.0, 2 * min(_as_many(changed, trials, REPEAT_CHANGE_RATE), beside))
+    fisher = (
+        float(hypergeom.sf(changed - 1, trials + len(others), changed + sum(others), trials))
+        if others
+        else 1.0
+    )
+    return min(1.0, 2 * min(_binomial_tail(changed, trials, REPEAT_CHANGE_RATE), fisher))
 
 
 def _pairs(number: int) -> str:
@@ -156,15 +159,15 @@ def _side(votes: Sequence[Vote]) -> RaterCheckResult | Unmeasured:
     for vote in decided:
         nets[vote.unit, vote.pair] += 1 if vote.choice == "first" else -1
     if sign_flip_p_value([abs(net) for net in nets.values()]) > CHECK_LEVELS["side"]:
-        return Unmeasured(f"{len(decided)} votes prefer a text: too few, whichever side they take")
-    # Of single items it is the binomial test. Where documents are read, one system is first in all of a document.
-    return _judged(
+        return Unmeasured(f"{len(decided)} votes prefer a text, too few for the check")
+    # For single items this is the binomial test; in the document condition one system is first in a whole document.
+    return _result(
         "side", max(first, len(decided) - first), len(decided), sign_flip_p_value(list(nets.values()))
     )
 
 
-def _judged(check: RaterCheck, failures: int, trials: int, p_value: float) -> RaterCheckResult:
-    # One of one is as likely as the level itself, and a flag.
+def _result(check: RaterCheck, failures: int, trials: int, p_value: float) -> RaterCheckResult:
+    # One failure of one has exactly the probability of the level, and is flagged.
     return RaterCheckResult(
         check, failures, trials, min(1.0, p_value), p_value <= CHECK_LEVELS[check] + _ROUNDING
     )
@@ -174,7 +177,7 @@ def _sentence(one: RaterCheckResult) -> str:
     what = {
         "spam": f"preferred {one.failures} of {one.trials} shuffled texts, or called them equal "
         f"(p = {one.p_value:.2g} if one in {1 / SPAM_SLIP_RATE:.0f} is a slip)",
-        "repeats": f"changed {one.failures} of {one.trials} answers when asked again "
+        "repeats": f"changed {one.failures} of {one.trials} answers to repeated items "
         f"(p = {one.p_value:.2g} if one in {1 / REPEAT_CHANGE_RATE:.0f} may change, or as many as of the other raters)",
         "side": f"took the same side in {one.failures} of {one.trials} votes (p = {one.p_value:.2g} for a fair coin)",
     }

@@ -1,4 +1,4 @@
-"""An analysis as text for a terminal: a table for each part, and for what could not be measured the reason."""
+"""Plain-text report of an analysis: one table for each part, or the reason why it is not measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def format_analysis(analysis: VoteAnalysis) -> str:
-    """All parts, one under the other."""
+    """Format all parts."""
     return "\n\n".join(part for part in _parts(analysis) if part)
 
 
@@ -29,8 +29,8 @@ def _parts(analysis: VoteAnalysis) -> Iterable[str]:
         return
     yield _rates("Preference", analysis.preferences, analysis.corrected)
     if analysis.flagged and not analysis.trusted:
-        yield "Without the raters who are flagged no vote is left."
-    yield _rates("Without the raters who are flagged", analysis.trusted, ())
+        yield "Without flagged raters no votes are left."
+    yield _rates("Without flagged raters", analysis.trusted, ())
     for name, groups in (
         ("language", analysis.by_language),
         ("book", analysis.by_book),
@@ -49,23 +49,23 @@ def _parts(analysis: VoteAnalysis) -> Iterable[str]:
 
 def _head(analysis: VoteAnalysis) -> str:
     if not analysis.votes:
-        return "There is no vote on a pair of systems: nothing can be said."
+        return "There are no votes on a pair of systems."
     votes, raters, items = (
-        _several(number, what)
+        _plural(number, what)
         for number, what in (
             (analysis.votes, "vote"),
             (len(analysis.raters), "rater"),
             (analysis.items, "item"),
         )
     )
-    told = f"{votes} by {raters} on {items}, {len(analysis.systems)} systems."
+    summary = f"{votes} by {raters} on {items}, {len(analysis.systems)} systems."
     if analysis.repeats or analysis.spam:
-        repeats, spam = _several(analysis.repeats, "repeat"), _several(analysis.spam, "shuffled text")
-        told += f" Votes on {repeats} and {spam} test the raters and are not counted."
+        repeats, spam = _plural(analysis.repeats, "repeat"), _plural(analysis.spam, "attention item")
+        summary += f" Votes on {repeats} and {spam} check the raters and are not counted."
     if analysis.documents:
-        told += f" What was read together is taken together: {_several(analysis.documents, 'document')}."
-    how = f"[low, high]: 95%. Resamples: {analysis.samples:,}, seed {analysis.seed}."
-    return f"{told}\nTies are {analysis.ties} in rates. {how}"
+        summary += f" Votes are clustered by document: {_plural(analysis.documents, 'document')}."
+    settings = f"[low, high]: 95%. Resamples: {analysis.samples:,}, seed {analysis.seed}."
+    return f"{summary}\nTies are {analysis.ties} in rates. {settings}"
 
 
 def _rates(title: str, rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]) -> str:
@@ -104,14 +104,14 @@ def _groups(name: str, groups: Sequence[PreferenceGroup]) -> str:
     rows = []
     for group in groups:
         found = group.preference
-        told = [group.name, " over ".join(group.pair)]
+        labels = [group.name, " over ".join(group.pair)]
         if isinstance(found, Unmeasured):
-            rows.append([*told, found.why])
+            rows.append([*labels, found.why])
         else:
             won = f"{found.wins}/{found.wins + found.losses}"
             rows.append(
                 [
-                    *told,
+                    *labels,
                     won,
                     _share(found.rate),
                     format_bounds(found.interval),
@@ -124,12 +124,12 @@ def _groups(name: str, groups: Sequence[PreferenceGroup]) -> str:
 def _position(analysis: VoteAnalysis) -> str:
     found = analysis.position
     if isinstance(found, Unmeasured):
-        return f"Position: not measured: {found.why}"
+        return f"Position bias: not measured: {found.why}"
     first = found.first
     return (
-        f"Position: the text shown first was preferred in {first.successes:,} of {first.trials:,} votes, "
-        f"{_share(first.rate)} {format_bounds(found.interval)}, p {format_p_number(found.shown_p_value)}; odds of winning there, within "
-        f"pairs: {_odds(found.odds)}"
+        f"Position bias: the text shown first was preferred in {first.successes:,} of {first.trials:,} votes, "
+        f"{_share(first.rate)} {format_bounds(found.interval)}, p {format_p_number(found.shown_p_value)}; "
+        f"odds of winning when shown first, within pairs: {_odds(found.odds)}"
     )
 
 
@@ -150,12 +150,12 @@ def _strengths(analysis: VoteAnalysis) -> str:
     notes = []
     if found.regularised:
         notes.append(
-            "  Regularised, as some system never won or never lost: each has half a win and half a loss more, the "
-            "intervals are from votes drawn by the fitted strengths, and … is no end."
+            "  Regularised, because some system never won or never lost: half a win and half a loss are added for each "
+            "system, and intervals come from a parametric bootstrap. … means no bound."
         )
     elif found.regularised_samples:
         notes.append(f"  {found.regularised_samples:,} of the resamples were regularised.")
-    title = f"Strengths (Bradley-Terry, logarithms of odds; ties are {found.ties})"
+    title = f"Strengths (Bradley-Terry, log odds; ties are {found.ties})"
     return "\n".join([title, *_table(["", "strength", "[low, high]", "rank", "won"], rows), *notes])
 
 
@@ -167,19 +167,20 @@ def _rankings(analysis: VoteAnalysis) -> str:
         return f"Rankings: not measured: {found.why}"
     rows = [[one.system, *_interval(one.mean)] for one in found.systems]
     test = found.test
-    told = (
+    summary = (
         f"  Kruskal-Wallis: not measured: {test.why}"
         if isinstance(test, Unmeasured)
-        else f"  Kruskal-Wallis: H = {test.statistic:.2f}, {test.freedom} degrees of freedom, p {format_p_number(test.p_value)}"
+        else f"  Kruskal-Wallis: H = {test.statistic:.2f}, {test.freedom} degrees of freedom, "
+        f"p {format_p_number(test.p_value)}"
     )
-    title = f"Mean ranks of {_several(len(found.by_rater), 'rater')}"
-    return "\n".join([title, *_table(["", "rank", "[low, high]"], rows), told])
+    title = f"Mean ranks of {_plural(len(found.by_rater), 'rater')}"
+    return "\n".join([title, *_table(["", "rank", "[low, high]"], rows), summary])
 
 
 def _agreement(analysis: VoteAnalysis) -> str:
     found = analysis.agreement
     if isinstance(found, Unmeasured):
-        return f"Agreement: not measured: {found.why}"
+        return f"Inter-rater agreement: not measured: {found.why}"
     named = {
         "same answer": found.same,
         "Krippendorff's α": found.alpha,
@@ -193,22 +194,22 @@ def _agreement(analysis: VoteAnalysis) -> str:
         for one in found.by_pair
     ]
     head = ["pair of raters", "items", "Cohen's κ", "[low, high]", "AC1", "[low, high]"]
-    title = f"Agreement of {found.raters} raters on {_several(found.items, 'item')}"
+    title = f"Inter-rater agreement of {found.raters} raters on {_plural(found.items, 'item')}"
     return "\n".join([title, *_table(["", "", "[low, high]"], rows), *_table(head, pairs)])
 
 
 def _raters(analysis: VoteAnalysis) -> str:
     checks = analysis.rater_checks
     flagged = [f"  {rater.name}: {why}." for rater in checks for why in rater.flagged]
-    noted = [f"  {rater.name}: {why}." for rater in checks for why in rater.notes]
+    notes = [f"  {rater.name}: {why}." for rater in checks for why in rater.notes]
     untested: dict[tuple[str, str], list[str]] = {}
     for rater in checks:
         for check, why in rater.untested.items():
             untested.setdefault((check, why), []).append(rater.name)
     return "\n".join(
         [
-            *(["Raters who are flagged", *flagged] if flagged else ["No rater is flagged."]),
-            *(["Not flagged, and to be known", *noted] if noted else []),
+            *(["Flagged raters", *flagged] if flagged else ["No rater is flagged."]),
+            *(["Not flagged, but notable", *notes] if notes else []),
             *(["Not tested"] if untested else []),
             *(f"  {check} of {', '.join(names)}: {why}." for (check, why), names in untested.items()),
         ]
@@ -228,22 +229,20 @@ def _belief(found: BeliefEffect | Unmeasured) -> str:
     if not isinstance(found.right, Unmeasured):
         right = found.right
         bounds = found.right_whole.bounds if found.right_whole else right.wilson
-        lines.append(
-            f"  believed rightly in {right.successes:,} of {right.trials:,}, {format_bounds(bounds)}"
-        )
+        lines.append(f"  belief correct in {right.successes:,} of {right.trials:,}, {format_bounds(bounds)}")
     return "\n".join(lines)
 
 
 def _needed(analysis: VoteAnalysis) -> str:
-    rows = [_need(*pair) for pair in zip(analysis.preferences, analysis.needed, strict=True)]
-    head = ["", "votes", "still to come", "if nearest to even", "if farthest"]
-    title = "Votes needed for a power of 80% at 5%, if the rate is as it is so far"
+    rows = [_needed_row(*pair) for pair in zip(analysis.preferences, analysis.needed, strict=True)]
+    head = ["", "votes", "missing", "if nearest to even", "if farthest"]
+    title = "Votes needed for 80% power at 5%, at the observed rates"
     if any(not isinstance(one, Unmeasured) and one.worth < 1 for one in analysis.needed):
-        title += f", and votes on one {'document' if analysis.documents else 'item'} go together as they do"
+        title += f", clustered by {'document' if analysis.documents else 'item'}"
     return "\n".join([title, *_table(head, rows)])
 
 
-def _need(rate: Preference | Unmeasured, needed: RequiredVotes | Unmeasured) -> list[str]:
+def _needed_row(rate: Preference | Unmeasured, needed: RequiredVotes | Unmeasured) -> list[str]:
     name = "" if isinstance(rate, Unmeasured) else f"{rate.system} over {rate.other}"
     if isinstance(needed, Unmeasured):
         return [name, needed.why]
@@ -252,20 +251,20 @@ def _need(rate: Preference | Unmeasured, needed: RequiredVotes | Unmeasured) -> 
 
 
 def _looks(analysis: VoteAnalysis) -> str:
-    rows = [_looked(one) for one in analysis.looks]
+    rows = [_look_row(one) for one in analysis.looks]
     head = ["", "rate", "[low, high]", "p", "an even chance is"]
     first = "document" if analysis.documents else "item"
-    several = f"; of all {len(rows)} pairs together, by Bonferroni" if len(rows) > 1 else ""
-    title = f"Right however often one looks (confidence sequence, the first vote on each {first}{several})"
-    turned = [
-        f"  {one.system} and {one.other}: since vote {one.decided_at:,} the votes have gone the other way."
+    several = f"; family-wise over {len(rows)} pairs, by Bonferroni" if len(rows) > 1 else ""
+    title = f"Sequential looks, valid at any time (confidence sequence, first vote on each {first}{several})"
+    reversals = [
+        f"  {one.system} and {one.other}: since vote {one.decided_at:,} the lead has been lost again."
         for one in analysis.looks
         if not isinstance(one, Unmeasured) and one.lead_lost
     ]
-    return "\n".join([title, *_table(head, rows), *turned])
+    return "\n".join([title, *_table(head, rows), *reversals])
 
 
-def _looked(look: SequentialLook | Unmeasured) -> list[str]:
+def _look_row(look: SequentialLook | Unmeasured) -> list[str]:
     if isinstance(look, Unmeasured):
         return ["", look.why]
     since = f"ruled out since vote {look.decided_at}, for {look.preferred}"
@@ -278,11 +277,8 @@ def _looked(look: SequentialLook | Unmeasured) -> list[str]:
     ]
 
 
-# --- cells -----------------------------------------------------------------------------------------------------------
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as they must be; a row may be shorter, and its last cell then does not count."""
+    """Align columns; the last cell of a row shorter than the head does not widen its column."""
     if not rows:
         return []
     every = [head, *rows]
@@ -290,10 +286,10 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         max((len(row[at]) for row in every if at < len(row) - (len(row) < len(head))), default=0)
         for at in range(len(head))
     ]
-    return ["  " + "  ".join(_padded(row, widths)).rstrip() for row in every]
+    return ["  " + "  ".join(_pad(row, widths)).rstrip() for row in every]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
+def _pad(row: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
     for at, (cell, width) in enumerate(zip(row, widths, strict=False)):
         yield cell.rjust(width) if at and cell[:1] in "0123456789+-[<." else cell.ljust(width)
 
@@ -303,18 +299,18 @@ def _share(value: float) -> str:
 
 
 def format_bounds(bounds: ProportionBounds) -> str:
-    """An interval of a share."""
+    """Format an interval in percent."""
     return f"[{100 * bounds.low:.1f}, {100 * bounds.high:.1f}]"
 
 
 def format_strength_interval(one: SystemStrength) -> str:
-    """An interval of a strength, which may be without end."""
+    """Format the interval of a strength; … stands for no bound."""
     low, high = ("…" if end is None else f"{end:+.2f}" for end in (one.low, one.high))
     return f"[{low}, {high}]"
 
 
 def format_p_number(value: float | None) -> str:
-    """A p-value as it is written."""
+    """Format a p-value; empty for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
@@ -336,5 +332,5 @@ def _odds(found: OddsRatio | Unmeasured) -> str:
     return f"{value} [{found.low:.2f}, {high}], p {format_p_number(found.p_value)}"
 
 
-def _several(number: int, what: str) -> str:
+def _plural(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -1,4 +1,4 @@
-"""Which votes count for a preference: those on pairs, one for each rater and pair. Repeats and spam test the raters."""
+"""Votes that count for preferences: one for each rater and pair, without repeats and attention items."""
 
 from __future__ import annotations
 
@@ -9,34 +9,32 @@ from eval.human.vote import Vote
 
 
 def select_pair_votes(votes: Iterable[Vote]) -> list[Vote]:
-    """The votes on pairs, in the order given; a second vote of a rater on the same two texts is refused."""
-    found = [vote for vote in votes if vote.kind == "pair"]
+    """Select the votes on pairs, in order. Raises InputError for a rater's second vote on the same two texts."""
+    pairs = [vote for vote in votes if vote.kind == "pair"]
     seen: set[tuple[str, str, tuple[str, str]]] = set()
-    for vote in found:
+    for vote in pairs:
         if vote.first == vote.second:
-            raise InputError(
-                f"Item {vote.item!r} shows {vote.first!r} beside itself: there is nothing to prefer."
-            )
+            raise InputError(f"Item {vote.item!r} compares {vote.first!r} with itself.")
         key = (vote.item, vote.rater, vote.pair)
         if key in seen:
             raise InputError(
-                f"Rater {vote.rater!r} has two votes on {vote.first} and {vote.second} in item {vote.item!r}: keep "
-                "one, since both would be counted."
+                f"Rater {vote.rater!r} has two votes on {vote.first} and {vote.second} in item {vote.item!r}. "
+                "Keep one of them."
             )
         seen.add(key)
-    return found
+    return pairs
 
 
 def systems_in_votes(votes: Iterable[Vote]) -> tuple[str, ...]:
-    """All systems that were voted on, by name."""
+    """Sorted names of all systems."""
     return tuple(sorted({name for vote in votes for name in vote.pair}))
 
 
 def pairs_in_votes(votes: Iterable[Vote]) -> tuple[tuple[str, str], ...]:
-    """All pairs of systems that were compared, by name."""
+    """Sorted pairs of systems."""
     return tuple(sorted({vote.pair for vote in votes}))
 
 
 def raters_in_votes(votes: Iterable[Vote]) -> tuple[str, ...]:
-    """All who voted, by name."""
+    """Sorted names of all raters."""
     return tuple(sorted({vote.rater for vote in votes}))

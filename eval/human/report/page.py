@@ -1,4 +1,4 @@
-"""Writing the page of an analysis. It needs no script and loads nothing, and text is never HTML in it."""
+"""HTML page of a vote analysis, without scripts and external files; all text is escaped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class VoteIntervalLine:
     label: str
     line: IntervalLine
     number: str
-    words: str = ""
+    label_text: str = ""
     clear: bool = False
 
 
@@ -45,7 +45,7 @@ def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Vot
         strengths=_strengths(analysis.bradley_terry) if len(analysis.systems) > 2 else [],
         groups={name: lines for name, lines in _groups(analysis) if lines},
         raters=analysis.rater_checks,
-        told=format_analysis(analysis),
+        report=format_analysis(analysis),
     )
 
 
@@ -53,25 +53,17 @@ def _facts(analysis: VoteAnalysis) -> Mapping[str, str]:
     return {
         "Systems": ", ".join(analysis.systems),
         "Votes": f"{analysis.votes:,} on {analysis.items:,} items by {len(analysis.raters):,} raters"
-        f"{_together(analysis)}",
-        "Tests of raters": f"{analysis.repeats:,} repeats, {analysis.spam:,} shuffled texts; they are not counted",
+        + (f", clustered by {analysis.documents:,} documents" if analysis.documents else ""),
+        "Rater checks": f"{analysis.repeats:,} repeats, {analysis.spam:,} attention items; not counted in rates",
         "Ties": f"{analysis.ties} in rates",
-        "Intervals": f"95%; {analysis.samples:,} resamples, seed {analysis.seed}, where they are resampled",
+        "Intervals": f"95%; bootstrap with {analysis.samples:,} resamples, seed {analysis.seed}",
     }
-
-
-def _together(analysis: VoteAnalysis) -> str:
-    return (
-        f"; those on each of {analysis.documents:,} documents are taken together"
-        if analysis.documents
-        else ""
-    )
 
 
 def _rates(
     rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]
 ) -> Iterator[VoteIntervalLine]:
-    """Each pair: the share of votes for the first, against one half."""
+    """One line for each pair: the share of votes for the first system."""
     for rate, holm in zip(rates, corrected, strict=True):
         if isinstance(rate, Unmeasured):
             continue
@@ -84,10 +76,10 @@ def _rates(
         )
 
 
-def _share(label: str, rate: Preference, words: str, *, clear: bool = False) -> VoteIntervalLine:
+def _share(label: str, rate: Preference, label_text: str, *, clear: bool = False) -> VoteIntervalLine:
     low, high = rate.interval.low, rate.interval.high
-    told = f"{100 * rate.rate:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
-    return VoteIntervalLine(label, _SHARES.interval(rate.rate, low, high), told, words, clear)
+    number = f"{100 * rate.rate:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
+    return VoteIntervalLine(label, _SHARES.interval(rate.rate, low, high), number, label_text, clear)
 
 
 def _score(rate: Preference) -> str:
@@ -95,7 +87,7 @@ def _score(rate: Preference) -> str:
 
 
 def _groups(analysis: VoteAnalysis) -> Iterator[tuple[str, list[VoteIntervalLine]]]:
-    """By language, book and rater, where there are several of them."""
+    """Lines by language, book and rater, where there are at least two."""
     for name, groups in (
         ("language", analysis.by_language),
         ("book", analysis.by_book),

@@ -44,17 +44,17 @@ def test_the_text_has_every_part_and_names_who_is_flagged() -> None:
     for part in (
         "96 votes by 4 raters on 24 items, 3 systems",
         "x over y",
-        "Without the raters who are flagged",
+        "Without flagged raters",
         "By language",
         "By book",
         "By rater",
-        "Position: the text shown first",
+        "Position bias: the text shown first",
         "Strengths (Bradley-Terry",
         "Kruskal-Wallis",
         "Krippendorff's α",
         "zoe: took the same side in 24 of 24 votes",
         "Belief: the text believed human",
-        "Votes needed for a power of 80%",
+        "Votes needed for 80% power",
         "confidence sequence",
     ):
         assert part in text, part
@@ -71,10 +71,10 @@ def test_rates_without_the_flagged_stand_beside_those_of_all() -> None:
     assert analyse_votes(votes("xxyy"), samples=20).trusted == ()
 
 
-def test_looks_are_right_of_all_pairs_together() -> None:
+def test_looks_control_the_family_wise_error_over_all_pairs() -> None:
     found = analyse_votes(_panel(), samples=20)
     assert [one.pairs for one in found.looks if isinstance(one, SequentialLook)] == [2, 2]
-    assert "of all 2 pairs together, by Bonferroni" in format_analysis(found)
+    assert "family-wise over 2 pairs, by Bonferroni" in format_analysis(found)
     assert "Bonferroni" not in format_analysis(analyse_votes(votes("xxyy"), samples=20))
 
 
@@ -82,13 +82,13 @@ def test_votes_that_turned_after_the_decision_are_told() -> None:
     text = format_analysis(analyse_votes(votes("x" * 25 + "y" * 40), samples=20))
     assert ", for x" in text
     assert "y and x: since vote" in text
-    assert "gone the other way" in text
+    assert "lead has been lost" in text
 
 
 def test_what_could_not_be_tested_of_a_rater_is_told() -> None:
     text = format_analysis(analyse_votes(votes("xxyyxy"), samples=20))
     assert "No rater is flagged.\nNot tested\n" in text
-    assert "  spam of r: this rater has seen no spam item." in text
+    assert "  spam of r: this rater has seen no attention item." in text
     assert "  repeats of r: this rater has seen no pair twice." in text
 
 
@@ -100,9 +100,9 @@ def test_the_same_seed_says_the_same() -> None:
 @pytest.mark.parametrize(
     ("own", "part"),
     [
-        ([], "There is no vote on a pair of systems"),
+        ([], "There are no votes on a pair of systems"),
         (votes("===="), "all 4 votes between x and y are ties"),
-        (votes("xxy"), "there is one rater only (r)"),
+        (votes("xxy"), "there is only one rater (r)"),
         (
             [replace(vote, kind="spam", second=SHUFFLED_SYSTEM) for vote in votes("x")],
             "There is no vote on a pair",
@@ -110,7 +110,7 @@ def test_the_same_seed_says_the_same() -> None:
     ],
     ids=["zero votes", "all ties", "one rater", "spam only"],
 )
-def test_what_cant_be_told_is_told_as_a_sentence(own: list[Vote], part: str) -> None:
+def test_an_unmeasured_part_gives_its_reason(own: list[Vote], part: str) -> None:
     found = analyse_votes(own, samples=20)
     assert part in format_analysis(found)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -127,4 +127,4 @@ def test_where_everyone_is_flagged_no_vote_is_left() -> None:
     own = [replace(vote, first="x", second="y", choice="first") for vote in votes("x" * 20)]
     told = format_analysis(analyse_votes(own, samples=50))
     assert "took the same side" in told
-    assert "Without the raters who are flagged no vote is left." in told
+    assert "Without flagged raters no votes are left." in told

@@ -61,7 +61,7 @@ def test_a_rate_counts_documents_and_not_their_passages() -> None:
 
 
 def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> None:
-    # 12 documents of 4 passages, a deviation of 2 in logarithms of odds. By passages it is 14%.
+    # 12 documents of 4 passages, a deviation of 2 in log odds. By passages it is 14%.
     chance, rejected, rounds = np.random.default_rng(2), 0, 150
     for _ in range(rounds):
         likings = 1 / (1 + np.exp(-chance.normal(0, 2, 12)))
@@ -138,9 +138,9 @@ def _shown(found: object) -> ConfidenceInterval | SystemStrength:
     pytest.fail(f"not measured: {found}")
 
 
-def test_the_text_says_that_documents_are_taken_together() -> None:
+def test_the_text_says_that_votes_are_clustered_by_document() -> None:
     found = analyse_votes(documents(8, "xxyx"), samples=50)
     text = format_analysis(found)
-    assert "What was read together is taken together: 8 documents." in text
-    assert "the first vote on each document" in text
+    assert "Votes are clustered by document: 8 documents." in text
+    assert "first vote on each document" in text
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["documents"] == 8

@@ -74,7 +74,7 @@ def test_all_ties_no_votes_and_no_such_pair_are_reasons() -> None:
 def test_two_votes_of_a_rater_on_the_same_texts_are_refused() -> None:
     with pytest.raises(InputError, match="two votes on x and y in item 'i0'"):
         measure_preferences([*votes("x"), *votes("y")])
-    with pytest.raises(InputError, match="beside itself"):
+    with pytest.raises(InputError, match="with itself"):
         measure_preferences(votes("x", second="x"))
 
 

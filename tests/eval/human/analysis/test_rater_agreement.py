@@ -121,7 +121,7 @@ def test_by_pair_leaves_out_raters_who_share_no_item() -> None:
     ("lines", "why"),
     [
         ([], "there is no vote to count"),
-        ([("a", "xy", 0)], "one rater only"),
+        ([("a", "xy", 0)], "only one rater"),
         ([("a", "xy", 0), ("b", "xy", 5)], "no item was judged by two raters"),
     ],
 )

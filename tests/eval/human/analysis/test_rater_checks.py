@@ -91,8 +91,8 @@ def test_a_test_that_says_nothing_says_why() -> None:
     assert found.checks == ()
     assert set(found.untested) == {"spam", "repeats", "side"}
     alone = _rater([*votes("xy"), *_repeats("yx", "r")], "r")
-    assert alone.untested["repeats"] == "2 pairs were shown twice: too few, whatever the answers"
-    assert alone.untested["side"] == "2 votes prefer a text: too few, whichever side they take"
+    assert alone.untested["repeats"] == "2 pairs were shown twice, too few for the check"
+    assert alone.untested["side"] == "2 votes prefer a text, too few for the check"
 
 
 def test_one_rater_alone_is_tested_too() -> None:

@@ -49,9 +49,9 @@ def test_all_parts_are_on_the_page_and_none_of_them_is_html(votes: list[Vote], t
     assert "<script" not in page
     assert EVIL.replace("<", "&lt;").replace(">", "&gt;") in page
     for heading in (
-        "Who is preferred",
-        "Without the raters who are flagged",
-        "On one scale",
+        "Preferences",
+        "Without flagged raters",
+        "Strengths on one scale",
         "By book",
         "By rater",
     ):
@@ -71,7 +71,7 @@ def test_the_plot_of_a_rate_is_where_the_rate_is(votes: list[Vote], tmp_path: Pa
 
 def test_no_votes_and_ties_alone_have_a_page_too(votes: list[Vote], tmp_path: Path) -> None:
     write_analysis_page(analyse_votes([], samples=100), tmp_path / "none.html")
-    assert "nothing can be said" in (tmp_path / "none.html").read_text(encoding="utf-8")
+    assert "There are no votes on a pair" in (tmp_path / "none.html").read_text(encoding="utf-8")
     ties = [replace(vote, choice="tie") for vote in votes]
     write_analysis_page(analyse_votes(ties, samples=100), tmp_path / "ties.html")
     assert "tie" in (tmp_path / "ties.html").read_text(encoding="utf-8")
