@@ -31,7 +31,7 @@ from eval.compare.model_job import (
     system_from_job,
     system_job_id,
 )
-from eval.compare.opinions import LoadedOpinions, OpinionSources
+from eval.compare.opinions import UNCHECKED_VOTES_NOTE, LoadedOpinions, OpinionSources
 from eval.compare.saved_comparison import merge_saved_comparisons, read_saved_comparison
 from eval.compare.set_reader import ComparisonInputs, read_comparison_set, read_ready_systems
 from eval.compare.system import System
@@ -182,12 +182,13 @@ def _finish(
 ) -> int:
     compared = _compared(data, systems, metrics, wanted.tests)
     try:
-        compared = heard.added(
-            compared, open_engine=partial(open_book_engine, report=print_line), tell=print_line
-        )
+        opener = partial(open_book_engine, report=print_line)
+        compared, notes = asyncio.run(heard.add_to(compared, open_engine=opener))
     except KeyboardInterrupt:
         print_line("Stopped. What the judge has said is kept, and the same command goes on.")
         return EXIT_INTERRUPTED
+    for note in notes:
+        print_line(f"{note} Name it with --trial." if note == UNCHECKED_VOTES_NOTE else note)
     files = [*files, *wanted.opinions.files]
     manifest = build_manifest(compared, command=["ape", *sys.argv[1:]], files=files)
     write_comparison(wanted.output, compared, manifest)

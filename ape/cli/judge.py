@@ -128,8 +128,8 @@ def pairs(
     asking = _asking(settings, cache, seed=seed, max_tokens=max_tokens)
     judged = _run(
         settings,
-        lambda opened, progress: judge_pairs(given, opened, asking=asking, ties=ties, progress=progress),
-    ).beside(people)
+        lambda opened, progress: judge_pairs(given, opened, options=asking, ties=ties, progress=progress),
+    ).with_agreement(people)
     _write(answers, judged.to_dict(answers=True))
     if json_output:
         typer.echo(json.dumps(judged.to_dict(), ensure_ascii=False, indent=1))
@@ -173,7 +173,8 @@ def spans(
     with require_extra("eval"):
         import scipy  # noqa: F401
     from ape.cli.judge_output import agreement_with_votes, print_spans
-    from eval.judge import judge_spans, votes_by_passage
+    from eval.human.trial_index import votes_by_passage
+    from eval.judge import judge_spans
     from eval.metrics.scoring import ResamplingOptions, default_resampling_unit, measure_systems
 
     rules = _rules(source_language, target_language)
@@ -192,7 +193,7 @@ def spans(
     judged = _run(
         settings,
         lambda opened, progress: judge_spans(
-            corpus, opened, systems=names, asking=asking, with_source=not no_source, progress=progress
+            corpus, opened, systems=names, options=asking, with_source=not no_source, progress=progress
         ),
     )
     unit = default_resampling_unit(corpus)
@@ -297,7 +298,7 @@ def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: in
     return JudgeOptions(
         seed=seed,
         max_tokens=max_tokens,
-        at_once=settings.concurrency,
+        concurrency=settings.concurrency,
         cache=cache or default_cache_folder(),
         price=configured_price(settings),
         server=server_identity(settings),

@@ -74,7 +74,7 @@ def agreement_with_votes(
         return {"": NoHumanVotes()}
     elsewhere = NoHumanVotes(NO_COMMON_PAIRS)
     found = {
-        f"{one} and {other}": judged.as_pairs(one, other).beside(votes).agreement
+        f"{one} and {other}": judged.as_pairs(one, other).with_agreement(votes).agreement
         for one, other in combinations(judged.segments, 2)
     }
     return {name: one for name, one in found.items() if one != elsewhere} or {"": elsewhere}

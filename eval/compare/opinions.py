@@ -1,10 +1,9 @@
-"""What a judge and what people say of the systems, beside the metrics and never mixed with them."""
+"""Opinions on compared systems: a judge's verdicts and human votes, reported apart from the metrics."""
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -26,23 +25,21 @@ if TYPE_CHECKING:
     from eval.human.trial import Trial
     from eval.judge import JudgePair, PairJudgements
 
-UNCHECKED_VOTES_NOTE = (
-    "The votes name systems and no texts: without their test nobody knows that these texts were read."
-)
+UNCHECKED_VOTES_NOTE = "The votes name systems but not texts: without their trial it is not known whether raters read these texts."
 
 
 class JudgeEngineOpener(Protocol):
     """Opens the engine that the settings name."""
 
     def __call__(self, settings: Settings, /) -> AbstractAsyncContextManager[Engine]:
-        """Ready to be asked, for the length of the block."""
+        """Context manager of an open engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionSources:
-    """Who is asked: a judge as typed, for so many paragraphs; and a file of votes, with the trial they were given in.
+    """A judge and its number of paragraphs, and a file of votes with their trial.
 
-    With a trial the judge sees what the raters saw, and no other paragraphs: then its agreement with them is known.
+    With a trial the judge sees exactly the items of the raters, so that its agreement with them can be computed.
     """
 
     judge: str = ""
@@ -53,20 +50,20 @@ class OpinionSources:
 
     @property
     def files(self) -> list[Path]:
-        """All that are read."""
+        """All input files."""
         return [path for path in (self.votes, self.trial) if path]
 
     def read(self, data: ComparisonSet, names: Sequence[str], ready: Iterable[System]) -> LoadedOpinions:
-        """What was given, checked as far as it can be before any model is asked. Raises InputError.
+        """Read and check the files before any model runs. Raises InputError.
 
-        `names` are all systems that will be compared, and `ready` those whose texts are known by now.
+        `names` are all systems of the comparison, `ready` those whose texts are already known.
         """
         known = tuple(dict.fromkeys((DO_NOTHING, *names, *reference_texts(data))))
         trial = self._trial(known)
         judge = model_settings(self.judge) if self.judge else None
-        heard = LoadedOpinions(self, judge, trial, self._votes(known, trial))
-        heard.refuse_other_texts(data, (do_nothing_system(data), *ready))
-        return heard
+        opinions = LoadedOpinions(self, judge, trial, self._votes(known, trial))
+        opinions.require_same_texts(data, (do_nothing_system(data), *ready))
+        return opinions
 
     def _trial(self, names: Sequence[str]) -> Trial | None:
         from eval.human.trial_file import read_trial
@@ -76,7 +73,8 @@ class OpinionSources:
         trial = read_trial(self.trial)
         if odd := set(trial.systems) - set(names):
             raise InputError(
-                f"{self.trial.name} is a test of {min(odd)!r}, which is no system here. Here is: {', '.join(names)}.",
+                f"{self.trial.name} is a trial of {min(odd)!r}, which is not compared here. "
+                f"Systems: {', '.join(names)}.",
                 field="trial",
             )
         return trial
@@ -86,9 +84,9 @@ class OpinionSources:
 
         if self.votes is None:
             return []
-        every = read_votes(self.votes, trial)
+        all_votes = read_votes(self.votes, trial)
         known = {*names, SHUFFLED_SYSTEM}
-        votes = [vote for vote in every if {vote.first, vote.second} <= known]
+        votes = [vote for vote in all_votes if {vote.first, vote.second} <= known]
         if not select_pair_votes(votes):
             raise InputError(
                 f"{self.votes.name} has no vote between two of these: {', '.join(names)}.", field="votes"
@@ -98,69 +96,71 @@ class OpinionSources:
 
 @dataclass(frozen=True, slots=True)
 class LoadedOpinions:
-    """The votes and their trial as they were read, and the settings of the judge."""
+    """Votes, their trial, and the settings of the judge."""
 
-    asked: OpinionSources
+    sources: OpinionSources
     judge: Settings | None
     trial: Trial | None
     votes: Sequence[Vote]
 
-    def refuse_other_texts(self, data: ComparisonSet, systems: Iterable[System]) -> None:
-        """Raises InputError where the trial showed another text of one of these systems."""
+    def require_same_texts(self, data: ComparisonSet, systems: Iterable[System]) -> None:
+        """Raise InputError if the trial showed another text of one of these systems."""
         from eval.human.text_check import require_same_texts
 
-        if self.trial is None or self.asked.trial is None:
+        if self.trial is None or self.sources.trial is None:
             return
-        said = reference_texts(data) | {one.name: one.texts for one in systems}
-        texts = {name: dict(zip(data.ids, every, strict=True)) for name, every in said.items()}
-        require_same_texts(self.trial, texts, file=self.asked.trial.name)
+        by_system = reference_texts(data) | {system.name: system.texts for system in systems}
+        texts = {name: dict(zip(data.ids, own, strict=True)) for name, own in by_system.items()}
+        require_same_texts(self.trial, texts, file=self.sources.trial.name)
 
-    def added(
-        self, compared: SystemComparison, *, open_engine: JudgeEngineOpener, tell: Callable[[str], None]
-    ) -> SystemComparison:
-        """The comparison with what they say; the judge's agreement with the votes is always told with it."""
-        # What models would say was not known when the trial was read.
-        self.refuse_other_texts(compared.data, compared.systems)
+    async def add_to(
+        self, compared: SystemComparison, *, open_engine: JudgeEngineOpener
+    ) -> tuple[SystemComparison, list[str]]:
+        """Add votes and verdicts to a comparison; return it with notes for the user."""
+        # The texts of models were not known when the trial was read.
+        self.require_same_texts(compared.data, compared.systems)
+        notes = []
         if self.votes:
-            compared = replace(compared, voted=self._voted(compared))
+            compared = replace(compared, voted=self._analyse_votes(compared))
             if self.trial is None:
-                tell(f"{UNCHECKED_VOTES_NOTE} Name it with --trial.")
+                notes.append(UNCHECKED_VOTES_NOTE)
         if self.judge is None:
-            return compared
-        judged = asyncio.run(self._judged(compared, self.judge, open_engine)).beside(self.votes)
-        tell(f"The judge: {judged.cost}. Beside people: {judged.agreement}.")
-        # What it cost this time is not what it cost the first time, and no result.
-        told = {key: value for key, value in judged.to_dict().items() if key != "cost"}
-        return replace(compared, judged={"given": self.asked.judge, **told})
+            return compared, notes
+        judged = (await self._judge(compared, self.judge, open_engine)).with_agreement(self.votes)
+        notes.append(f"Judge: {judged.cost}. Agreement with raters: {judged.agreement}.")
+        # The cost differs when answers are cached, so it is not part of the result.
+        values = {key: value for key, value in judged.to_dict().items() if key != "cost"}
+        return replace(compared, judged={"given": self.sources.judge, **values}), notes
 
-    def _voted(self, compared: SystemComparison) -> dict[str, Any]:
+    def _analyse_votes(self, compared: SystemComparison) -> dict[str, Any]:
         from eval.compare.metric_agreement import metric_agreements
         from eval.human.analysis.analysis import analyse_votes
-        from eval.judge import votes_by_passage
+        from eval.human.trial_index import votes_by_passage
 
-        placed = votes_by_passage(self.votes, self.trial) if self.trial else self.votes
-        sided = metric_agreements(compared, placed, seed=self.asked.seed)
-        beside = {"metrics": sided, "texts_checked": self.trial is not None}
-        return analyse_votes(self.votes, seed=self.asked.seed).to_dict() | beside
+        votes = votes_by_passage(self.votes, self.trial) if self.trial else self.votes
+        return analyse_votes(self.votes, seed=self.sources.seed).to_dict() | {
+            "metrics": metric_agreements(compared, votes, seed=self.sources.seed),
+            "texts_checked": self.trial is not None,
+        }
 
-    async def _judged(
+    async def _judge(
         self, compared: SystemComparison, settings: Settings, open_engine: JudgeEngineOpener
     ) -> PairJudgements:
         from eval.judge import JudgeOptions, judge_pairs, pairs_from_trial
         from eval.judge.requests import server_identity
 
-        asked = self.asked
+        sources = self.sources
         pairs = (
             pairs_from_trial(self.trial)
             if self.trial
-            else sample_judge_pairs(compared, items=asked.items, seed=asked.seed)
+            else sample_judge_pairs(compared, items=sources.items, seed=sources.seed)
         )
         async with open_engine(settings) as engine:
-            return await judge_pairs(pairs, engine, asking=JudgeOptions(server=server_identity(settings)))
+            return await judge_pairs(pairs, engine, options=JudgeOptions(server=server_identity(settings)))
 
 
 def reference_texts(data: ComparisonSet) -> dict[str, tuple[str, ...]]:
-    """The translation that people may have read beside the systems, by its name in a trial, if the set has one."""
+    """The first human translation under its name in a trial; empty if the set has none."""
     documents = data.corpus.documents
     if not all(one.references for one in documents):
         return {}
@@ -168,16 +168,18 @@ def reference_texts(data: ComparisonSet) -> dict[str, tuple[str, ...]]:
 
 
 def sample_judge_pairs(compared: SystemComparison, *, items: int, seed: int) -> list[JudgePair]:
-    """Every two systems, in the same paragraphs: those drawn from where at least two of all say something else."""
+    """Sample paragraphs in which at least two systems differ, and pair all systems in each of them."""
     from eval.judge import pairs_from_corpus
 
     ids, texts = compared.data.ids, [system.texts for system in compared.systems]
-    differing = [name for name, said in zip(ids, zip(*texts, strict=True), strict=True) if len(set(said)) > 1]
+    differing = [name for name, own in zip(ids, zip(*texts, strict=True), strict=True) if len(set(own)) > 1]
     if not differing:
-        raise InputError("All systems say the same everywhere: there is nothing to judge.", field="judge")
+        raise InputError(
+            "All systems have the same text everywhere: there is nothing to judge.", field="judge"
+        )
     chosen = set(random.Random(seed).sample(differing, min(items, len(differing))))  # noqa: S311
     couples = list(combinations(compared.names, 2))
-    every = pairs_from_corpus(compared.results.corpus, couples)
-    # Several pairs to a paragraph, in the order of the corpus.
+    pairs = pairs_from_corpus(compared.results.corpus, couples)
+    # Each paragraph has one pair for each couple, in the order of the corpus.
     names = (name for name in ids for _ in couples)
-    return [pair for pair, name in zip(every, names, strict=True) if name in chosen]
+    return [pair for pair, name in zip(pairs, names, strict=True) if name in chosen]

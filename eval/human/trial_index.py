@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ape.errors import InputError
@@ -47,3 +48,9 @@ class TrialIndex:
             document=passage.document if self.trial.condition == "document" else "",
             passage=item.passage,
         )
+
+
+def votes_by_passage(votes: Iterable[Vote], trial: Trial) -> list[Vote]:
+    """Rename the item of each vote to its passage, as in a corpus: "ch1:12"."""
+    passages = {item.id: item.passage for item in trial.items}
+    return [replace(vote, item=passages[vote.item]) for vote in votes]

@@ -1,10 +1,10 @@
-"""Judges: a language model asked which of two translations is better, or what is wrong in one.
+"""Language models as judges: which of two translations is better, or which errors one has.
 
-They are known to be biased, so both orders are asked, what they fail to answer is counted, and their agreement with
-human votes stands beside what they say.
+Judges are known to be biased: each pair is judged in both orders, missing verdicts are counted, and agreement with
+human votes is reported with every result.
 """
 
-from eval.judge.agreement import JudgeAgreement, NoHumanVotes, judge_agreement, votes_by_passage
+from eval.judge.agreement import JudgeAgreement, NoHumanVotes, judge_agreement
 from eval.judge.cost import JudgeCost
 from eval.judge.judgement import UNSCORED_REASONS, Judgement, Unscored, Verdict
 from eval.judge.pair import JudgePair
@@ -33,5 +33,4 @@ __all__ = [
     "judge_spans",
     "pairs_from_corpus",
     "pairs_from_trial",
-    "votes_by_passage",
 ]

@@ -1,7 +1,7 @@
-"""Answers kept by content: a judge is asked once, and a run that was broken off asks only for what is missing.
+"""Content-addressed cache of judge answers, so that an interrupted run asks only for the missing ones.
 
-One SQLite file; a row is keyed by a digest of all that decides an answer, and is written as the answer comes. Unlike
-annotations these cost money, so a file that can't be written is an error, before anything is asked.
+Each answer is stored as it arrives, under a digest of everything that determines it. Answers cost money, so a cache
+that can't be written is an error before the first request.
 """
 
 from __future__ import annotations
@@ -22,28 +22,27 @@ CACHE_FILE = "answers-1.sqlite"
 
 
 def default_cache_folder() -> Path:
-    """Where answers are kept if the user chose no other folder."""
+    """Default folder of the cache."""
     return cache_folder("judge")
 
 
 def answer_key(prompt: Prompt, sampling: Sampling, model: Model, *, server: str = "") -> bytes:
-    """A digest of whatever decides the answer: the model and whose it is, the prompt's file, its text, how it is drawn.
+    """Digest of everything that determines an answer: server, model, prompt and sampling.
 
-    Servers give their models any name, so a name alone does not tell one server's from another's.
+    The server is included because servers may give any name to their models.
     """
     body = (
         prompt.body if isinstance(prompt.body, str) else [[turn.role, turn.content] for turn in prompt.body]
     )
-    drawn = [
+    parameters = [
         sampling.temperature,
         sampling.top_p,
         sampling.seed,
         sampling.max_tokens,
         sampling.max_characters,
     ]
-    # JSON in ASCII, since a half of a character is no UTF-8 and still a text.
-    told = json.dumps([server, model.name, model.revision, prompt.fingerprint, body, drawn])
-    return cache_key(told)
+    # ASCII JSON, since a text may contain lone surrogates.
+    return cache_key(json.dumps([server, model.name, model.revision, prompt.fingerprint, body, parameters]))
 
 
 class AnswerCache:
@@ -54,7 +53,7 @@ class AnswerCache:
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """The replies that are cached."""
-        return {key: _unpacked(value) for key, value in self._values.read(keys).items()}
+        return {key: _parse_reply(value) for key, value in self._values.read(keys).items()}
 
     def write(self, key: bytes, reply: Reply) -> None:
         """Store one reply."""
@@ -69,7 +68,7 @@ def open_answer_cache(folder: Path | None) -> Iterator[AnswerCache]:
 
     def explain(error: Exception) -> InputError:
         return InputError(
-            f"The judge's answers can't be kept in {path or 'memory'}: {error}. Choose another folder with --cache.",
+            f"The judge's answers can't be stored in {path or 'memory'}: {error}. Choose another cache folder.",
             field="cache",
         )
 
@@ -77,6 +76,6 @@ def open_answer_cache(folder: Path | None) -> Iterator[AnswerCache]:
         yield AnswerCache(values)
 
 
-def _unpacked(told: str) -> Reply:
-    text, finish_reason, usage = json.loads(told)
+def _parse_reply(value: str) -> Reply:
+    text, finish_reason, usage = json.loads(value)
     return Reply(Draft(text, finish_reason), Usage(*usage))

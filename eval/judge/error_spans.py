@@ -1,7 +1,7 @@
-"""What may be wrong in a translation, how much it weighs, and reading a judge's list of it.
+"""Error categories and severities, and the parser of a judge's list of errors.
 
-The severities weigh as in MQM: 1, 5 and 25. An error is a quotation that can be found: of the translation, or, for an
-omission, of the source. What a judge quotes that is in neither is dropped and counted.
+Severities weigh 1, 5 and 25, as in MQM. An error is a quotation that occurs in the translation, or, for an omission,
+in the source. Quotations that do not occur are dropped and counted.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from prompts.judge import JudgeTerm
 DropReason: TypeAlias = Literal["not_in_text", "off_menu", "unreadable", "repeated"]
 OMISSION = "omission"
 
-_OF_THE_SOURCE = (
+_SOURCE_CATEGORIES = (
     JudgeTerm("mistranslation", "it says something else than the passage"),
     JudgeTerm(OMISSION, "something of the passage is lost"),
     JudgeTerm("addition", "it says what the passage does not"),
 )
-_OF_THE_TEXT = (
+_TEXT_CATEGORIES = (
     JudgeTerm("untranslated", "words were left in the language of the passage"),
     JudgeTerm("literal", "rendered word by word, so that it is no idiom or no sense"),
     JudgeTerm("reference", "a wrong pronoun or name: one takes somebody for somebody else"),
@@ -42,17 +42,17 @@ SEVERITIES = (
     JudgeTerm("critical", "the passage is ruined: nonsense, or the opposite of what is meant"),
 )
 SEVERITY_WEIGHTS: Mapping[str, float] = {"minor": 1.0, "major": 5.0, "critical": 25.0}
-ERROR_CATEGORIES = tuple(entry.name for entry in (*_OF_THE_SOURCE, *_OF_THE_TEXT))
+ERROR_CATEGORIES = tuple(entry.name for entry in (*_SOURCE_CATEGORIES, *_TEXT_CATEGORIES))
 
 
 def error_categories(*, with_source: bool) -> tuple[JudgeTerm, ...]:
-    """Those that a judge can see."""
-    return (*_OF_THE_SOURCE, *_OF_THE_TEXT) if with_source else _OF_THE_TEXT
+    """The categories that a judge can assign with or without the source."""
+    return (*_SOURCE_CATEGORIES, *_TEXT_CATEGORIES) if with_source else _TEXT_CATEGORIES
 
 
 @dataclass(frozen=True, slots=True)
 class SpanError:
-    """An error, and where it is in the translation (an omission: in the source). Offsets are characters."""
+    """An error with its character offsets in the translation, or in the source for an omission."""
 
     category: str
     severity: str
@@ -61,18 +61,18 @@ class SpanError:
 
     @property
     def side(self) -> Literal["source", "output"]:
-        """The text that the offsets are of."""
+        """The text that the offsets refer to."""
         return "source" if self.category == OMISSION else "output"
 
     @property
     def weight(self) -> float:
-        """What it costs."""
+        """Weight of its severity."""
         return SEVERITY_WEIGHTS[self.severity]
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationErrors:
-    """The errors of one translation; none is an answer too."""
+    """Errors of one translation, possibly none."""
 
     errors: tuple[SpanError, ...]
     answer: str
@@ -80,20 +80,20 @@ class TranslationErrors:
 
     @property
     def penalty(self) -> float:
-        """The weights of all errors together."""
+        """Sum of the weights of all errors."""
         return sum(error.weight for error in self.errors)
 
 
 def read_errors(draft: Draft, translation: str, *, source: str = "") -> TranslationErrors | Unscored:
-    """The errors that a judge listed last, or why nothing can be made of its answer."""
-    spoken = strip_reasoning(draft.text)
-    block = last_tagged("errors", spoken)
-    # A list that was broken off would flatter.
-    if block is None or (draft.finish_reason == "length" and spoken.endswith(block)):
+    """Read the last list of errors in an answer; Unscored if there is no usable one."""
+    content = strip_reasoning(draft.text)
+    block = last_tagged("errors", content)
+    # A truncated list would count too few errors.
+    if block is None or (draft.finish_reason == "length" and content.endswith(block)):
         return missing_verdict(draft)
     reader = _Reader(translation, source)
     for entry in _entries(block):
-        reader.take(entry)
+        reader.add(entry)
     if reader.dropped and not reader.errors:
         unfounded = set(reader.dropped) == {"not_in_text"}
         return Unscored("unfounded" if unfounded else "off_menu", (draft.text,))
@@ -101,7 +101,7 @@ def read_errors(draft: Draft, translation: str, *, source: str = "") -> Translat
 
 
 class _Reader:
-    """Takes entries one by one; a place in a text counts once."""
+    """Collects the entries of a list; each span counts once."""
 
     def __init__(self, translation: str, source: str) -> None:
         self._texts = {"output": translation, "source": source}
@@ -110,7 +110,7 @@ class _Reader:
         self.errors: list[SpanError] = []
         self.dropped: Counter[DropReason] = Counter()
 
-    def take(self, entry: object) -> None:
+    def add(self, entry: object) -> None:
         error = self._read(entry)
         if isinstance(error, SpanError):
             self.errors.append(error)
@@ -118,10 +118,10 @@ class _Reader:
             self.dropped[error] += 1
 
     def _read(self, entry: object) -> SpanError | DropReason:
-        told = _told(entry)
-        if told is None:
+        parts = _entry_parts(entry)
+        if parts is None:
             return "unreadable"
-        quote, category, severity = told
+        quote, category, severity = parts
         if category not in self._menu or severity not in SEVERITY_WEIGHTS:
             return "off_menu"
         side = "source" if category == OMISSION else "output"
@@ -136,7 +136,7 @@ class _Reader:
         return SpanError(category, severity, *span)
 
 
-def _told(entry: object) -> tuple[str, str, str] | None:
+def _entry_parts(entry: object) -> tuple[str, str, str] | None:
     if not isinstance(entry, dict):
         return None
     quote, category, severity = (entry.get(name) for name in ("quote", "category", "severity"))

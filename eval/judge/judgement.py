@@ -1,4 +1,4 @@
-"""An answer, or the reason there is none: a judge that fails to answer is counted and shown, never averaged."""
+"""Verdicts of a judge; a missing verdict is counted with its reason, never averaged."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ UnscoredReason: TypeAlias = Literal[
 UNSCORED_REASONS: Mapping[UnscoredReason, str] = {
     "no_verdict": "the answer has no verdict",
     "cut_off": "the answer was cut off before its verdict",
-    "off_menu": "the verdict is none of those that were asked for",
-    "order_flip": "the verdict changed when the two texts changed places",
-    "unfounded": "none of the words that it quotes are in the text",
-    "too_long": "the question does not fit the model's window",
-    "refused": "the model server refused the question",
-    "same_text": "both texts are the same, and the judge was not asked",
-    "blank": "there is no word to be judged, and the judge was not asked",
+    "off_menu": "the verdict is not one of the allowed answers",
+    "order_flip": "the verdict changed when the two texts were swapped",
+    "unfounded": "none of the quoted words are in the text",
+    "too_long": "the prompt does not fit the model's context window",
+    "refused": "the model server refused the request",
+    "same_text": "both texts are the same; the judge was not asked",
+    "blank": "the translation has no words; the judge was not asked",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was chosen, and the answers it was read from, as the judge wrote them."""
+    """The choice, and the raw answers from which it was read."""
 
     choice: Choice
     answers: tuple[str, ...]
@@ -43,7 +43,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """Why there is no verdict, and what the judge wrote instead."""
+    """The reason for a missing verdict, and the raw answers."""
 
     why: UnscoredReason
     answers: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Two translations of one passage, to be told apart by a judge."""
+"""Two translations of one passage for a judge to compare."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from eval.judge.judgement import Judgement, Unscored
 
 @dataclass(frozen=True, slots=True)
 class JudgePair:
-    """The texts and whose they are, which the judge does not know. Languages are codes, "und" where not known."""
+    """Two texts and their systems, which the judge does not see. Unknown languages are "und"."""
 
     id: str
     source: str | None
-    """None: the judge sees the translations alone."""
+    """None: the judge sees only the translations."""
     first: str
     second: str
     first_system: str
@@ -21,16 +21,16 @@ class JudgePair:
     source_language: str = "und"
     target_language: str = "und"
     item: str = ""
-    """What votes call it, where that is not its id: several pairs may be of one item."""
+    """The item id of the votes, where it differs from the id: an item may have several pairs."""
 
     @property
     def systems(self) -> tuple[str, str]:
-        """Of the first and of the second text."""
+        """The systems of the first and the second text."""
         return self.first_system, self.second_system
 
 
 def winner_of(pair: JudgePair, judgement: Judgement) -> str | Unscored | None:
-    """The system that was preferred, None for a tie."""
+    """The preferred system; None for a tie."""
     if isinstance(judgement, Unscored):
         return judgement
     return {"first": pair.first_system, "second": pair.second_system, "tie": None}[judgement.choice]

@@ -1,4 +1,4 @@
-"""Which of two translations is better? A judge is asked in both orders, and has to say the same in both."""
+"""Pairwise judge: which of two translations is better, asked in both orders; the verdicts must agree."""
 
 from __future__ import annotations
 
@@ -29,35 +29,37 @@ async def judge_pairs(
     engine: Engine,
     *,
     model: str = DEFAULT_MODEL_NAME,
-    asking: JudgeOptions | None = None,
+    options: JudgeOptions | None = None,
     ties: bool = True,
     progress: JudgeProgress = ignore_progress,
 ) -> PairJudgements:
-    """Ask twice of each pair, unless its texts are the same.
+    """Judge each pair in both orders, unless its texts are the same.
 
-    Raises EngineError when the model server fails for good: asked again, only what is missing is asked for.
+    Raises EngineError when the model server fails permanently; a second call requests only the missing answers.
     """
-    asking = asking or JudgeOptions()
-    _refuse_odd(pairs)
-    unlike = [pair for pair in pairs if pair.first.strip() != pair.second.strip()]
-    prompts = [prompt for pair in unlike for prompt in _both_orders(pair, ties=ties)]
+    options = options or JudgeOptions()
+    _check_pairs(pairs)
+    differing = [pair for pair in pairs if pair.first.strip() != pair.second.strip()]
+    prompts = [prompt for pair in differing for prompt in _both_orders(pair, ties=ties)]
     async with engine.using(model) as chosen:
-        asked = await ask_judge(prompts, engine, model=chosen, asking=asking, progress=progress)
-    read = [_read(answer, ties=ties) for answer in asked.answers]
-    shown = dict(zip((pair.id for pair in unlike), zip(read[::2], read[1::2], strict=True), strict=True))
+        replies = await ask_judge(prompts, engine, model=chosen, options=options, progress=progress)
+    parsed = [_read(answer, ties=ties) for answer in replies.answers]
+    by_order = dict(
+        zip((pair.id for pair in differing), zip(parsed[::2], parsed[1::2], strict=True), strict=True)
+    )
     verdicts = {
-        pair.id: combine_orders(*shown[pair.id]) if pair.id in shown else Unscored("same_text")
+        pair.id: combine_orders(*by_order[pair.id]) if pair.id in by_order else Unscored("same_text")
         for pair in pairs
     }
-    recipe = asking.recipe(chosen, "judge_pairs")
-    signature = metric_signature("judge_pairs", **recipe, ties=ties, source=_sourced(pairs), orders=2)
-    return PairJudgements(tuple(pairs), shown, verdicts, signature, asked.cost)
+    fields = options.signature_fields(chosen, "judge_pairs")
+    signature = metric_signature("judge_pairs", **fields, ties=ties, source=_source_field(pairs), orders=2)
+    return PairJudgements(tuple(pairs), by_order, verdicts, signature, replies.cost)
 
 
 def combine_orders(forward: Judgement, backward: Judgement) -> Judgement:
-    """One judgement of the pair from those in either order: the same text in both, or none.
+    """Combine the judgements in both orders: a verdict only if both choose the same text.
 
-    A tie in one order alone is a changed verdict too.
+    A tie in only one order is a changed verdict too.
     """
     answers = forward.answers + backward.answers
     for one in (forward, backward):
@@ -73,15 +75,14 @@ def combine_orders(forward: Judgement, backward: Judgement) -> Judgement:
 def pairs_from_corpus(
     corpus: Corpus, couples: Iterable[tuple[str, str]], *, with_source: bool = True
 ) -> tuple[JudgePair, ...]:
-    """Every segment of a corpus, by these two systems or those.
+    """Pairs for every segment of a corpus and every couple of systems.
 
-    The id is the document's with the segment's number, "ch1:12", and, where there are several couples, the systems
-    after it.
+    The id is the document with the segment number, "ch1:12", followed by the systems if there are several couples.
     """
     couples = list(couples)
     for name in {name for couple in couples for name in couple} - set(corpus.systems):
         raise InputError(
-            f"There is no system {name!r} to be judged: {', '.join(corpus.systems)}.", field="system"
+            f"There is no system {name!r} to judge. Systems: {', '.join(corpus.systems)}.", field="system"
         )
     return tuple(_pairs(corpus, couples, with_source=with_source))
 
@@ -105,7 +106,7 @@ def _pairs(corpus: Corpus, couples: Sequence[tuple[str, str]], *, with_source: b
 
 
 def pairs_from_trial(trial: Trial) -> tuple[JudgePair, ...]:
-    """What raters are shown in a blind test, under the same ids, so that their votes can be set beside the judge's."""
+    """Pairs that raters see in a blind test, under the same ids as their votes."""
     passages = {passage.id: passage for passage in trial.passages}
     return tuple(
         JudgePair(
@@ -123,9 +124,9 @@ def pairs_from_trial(trial: Trial) -> tuple[JudgePair, ...]:
     )
 
 
-def _refuse_odd(pairs: Sequence[JudgePair]) -> None:
+def _check_pairs(pairs: Sequence[JudgePair]) -> None:
     if not pairs:
-        raise InputError("There is no pair to be judged.")
+        raise InputError("There is no pair to judge.")
     seen: set[str] = set()
     for pair in pairs:
         if pair.id in seen:
@@ -148,7 +149,7 @@ def _both_orders(pair: JudgePair, *, ties: bool) -> Iterator[Prompt]:
 
 
 def judge_language(language: str) -> str:
-    """As a prompt says it; nothing where it is not known."""
+    """Language name for a prompt; empty if unknown."""
     return "" if language == "und" else language_name(language)
 
 
@@ -156,7 +157,7 @@ def _read(answer: Draft | Unscored, *, ties: bool) -> Judgement:
     return answer if isinstance(answer, Unscored) else read_verdict(answer, ties=ties)
 
 
-def _sourced(pairs: Sequence[JudgePair]) -> str:
-    """For the signature: yes, no or some."""
+def _source_field(pairs: Sequence[JudgePair]) -> str:
+    """Signature field: whether pairs have a source (yes, no or some)."""
     known = {bool(pair.source) for pair in pairs}
     return "some" if len(known) > 1 else ("yes" if known.pop() else "no")

@@ -1,4 +1,4 @@
-"""What a judge said of pairs, and what that is worth: how often it answers, which place it likes, who agrees."""
+"""Results of a pairwise judge: tallies, missing verdicts, position bias and agreement with votes."""
 
 from __future__ import annotations
 
@@ -24,58 +24,58 @@ from eval.statistics.proportion import (
 
 @dataclass(frozen=True, slots=True)
 class JudgeTally:
-    """How two systems did against each other. The share is of the pairs with a winner: no ties, nothing unscored."""
+    """Wins, ties and missing verdicts between two systems."""
 
     systems: tuple[str, str]
     wins: tuple[int, int]
     ties: int
     unscored: Mapping[UnscoredReason, int]
     share: Proportion | Unmeasured
-    """Of the first system's wins."""
+    """Share of the first system's wins, without ties and unscored pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionBias:
-    """How often the text shown first was chosen, over both orders of each pair: one half without a bias.
+    """How often the text shown first was chosen, over both orders of each pair; one half without bias.
 
-    A pair judged alike in both orders has one first pick of two, so only flips can move it.
+    A pair with the same winner in both orders has one first pick of two, so only flips change the share.
     """
 
     pairs: int
-    """With a choice, and no tie, in both orders."""
+    """Pairs with a choice other than a tie in both orders."""
     flips_to_first: int
     flips_to_second: int
     share: float
     bounds: ProportionBounds
     p_value: float
-    """Exact and two-sided: whether flips go to one place more than a coin would send them."""
+    """Exact two-sided binomial test of flips to first against flips to second."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairJudgements:
-    """The judgement of every pair by its id, and the answers in either order."""
+    """Judgements of all pairs by id, combined and by order."""
 
     pairs: tuple[JudgePair, ...]
-    shown: Mapping[str, tuple[Judgement, Judgement]]
-    """Of each pair that was asked about: as given, and swapped. Here "first" is the place, and not the text."""
+    judgements_by_order: Mapping[str, tuple[Judgement, Judgement]]
+    """Judgements in the given and in the swapped order; here "first" is the position, not the text."""
     verdicts: Mapping[str, Judgement]
-    """Here "first" is the pair's first text, wherever it was shown."""
+    """Here "first" is the pair's first text, whatever its position."""
     signature: str
     cost: JudgeCost = field(default_factory=JudgeCost)
     agreement: JudgeAgreement | NoHumanVotes = field(default_factory=NoHumanVotes)
 
-    def beside(self, votes: Iterable[Vote]) -> PairJudgements:
-        """The same, with its agreement with these votes."""
+    def with_agreement(self, votes: Iterable[Vote]) -> PairJudgements:
+        """Return a copy with the agreement with these votes."""
         return replace(self, agreement=judge_agreement(self, votes))
 
     @property
     def unscored(self) -> Counter[UnscoredReason]:
-        """How often there is no verdict, by the reason, the most frequent first."""
+        """Number of missing verdicts by reason, most frequent first."""
         whys = Counter(one.why for one in self.verdicts.values() if isinstance(one, Unscored))
         return Counter(dict(whys.most_common()))
 
     def tallies(self) -> tuple[JudgeTally, ...]:
-        """One for each two systems, named in the order they were first given in."""
+        """One tally for each pair of systems, in order of appearance."""
         couples: dict[frozenset[str], tuple[str, str]] = {}
         outcomes: dict[frozenset[str], list[str | Unscored | None]] = {}
         for pair in self.pairs:
@@ -85,10 +85,10 @@ class PairJudgements:
         return tuple(_tally(couples[couple], found) for couple, found in outcomes.items())
 
     def position_bias(self) -> PositionBias | Unmeasured:
-        """From the two answers about each pair."""
+        """Position bias from the two orders of each pair."""
         picks = [
             (one.choice, other.choice)
-            for one, other in self.shown.values()
+            for one, other in self.judgements_by_order.values()
             if isinstance(one, Verdict)
             and isinstance(other, Verdict)
             and "tie" not in (one.choice, other.choice)
@@ -102,13 +102,13 @@ class PairJudgements:
             first,
             second,
             (first + same / 2) / len(picks),
-            # Each pair has 0, 1 or 2 first picks, as a vote has a loss, a tie or a win.
+            # A pair has 0, 1 or 2 first picks, as a vote is a loss, a tie or a win.
             bonett_price_bounds(first, second, same),
             binomial_p_value(first, first + second) if first + second else 1.0,
         )
 
     def to_dict(self, *, answers: bool = False) -> dict[str, Any]:
-        """For JSON; `answers` adds what the judge wrote."""
+        """For JSON; `answers` adds the raw answers."""
         bias = self.position_bias()
         return {
             "signature": self.signature,
@@ -127,7 +127,7 @@ class PairJudgements:
     def _verdict_dict(self, pair: JudgePair, *, answers: bool) -> dict[str, Any]:
         verdict = self.verdicts[pair.id]
         scored = isinstance(verdict, Verdict)
-        told: dict[str, Any] = {
+        values: dict[str, Any] = {
             "id": pair.id,
             "first": pair.first_system,
             "second": pair.second_system,
@@ -135,7 +135,7 @@ class PairJudgements:
             "winner": winner_of(pair, verdict) if scored else None,
             "unscored": verdict.why if isinstance(verdict, Unscored) else None,
         }
-        return told | ({"answers": list(verdict.answers)} if answers else {})
+        return values | ({"answers": list(verdict.answers)} if answers else {})
 
 
 def _tally(systems: tuple[str, str], outcomes: list[str | Unscored | None]) -> JudgeTally:
@@ -151,15 +151,15 @@ def _tally(systems: tuple[str, str], outcomes: list[str | Unscored | None]) -> J
 
 def _tally_dict(tally: JudgeTally) -> dict[str, Any]:
     share = tally.share
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "systems": list(tally.systems),
         "wins": list(tally.wins),
         "ties": tally.ties,
         "unscored": dict(tally.unscored),
     }
     if isinstance(share, Unmeasured):
-        return told | {"share": None, "not_applicable": share.why}
-    return told | {
+        return values | {"share": None, "not_applicable": share.why}
+    return values | {
         "share": share.rate,
         "interval": [share.wilson.low, share.wilson.high],
         "p_value": share.p_value,

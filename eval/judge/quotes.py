@@ -1,4 +1,4 @@
-"""Where the words that a judge quotes are in a text, whatever quotation marks and spaces it wrote."""
+"""Search for quoted words in a text, tolerant of quotation marks, dashes and spaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import regex
 
 CharacterSpan: TypeAlias = tuple[int, int]
 
-# A model writes these alike.
+# Characters that models interchange.
 _ALIKE = ("'’‘ʼ`", '"“”„«»', "-‐‑–—")
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![\p{L}\p{N}])", r"(?![\p{L}\p{N}])"
@@ -17,18 +17,18 @@ _PIECE = regex.compile(r"\s+|…|\.\.\.|.", regex.DOTALL)
 
 
 def find_quote(quote: str, text: str) -> list[CharacterSpan]:
-    """All places, in order. A word is not found inside of another, except where words are not parted by spaces."""
+    """All spans of the quote, in order. Words match whole, except in scripts without spaces."""
     quote = quote.strip()
     if not quote:
         return []
     body = "".join(map(_pattern, _PIECE.findall(quote)))
-    before = _NO_WORD_BEFORE if _in_a_word(quote[0]) else ""
-    after = _NO_WORD_AFTER if _in_a_word(quote[-1]) else ""
+    before = _NO_WORD_BEFORE if _is_spaced_letter(quote[0]) else ""
+    after = _NO_WORD_AFTER if _is_spaced_letter(quote[-1]) else ""
     return [match.span() for match in regex.finditer(before + body + after, text, regex.IGNORECASE)]
 
 
-def _in_a_word(character: str) -> bool:
-    """Whether it is of a script that parts its words by spaces."""
+def _is_spaced_letter(character: str) -> bool:
+    """Whether the character belongs to a script that separates words by spaces."""
     return character.isalnum() and not _UNSPACED.match(character)
 
 

@@ -1,4 +1,4 @@
-"""Asking a judge many questions: a few at a time, each once, every answer kept as it comes."""
+"""Concurrent requests to a judge, with a cache for its answers."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from prompts import Prompt, prompt_format
 from prompts.judge import JudgeFile, judge_fingerprint
 
 JudgeProgress: TypeAlias = Callable[[int, int], None]
-# More than the longest tokens of any vocabulary are on average, even in English.
+# Generous upper bound of the average length of tokens, even in English.
 _CHARACTERS_A_TOKEN = 8
 
 
 def ignore_progress(done: int, every: int) -> None:
-    """Progress that nobody looks at."""
+    """Progress callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """How a judge is asked. At temperature 0 the seed decides nothing on most servers; on some it does."""
+    """Sampling, concurrency and cache of judge requests. On some servers the seed matters even at temperature 0."""
 
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 1
     max_tokens: int = 1024
-    """For thinking aloud and the verdict together."""
-    at_once: int = 8
+    """For reasoning and verdict together."""
+    concurrency: int = 8
     cache: Path | None = field(default_factory=default_cache_folder)
-    """None: nothing is kept."""
+    """None: no cache."""
     price: TokenPrice | None = None
     server: str = ""
-    """Who runs the model, where its name and revision do not tell: see `server_of`."""
+    """Identity of the server, where name and revision do not determine the model; see `server_identity`."""
 
     @property
     def sampling(self) -> Sampling:
-        """As an engine takes it."""
+        """Sampling parameters for an engine."""
         return Sampling(
             self.temperature,
             self.top_p,
@@ -58,8 +58,8 @@ class JudgeOptions:
             max_characters=self.max_tokens * _CHARACTERS_A_TOKEN,
         )
 
-    def recipe(self, model: Model, file: JudgeFile) -> dict[str, object]:
-        """Whatever changes an answer, for a signature."""
+    def signature_fields(self, model: Model, file: JudgeFile) -> dict[str, object]:
+        """Everything that changes an answer, for the signature."""
         return {
             "model": f"{model.name}@{model.revision}" if model.revision else model.name,
             **({"server": self.server} if self.server else {}),
@@ -72,9 +72,7 @@ class JudgeOptions:
 
 
 def server_identity(settings: Settings) -> str:
-    """The address of the server without anything secret in it, or what is served here; the embedded engine's models
-    have a revision that says more.
-    """
+    """The server's address without credentials; empty for the embedded engine, whose models have a revision."""
     if settings.engine == "embedded":
         return ""
     if not settings.url:
@@ -85,7 +83,7 @@ def server_identity(settings: Settings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswers:
-    """The answers in the order of the questions, or why one was not given; and what they cost."""
+    """Answers in the order of the prompts, missing ones with a reason, and their cost."""
 
     answers: tuple[Draft | Unscored, ...]
     cost: JudgeCost
@@ -96,69 +94,69 @@ async def ask_judge(
     engine: Engine,
     *,
     model: Model,
-    asking: JudgeOptions,
+    options: JudgeOptions,
     progress: JudgeProgress = ignore_progress,
 ) -> JudgeAnswers:
-    """Ask what was not asked before.
+    """Request the answers that are not cached.
 
-    Raises EngineError when the server fails for good; what it answered until then is kept.
+    Raises EngineError when the server fails permanently; earlier answers stay in the cache.
     """
     if not prompt_format(model.format).is_chat:
         raise InputError(
-            f"{model.name} was tuned to post-edit and can't judge: choose one that can be talked to, with --model.",
+            f"{model.name} was tuned to post-edit and can't judge. Choose a chat model.",
             field="model",
         )
-    keys = [answer_key(prompt, asking.sampling, model, server=asking.server) for prompt in prompts]
-    with open_answer_cache(asking.cache) as kept:
-        work = _Work(engine, model, asking, kept, progress, dict(zip(keys, prompts, strict=True)))
-        await work.ask()
-    return JudgeAnswers(tuple(work.answer(key) for key in keys), work.cost())
+    keys = [answer_key(prompt, options.sampling, model, server=options.server) for prompt in prompts]
+    with open_answer_cache(options.cache) as cache:
+        run = _JudgeRun(engine, model, options, cache, progress, dict(zip(keys, prompts, strict=True)))
+        await run.ask()
+    return JudgeAnswers(tuple(run.answer(key) for key in keys), run.cost())
 
 
-class _Work:
-    """The questions of one run, and what has become of them so far."""
+class _JudgeRun:
+    """The prompts of one run, with their answers and failures so far."""
 
     def __init__(
         self,
         engine: Engine,
         model: Model,
-        asking: JudgeOptions,
-        kept: AnswerCache,
+        options: JudgeOptions,
+        cache: AnswerCache,
         progress: JudgeProgress,
         prompts: dict[bytes, Prompt],
     ) -> None:
-        self.engine, self.model, self.asking = engine, model, asking
-        self.kept, self.progress, self.prompts = kept, progress, prompts
-        self.known = kept.read(list(prompts))
+        self.engine, self.model, self.options = engine, model, options
+        self.cache, self.progress, self.prompts = cache, progress, prompts
+        self.known = cache.read(list(prompts))
         self.fresh: dict[bytes, Reply] = {}
         self.failed: dict[bytes, Exception] = {}
 
     async def ask(self) -> None:
-        """Several at a time take the next question until there is none."""
+        """Process all prompts that are not cached, with limited concurrency."""
         waiting = iter([key for key in self.prompts if key not in self.known])
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self.asking.at_once):
-                    group.create_task(self._take(waiting))
+                for _ in range(self.options.concurrency):
+                    group.create_task(self._process(waiting))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
         refused = [error for error in self.failed.values() if isinstance(error, EngineRefused)]
         if refused and not self.fresh and not self.known:
-            # One question may be refused for what it says, but not all of them.
+            # One prompt may be refused for its content, but not all of them.
             raise refused[0]
 
-    async def _take(self, waiting: Iterator[bytes]) -> None:
+    async def _process(self, waiting: Iterator[bytes]) -> None:
         for key in waiting:
             try:
                 reply = await self.engine.ask(
-                    self.prompts[key], self.asking.sampling, model=self.model, listen=ignore_event
+                    self.prompts[key], self.options.sampling, model=self.model, listen=ignore_event
                 )
             except KeyRefused:
                 raise
             except (TooLong, EngineRefused) as error:
                 self.failed[key] = error
             else:
-                self.kept.write(key, reply)
+                self.cache.write(key, reply)
                 self.fresh[key] = reply
             self.progress(len(self.known) + len(self.fresh) + len(self.failed), len(self.prompts))
 
@@ -171,7 +169,7 @@ class _Work:
         return JudgeCost(
             requests=len(self.fresh) + len(self.failed),
             usage=sum((reply.usage for reply in self.fresh.values()), Usage()),
-            kept=len(self.known),
-            kept_usage=sum((reply.usage for reply in self.known.values()), Usage()),
-            price=self.asking.price,
+            cached=len(self.known),
+            cached_usage=sum((reply.usage for reply in self.known.values()), Usage()),
+            price=self.options.price,
         )

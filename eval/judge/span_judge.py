@@ -1,4 +1,4 @@
-"""What is wrong in a translation? A judge marks errors, and what they weigh is a score like any metric's."""
+"""Error-span judge: it marks errors in translations; their weights make a metric."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _WEIGHTS = ",".join(f"{weight:g}" for weight in SEVERITY_WEIGHTS.values())
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One system's segment."""
+class _Segment:
+    """A segment of one system."""
 
     system: str
     place: int
@@ -45,55 +45,55 @@ async def judge_spans(
     *,
     model: str = DEFAULT_MODEL_NAME,
     systems: Sequence[str] = (),
-    asking: JudgeOptions | None = None,
+    options: JudgeOptions | None = None,
     with_source: bool = True,
     progress: JudgeProgress = ignore_progress,
 ) -> SpanJudgements:
-    """Mark every segment of these systems, or of all; the source is shown where it is known and wanted.
+    """Mark errors in every segment of these systems, or of all systems.
 
-    Raises EngineError when the model server fails for good: asked again, only what is missing is asked for.
+    Raises EngineError when the model server fails permanently; a second call requests only the missing answers.
     """
-    asking = asking or JudgeOptions()
-    systems = _known(corpus, systems)
+    options = options or JudgeOptions()
+    systems = _check_systems(corpus, systems)
     with_source = with_source and all(document.sources for document in corpus.documents)
     every = {system: list(_segments(corpus, system, with_source=with_source)) for system in systems}
-    worded = [one for segments in every.values() for one in segments if words(one.translation)]
-    prompts = [_prompt(one, corpus) for one in worded]
+    with_words = [one for segments in every.values() for one in segments if words(one.translation)]
+    prompts = [_prompt(one, corpus) for one in with_words]
     async with engine.using(model) as chosen:
-        asked = await ask_judge(prompts, engine, model=chosen, asking=asking, progress=progress)
-    read = {one: _read(answer, one) for one, answer in zip(worded, asked.answers, strict=True)}
+        replies = await ask_judge(prompts, engine, model=chosen, options=options, progress=progress)
+    parsed = {one: _read(answer, one) for one, answer in zip(with_words, replies.answers, strict=True)}
     found = {
-        system: tuple(read.get(one, Unscored("blank")) for one in segments)
+        system: tuple(parsed.get(one, Unscored("blank")) for one in segments)
         for system, segments in every.items()
     }
-    recipe = asking.recipe(chosen, "judge_spans") | {"weights": _WEIGHTS, "source": with_source}
-    signature = metric_signature("judge_spans", **recipe, words="source" if with_source else "output")
-    return SpanJudgements(corpus, found, signature, asked.cost, by_source=with_source)
+    fields = options.signature_fields(chosen, "judge_spans") | {"weights": _WEIGHTS, "source": with_source}
+    signature = metric_signature("judge_spans", **fields, words="source" if with_source else "output")
+    return SpanJudgements(corpus, found, signature, replies.cost, by_source=with_source)
 
 
-def _known(corpus: Corpus, systems: Sequence[str]) -> tuple[str, ...]:
+def _check_systems(corpus: Corpus, systems: Sequence[str]) -> tuple[str, ...]:
     for name in systems:
         if name not in corpus.systems:
             raise InputError(
-                f"There is no system {name!r} to be judged: {', '.join(corpus.systems)}.", field="system"
+                f"There is no system {name!r} to judge. Systems: {', '.join(corpus.systems)}.", field="system"
             )
     return tuple(systems) or corpus.systems
 
 
-def _read(answer: Draft | Unscored, one: _Asked) -> TranslationErrors | Unscored:
+def _read(answer: Draft | Unscored, one: _Segment) -> TranslationErrors | Unscored:
     return answer if isinstance(answer, Unscored) else read_errors(answer, one.translation, source=one.source)
 
 
-def _segments(corpus: Corpus, system: str, *, with_source: bool) -> Iterator[_Asked]:
+def _segments(corpus: Corpus, system: str, *, with_source: bool) -> Iterator[_Segment]:
     place = 0
     for document in corpus.documents:
         sources = document.sources if with_source else ("",) * len(document)
         for translation, source in zip(document.outputs[system], sources, strict=True):
-            yield _Asked(system, place, translation, source)
+            yield _Segment(system, place, translation, source)
             place += 1
 
 
-def _prompt(one: _Asked, corpus: Corpus) -> Prompt:
+def _prompt(one: _Segment, corpus: Corpus) -> Prompt:
     return render_span_judge(
         one.translation,
         categories=error_categories(with_source=bool(one.source)),

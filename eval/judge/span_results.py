@@ -1,6 +1,6 @@
-"""The errors a judge marked, as a metric: statistics by segment, folded into weighted errors for 100 words.
+"""Errors marked by a judge as a metric: weighted errors per 100 words.
 
-A segment that the judge failed on for one system counts for none of them, so that all are measured on the same text.
+A segment without usable marks for one system is left out for all, so that systems are measured on the same text.
 """
 
 from __future__ import annotations
@@ -24,38 +24,33 @@ from eval.judge.pair_results import PairJudgements
 from eval.metrics.metric import Mark
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Score, Unmeasured, ratio
 
-_PER = 100.0
+_PER_WORDS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class SpanJudgements:
-    """By system, what was marked in every segment of the corpus, in order, or why nothing could be.
-
-    It is a metric of the corpus that it judged: fewer errors are better.
-    """
+    """Errors of every segment by system, in the order of the corpus; a metric of that corpus (lower is better)."""
 
     corpus: Corpus
     segments: Mapping[str, tuple[TranslationErrors | Unscored, ...]]
     signature: str
     cost: JudgeCost = field(default_factory=JudgeCost)
     by_source: bool = True
-    """Errors are counted for so many words of the source, which are the same for all systems; else of the output."""
+    """Whether errors are per words of the source, which are the same for all systems, or of the output."""
 
     name: ClassVar[str] = "judge_spans"
     higher_is_better: ClassVar[bool] = False
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """A row for each segment: its words, the weights of its errors, and those of each category."""
-        self._refuse_other(corpus)
+        """Count words, error weights, and weights by category for each segment."""
+        self._require_same_corpus(corpus)
         if system not in self.segments:
-            return Unmeasured("the judge was not asked about it", self.signature)
+            return Unmeasured("the judge was not asked about this system", self.signature)
         if not any(self.common):
-            return Unmeasured(
-                "there is no segment that the judge could mark for every system", self.signature
-            )
+            return Unmeasured("no segment has usable marks for every system", self.signature)
         texts = [one for document in corpus.documents for one in self._counted_texts(document, system)]
         marked = zip(self.segments[system], self.common, texts, strict=True)
-        rows = [_row(one, text) if common else _nothing() for one, common, text in marked]
+        rows = [_row(one, text) if common else _empty_row() for one, common, text in marked]
         lengths = [len(document) for document in corpus.documents]
         parts = {category: _rate(2 + place) for place, category in enumerate(ERROR_CATEGORIES)}
         documents = np.repeat(np.arange(len(lengths)), lengths)
@@ -63,26 +58,26 @@ class SpanJudgements:
 
     @property
     def common(self) -> tuple[bool, ...]:
-        """Of each segment, whether the judge marked it for every system."""
+        """Whether each segment has usable marks for every system."""
         return tuple(
             all(isinstance(one, TranslationErrors) for one in segment)
             for segment in zip(*self.segments.values(), strict=True)
         )
 
     def unscored(self, system: str) -> Counter[UnscoredReason]:
-        """How often nothing could be made of the answer, by the reason."""
+        """Number of unusable answers by reason."""
         return Counter(one.why for one in self.segments[system] if isinstance(one, Unscored))
 
     def dropped(self, system: str) -> Counter[DropReason]:
-        """How many errors were listed and not counted, by the reason."""
+        """Number of listed but dropped errors by reason."""
         found: Counter[DropReason] = Counter()
         for one in self.segments[system]:
             found.update(one.dropped if isinstance(one, TranslationErrors) else {})
         return found
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """Where the errors are."""
-        self._refuse_other(corpus)
+        """Positions of the errors."""
+        self._require_same_corpus(corpus)
         starts = accumulate((len(document) for document in corpus.documents), initial=0)
         for document, start in zip(corpus.documents, starts, strict=False):
             for place in range(len(document)):
@@ -93,14 +88,14 @@ class SpanJudgements:
                     )
 
     def as_pairs(self, first: str, second: str) -> PairJudgements:
-        """Which of two systems the marks prefer in each segment, to be set beside votes: the one with less weight."""
+        """Convert to pairwise verdicts, for agreement with votes: the system with less error weight wins."""
         pairs = pairs_from_corpus(self.corpus, [(first, second)])
         sides = zip(pairs, self.segments[first], self.segments[second], strict=True)
-        verdicts = {pair.id: _lighter(one, other) for pair, one, other in sides}
+        verdicts = {pair.id: _verdict(one, other) for pair, one, other in sides}
         return PairJudgements(pairs, {}, verdicts, self.signature, self.cost)
 
     def to_dict(self, *, answers: bool = False) -> dict[str, Any]:
-        """For JSON; `answers` adds what the judge wrote."""
+        """For JSON; `answers` adds the raw answers."""
         return {
             "signature": self.signature,
             "segments": len(self.common),
@@ -112,12 +107,12 @@ class SpanJudgements:
     def _system_dict(self, system: str, *, answers: bool) -> dict[str, Any]:
         counted = self.count(self.corpus, system)
         score = counted if isinstance(counted, Unmeasured) else counted.score()
-        told = (
+        values = (
             {"score": score.value, "parts": dict(score.parts)}
             if isinstance(score, Score)
             else {"score": None}
         )
-        return told | {
+        return values | {
             "unscored": dict(self.unscored(system)),
             "dropped": dict(self.dropped(system)),
             "errors": [_segment_dict(one, answers=answers) for one in self.segments[system]],
@@ -126,9 +121,9 @@ class SpanJudgements:
     def _counted_texts(self, document: Document, system: str) -> tuple[str, ...]:
         return document.sources if self.by_source else document.outputs[system]
 
-    def _refuse_other(self, corpus: Corpus) -> None:
+    def _require_same_corpus(self, corpus: Corpus) -> None:
         if corpus != self.corpus:
-            raise InputError("The judge was asked about another corpus: ask it about this one.")
+            raise InputError("The judge marked another corpus. Judge this one first.")
 
 
 def _row(marked: TranslationErrors | Unscored, text: str) -> list[float]:
@@ -139,18 +134,18 @@ def _row(marked: TranslationErrors | Unscored, text: str) -> list[float]:
     return [float(len(words(text))), marked.penalty, *(weights[category] for category in ERROR_CATEGORIES)]
 
 
-def _nothing() -> list[float]:
+def _empty_row() -> list[float]:
     return [0.0] * (2 + len(ERROR_CATEGORIES))
 
 
 def _rate(column: int) -> Fold:
     def fold(sums: FloatArray) -> FloatArray:
-        return _PER * ratio(sums[..., column], sums[..., 0])
+        return _PER_WORDS * ratio(sums[..., column], sums[..., 0])
 
     return fold
 
 
-def _lighter(one: TranslationErrors | Unscored, other: TranslationErrors | Unscored) -> Judgement:
+def _verdict(one: TranslationErrors | Unscored, other: TranslationErrors | Unscored) -> Judgement:
     if isinstance(one, Unscored):
         return one
     if isinstance(other, Unscored):
@@ -164,7 +159,7 @@ def _lighter(one: TranslationErrors | Unscored, other: TranslationErrors | Unsco
 def _segment_dict(one: TranslationErrors | Unscored, *, answers: bool) -> dict[str, Any]:
     if isinstance(one, Unscored):
         return {"unscored": one.why} | ({"answers": list(one.answers)} if answers else {})
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "penalty": one.penalty,
         "errors": [
             {
@@ -177,4 +172,4 @@ def _segment_dict(one: TranslationErrors | Unscored, *, answers: bool) -> dict[s
         ],
         "dropped": dict(one.dropped),
     }
-    return told | ({"answers": [one.answer]} if answers else {})
+    return values | ({"answers": [one.answer]} if answers else {})

@@ -277,7 +277,7 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--votes", "strangers.jsonl"], "no vote between two of these: do-nothing, model, worse"),
         (["--votes", "twice.jsonl"], "has two votes on model and worse"),
         (["--trial", "gone.json"], "gone.json"),
-        (["--trial", "strangers.json"], "strangers.json is a test of 'mt', which is no system here"),
+        (["--trial", "strangers.json"], "strangers.json is a trial of 'mt', which is not compared here"),
         (["--trial", "other.json"], "other.json showed another text of 'worse' than it has here"),
     ],
 )
@@ -367,7 +367,7 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "8 votes of 2 raters on 4 items" in page
-    assert "without their test nobody knows that these texts were read" in page
+    assert "it is not known whether raters read these texts" in page
     assert "Name it with --trial." in done.stderr
     (preference,) = told["preferences"]
     low, high = preference["interval"]["low"], preference["interval"]["high"]
@@ -456,7 +456,7 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     agreement = results(tmp_path / "run")["judge"]["agreement"]
     assert (agreement["agreed"], agreement["items"]) == (len(rows), len(rows))
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert f"It agrees with people on {len(rows)} of {len(rows)} pairs" in page
+    assert f"It agrees with raters on {len(rows)} of {len(rows)} pairs" in page
     # What the model wrote is the reference, or nearer to it: chrF has to side with who prefers it.
     sided = results(tmp_path / "run")["votes"]["metrics"]["chrf"]
     assert (sided["votes"], sided["accuracy"]["value"]) == (len(rows), 1.0)
@@ -521,4 +521,4 @@ def test_votes_against_the_human_translation_stand_among_the_votes(
     write_set(tmp_path, references=False)
     done = here(*words[:-1], "other", *given)
     assert done.returncode == 2
-    assert "trial.json is a test of 'reference', which is no system here" in done.stderr
+    assert "trial.json is a trial of 'reference', which is not compared here" in done.stderr

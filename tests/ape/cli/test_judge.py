@@ -53,7 +53,7 @@ def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
     assert "Cost: 6 requests, 600 tokens read and 120 written, cost 0.6000." in lines
     assert lines[-1].startswith(f"judge_pairs|model:scripted|server:{scripted.url}|prompt:judge_pairs@")
     again = here("judge", "pairs", *typed)
-    assert "Cost: 0 requests; 6 answers were kept from before." in again.stdout
+    assert "Cost: 0 requests; 6 answers from the cache." in again.stdout
     assert len(scripted.requests) == 6
 
 
@@ -72,7 +72,7 @@ def test_another_server_with_a_model_of_that_name_is_asked_itself(
 def test_votes_of_people_stand_beside_it(here: Run, typed: tuple[str, ...], tmp_path: Path) -> None:
     votes_file(tmp_path)
     done = here("judge", "pairs", *typed, "--votes", "votes.jsonl")
-    assert "It agrees with people on 2 of 3 pairs, 67% [21%, 94%]" in done.stdout
+    assert "It agrees with raters on 2 of 3 pairs, 67% [21%, 94%]" in done.stdout
     told = json.loads(here("judge", "pairs", *typed, "--votes", "votes.jsonl", "--json").stdout)
     assert (told["agreement"]["agreed"], told["agreement"]["items"]) == (2, 3)
     assert [one["winner"] for one in told["verdicts"]] == ["good"] * 3
@@ -94,7 +94,7 @@ def test_a_biased_judge_is_shown_as_one(
     scripted.script = biased(1.0)
     done = here("judge", "pairs", *typed, "--answers", "all.json")
     assert "0 of 3 pairs have a verdict." in done.stdout
-    assert "3 order_flip: the verdict changed when the two texts changed places" in done.stdout
+    assert "3 order_flip: the verdict changed when the two texts were swapped" in done.stdout
     assert "the text shown first was chosen 100% of the time" in done.stdout
     assert "3 of 3 flips went to it" in done.stdout
     kept = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
@@ -119,7 +119,7 @@ def test_a_run_that_breaks_off_goes_on_where_it_was(
     scripted.script = honest
     done = here("judge", "pairs", *typed, "--cache", "kept")
     assert "Cost: 2 requests" in done.stdout
-    assert "4 answers were kept from before" in done.stdout
+    assert "4 answers from the cache" in done.stdout
 
 
 def test_systems_are_chosen_by_name_or_given_by_file(
@@ -155,7 +155,7 @@ def test_systems_are_chosen_by_name_or_given_by_file(
         (("--system", "good", "--system", "nobody"), "no system 'nobody'"),
         (("--trial", "t.json"), "--trial has its own texts"),
         (("--votes", "none.jsonl"), "none.jsonl can't be read"),
-        (("--cache", "set.jsonl"), "can't be kept in"),
+        (("--cache", "set.jsonl"), "can't be stored in"),
     ],
 )
 def test_what_makes_no_sense_is_a_sentence_and_nothing_is_asked(
@@ -186,7 +186,7 @@ def test_errors_are_marked_and_scored_as_by_a_metric(
     assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
     votes_file(tmp_path)
     beside = here("judge", "spans", *typed, "--votes", "votes.jsonl")
-    assert "good and bad: It agrees with people on 2 of 3 pairs" in beside.stdout
+    assert "good and bad: It agrees with raters on 2 of 3 pairs" in beside.stdout
     told = json.loads(here("judge", "spans", *typed, "--votes", "votes.jsonl", "--json").stdout)
     assert told["systems"]["bad"]["errors"][0]["errors"][0]["category"] == "literal"
     assert told["agreement"]["good and bad"]["agreed"] == 2
@@ -249,7 +249,7 @@ def test_marks_are_not_held_against_votes_on_other_texts(
     (tmp_path / "votes.jsonl").write_text(
         "".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8"
     )
-    assert "agrees with people on 3 of 3 pairs" in here("judge", "spans", *typed, *trial).stdout
+    assert "agrees with raters on 3 of 3 pairs" in here("judge", "spans", *typed, *trial).stdout
     table = tmp_path / "set.jsonl"
     table.write_text(table.read_text(encoding="utf-8").replace("posed", "threw"), encoding="utf-8")
     done = here("judge", "spans", *typed, *trial)

@@ -178,7 +178,7 @@ def test_the_agreement_of_a_judge_has_its_intervals(tmp_path: Path) -> None:
         pair.id: Verdict(one, ()) for pair, one in zip(pairs, ours, strict=True)
     }
     votes = [Vote(pair.id, "ada", "better", "worse", one) for pair, one in zip(pairs, theirs, strict=True)]
-    judged = PairJudgements(pairs, {}, verdicts, "judge_pairs|test").beside(votes).to_dict()
+    judged = PairJudgements(pairs, {}, verdicts, "judge_pairs|test").with_agreement(votes).to_dict()
     low, high = judged["agreement"]["kappa_interval"]
     page = page_of(replace(found, judged={"given": "a judge", **judged}), tmp_path)
     assert f"Cohen’s κ 0.50 [{low:.2f}, {high:.2f}]." in page

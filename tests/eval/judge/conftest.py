@@ -90,6 +90,6 @@ async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
 
 
 @pytest.fixture
-def asking(tmp_path: Path) -> JudgeOptions:
+def options(tmp_path: Path) -> JudgeOptions:
     """Answers are kept in a folder of the test."""
     return JudgeOptions(cache=tmp_path / "answers")

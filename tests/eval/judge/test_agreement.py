@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.human.trial import Trial, TrialItem, TrialPassage
+from eval.human.trial_index import votes_by_passage
 from eval.human.vote import Choice, Vote
 from eval.judge import (
     JudgeAgreement,
@@ -17,7 +18,6 @@ from eval.judge import (
     Verdict,
     judge_agreement,
     pairs_from_trial,
-    votes_by_passage,
 )
 from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
@@ -59,7 +59,7 @@ def test_agreement_is_about_systems_and_not_about_places() -> None:
     assert isinstance(found.kappa, ConfidenceInterval)
     assert found.kappa.value == pytest.approx(0.5)
     assert found.share.wilson.low == pytest.approx(0.3006, abs=1e-4)  # Wilson of 3/4, by hand
-    assert "agrees with people on 3 of 4 pairs, 75%" in str(found)
+    assert "agrees with raters on 3 of 4 pairs, 75%" in str(found)
 
 
 def test_the_majority_of_raters_is_what_people_say() -> None:
@@ -90,15 +90,15 @@ def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
     spam = Vote("p0", "r", "bad", "good", "first", kind="spam")
     other = Vote("p0", "r", "bad", "third", "first")
     assert judge_agreement(ours, [spam]) == NoHumanVotes()
-    assert str(judge_agreement(ours, [spam, other])) == "none of the human votes is on a pair that was judged"
+    assert str(judge_agreement(ours, [spam, other])) == "no human vote is on a judged pair"
 
 
 def test_where_nobody_voted_the_verdicts_say_so() -> None:
     ours = judged("second")
     assert str(ours.agreement) == "there are no human votes to compare with"
     assert ours.to_dict()["agreement"]["not_applicable"] == "there are no human votes to compare with"
-    assert ours.beside([vote("p0", "good")]).to_dict()["agreement"]["share"] == 1.0
-    assert str(judge_agreement(judged("tie"), [vote("p0", "good")])).startswith("there is no pair that both")
+    assert ours.with_agreement([vote("p0", "good")]).to_dict()["agreement"]["share"] == 1.0
+    assert str(judge_agreement(judged("tie"), [vote("p0", "good")])).startswith("no pair was decided by both")
 
 
 def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:

@@ -67,49 +67,49 @@ async def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(InputError, match="can't be kept in"):
-        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=tmp_path / "file"))
+    with pytest.raises(InputError, match="can't be stored in"):
+        await judge_pairs(pairs(1), engine, options=JudgeOptions(cache=tmp_path / "file"))
     (tmp_path / "answers-1.sqlite").write_text("not a database at all" * 100)
-    with pytest.raises(InputError, match="can't be kept in"):
-        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=tmp_path))
+    with pytest.raises(InputError, match="can't be stored in"):
+        await judge_pairs(pairs(1), engine, options=JudgeOptions(cache=tmp_path))
     assert not scripted.requests
 
 
 async def test_without_a_folder_nothing_is_kept(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     for _ in range(2):
-        await judge_pairs(pairs(1), engine, asking=JudgeOptions(cache=None))
+        await judge_pairs(pairs(1), engine, options=JudgeOptions(cache=None))
     assert len(scripted.requests) == 4
 
 
 async def test_the_same_question_is_asked_once(
-    engine: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+    engine: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     one = pairs(1)[0]
-    judged = await judge_pairs([one, replace(one, id="again")], engine, asking=asking)
+    judged = await judge_pairs([one, replace(one, id="again")], engine, options=options)
     assert len(scripted.requests) == 2
     assert judged.verdicts["p0"] == judged.verdicts["again"]
 
 
-async def test_progress_is_told_with_what_was_kept(engine: OpenAIEngine, asking: JudgeOptions) -> None:
+async def test_progress_is_told_with_what_was_kept(engine: OpenAIEngine, options: JudgeOptions) -> None:
     told: list[tuple[int, int]] = []
-    await judge_pairs(pairs(1), engine, asking=asking)
-    await judge_pairs(pairs(2), engine, asking=asking, progress=lambda *done: told.append(done))
+    await judge_pairs(pairs(1), engine, options=options)
+    await judge_pairs(pairs(2), engine, options=options, progress=lambda *done: told.append(done))
     assert told == [(3, 4), (4, 4)]
 
 
-async def test_a_model_tuned_to_post_edit_is_no_judge(engine: OpenAIEngine, asking: JudgeOptions) -> None:
+async def test_a_model_tuned_to_post_edit_is_no_judge(engine: OpenAIEngine, options: JudgeOptions) -> None:
     with pytest.raises(InputError, match="can't judge"):
-        await ask_judge([], engine, model=Model("tuned", format="sep"), asking=asking)
+        await ask_judge([], engine, model=Model("tuned", format="sep"), options=options)
 
 
 def test_money_is_tokens_by_the_million() -> None:
     cost = JudgeCost(
-        2, Usage(3_000_000, 500_000), kept=1, kept_usage=Usage(1_000_000, 0), price=TokenPrice(2.0, 10.0)
+        2, Usage(3_000_000, 500_000), cached=1, cached_usage=Usage(1_000_000, 0), price=TokenPrice(2.0, 10.0)
     )
     assert cost.money == pytest.approx(11.0)  # by hand: 3 × 2 + 0.5 × 10
     assert cost.saved == pytest.approx(2.0)
     assert str(cost) == (
-        "2 requests, 3,000,000 tokens read and 500,000 written, cost 11.0000; 1 answer was kept from before"
+        "2 requests, 3,000,000 tokens read and 500,000 written, cost 11.0000; 1 answer from the cache"
     )
 
 
@@ -117,5 +117,5 @@ def test_money_that_is_not_known_is_not_nothing() -> None:
     assert JudgeCost(2, Usage(10, 10)).money is None
     silent = JudgeCost(2, Usage(), price=TokenPrice(1, 1))
     assert silent.money is None
-    assert "does not tell how many tokens" in str(silent)
+    assert "reports no token counts" in str(silent)
     assert JudgeCost(price=TokenPrice(1, 1)).money == 0

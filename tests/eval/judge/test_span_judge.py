@@ -69,9 +69,9 @@ def judge(engine: OpenAIEngine, scripted: ScriptedServer) -> OpenAIEngine:
 
 
 async def test_the_score_is_the_weight_of_errors_for_a_hundred_words(
-    judge: OpenAIEngine, asking: JudgeOptions
+    judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
-    judged = await judge_spans(CORPUS, judge, asking=asking)
+    judged = await judge_spans(CORPUS, judge, options=options)
     # By hand: 1 + 5 + 1 + 0 over the 5 + 4 + 5 + 2 words of the source.
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 16)
     assert scored(judged, "bad").parts["literal"] == pytest.approx(100 * 7 / 16)
@@ -84,18 +84,18 @@ async def test_the_score_is_the_weight_of_errors_for_a_hundred_words(
 
 
 async def test_without_the_source_words_are_those_of_the_output(
-    judge: OpenAIEngine, asking: JudgeOptions
+    judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
-    judged = await judge_spans(CORPUS, judge, asking=asking, with_source=False)
+    judged = await judge_spans(CORPUS, judge, options=options, with_source=False)
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 15)  # by hand: 4 + 4 + 5 + 2 words
     assert "|source:no|words:output|" in judged.signature
 
 
 async def test_a_segment_the_judge_fails_on_for_one_system_counts_for_none(
-    judge: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+    judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     scripted.script = but("She shuts", "I like it.")
-    judged = await judge_spans(CORPUS, judge, asking=asking)
+    judged = await judge_spans(CORPUS, judge, options=options)
     assert judged.unscored("good") == {"no_verdict": 1}
     assert not judged.unscored("bad")
     assert judged.common == (True, False, True, True)
@@ -106,28 +106,28 @@ async def test_a_segment_the_judge_fails_on_for_one_system_counts_for_none(
 
 
 async def test_a_judge_that_never_answers_measures_nothing(
-    judge: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+    judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     scripted.play(Say("Lovely."))
-    judged = await judge_spans(CORPUS, judge, asking=asking)
+    judged = await judge_spans(CORPUS, judge, options=options)
     assert isinstance(judged.count(CORPUS, "bad"), Unmeasured)
     assert judged.to_dict()["systems"]["bad"]["score"] is None
 
 
 async def test_quotations_that_are_not_there_are_counted_by_system(
-    judge: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+    judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     invented = json.dumps({"quote": "a walrus", "category": "style", "severity": "minor"})
     scripted.script = but("It makes", f"<errors>\n{invented}\n{listing('makes')}\n</errors>")
-    judged = await judge_spans(CORPUS, judge, asking=asking)
+    judged = await judge_spans(CORPUS, judge, options=options)
     assert judged.dropped("bad") == {"not_in_text": 1}
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 16)
 
 
-async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, asking: JudgeOptions) -> None:
+async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, options: JudgeOptions) -> None:
     again = tuple(replace(one, id=f"{one.id} again") for one in CORPUS.documents)
     longer = replace(CORPUS, documents=(*CORPUS.documents, *again))
-    judged = await judge_spans(longer, judge, asking=asking)
+    judged = await judge_spans(longer, judge, options=options)
     results = measure_systems(longer, [judged], resampling=ResamplingOptions("segment", "bad", samples=200))
     row = next(row for row in results.to_dict()["scores"] if row["system"] == "good")
     assert row["better"] == "lower"
@@ -136,17 +136,17 @@ async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, ask
 
 
 async def test_the_words_of_an_error_are_marked_where_they_stand(
-    judge: OpenAIEngine, asking: JudgeOptions
+    judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
-    judged = await judge_spans(CORPUS, judge, asking=asking)
+    judged = await judge_spans(CORPUS, judge, options=options)
     assert [mark.kind for mark in judged.marks(CORPUS, "bad")] == ["literal"] * 3
     first = next(judged.marks(CORPUS, "bad"))
     assert (first.document, first.segment, BAD[0][first.start : first.end]) == ("one", 0, "makes")
     assert [mark.document for mark in judged.marks(CORPUS, "bad")] == ["one", "one", "two"]
 
 
-async def test_marks_can_be_set_beside_votes(judge: OpenAIEngine, asking: JudgeOptions) -> None:
-    judged = (await judge_spans(CORPUS, judge, asking=asking)).as_pairs("good", "bad")
+async def test_marks_can_be_set_beside_votes(judge: OpenAIEngine, options: JudgeOptions) -> None:
+    judged = (await judge_spans(CORPUS, judge, options=options)).as_pairs("good", "bad")
     assert judged.tallies()[0].wins == (3, 0)
     assert judged.tallies()[0].ties == 1
     votes = [
@@ -154,26 +154,26 @@ async def test_marks_can_be_set_beside_votes(judge: OpenAIEngine, asking: JudgeO
         Vote("one:2", "r", "good", "bad", "first"),
         Vote("two:1", "r", "good", "bad", "second"),
     ]
-    told = judged.beside(votes).to_dict()
+    told = judged.with_agreement(votes).to_dict()
     assert (told["agreement"]["agreed"], told["agreement"]["items"]) == (2, 3)
 
 
 async def test_a_blank_output_is_not_asked_about(
-    judge: OpenAIEngine, scripted: ScriptedServer, asking: JudgeOptions
+    judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     blank = Corpus((replace(CORPUS.documents[0], outputs={"good": ("…", GOOD[1])}),), "fr", "en")
-    judged = await judge_spans(blank, judge, asking=asking)
+    judged = await judge_spans(blank, judge, options=options)
     assert len(scripted.requests) == 1
     assert judged.unscored("good") == {"blank": 1}
 
 
 async def test_another_corpus_and_another_system_are_refused(
-    judge: OpenAIEngine, asking: JudgeOptions
+    judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
-    judged = await judge_spans(CORPUS, judge, asking=asking, systems=["good"])
+    judged = await judge_spans(CORPUS, judge, options=options, systems=["good"])
     assert isinstance(judged.count(CORPUS, "bad"), Unmeasured)
     other = Corpus(CORPUS.documents[:1], "fr", "en")
     with pytest.raises(InputError, match="another corpus"):
         judged.count(other, "good")
     with pytest.raises(InputError, match="no system 'none'"):
-        await judge_spans(CORPUS, judge, asking=asking, systems=["none"])
+        await judge_spans(CORPUS, judge, options=options, systems=["none"])

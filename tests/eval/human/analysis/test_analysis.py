@@ -105,7 +105,7 @@ def test_the_same_seed_says_the_same() -> None:
         (votes("xxy"), "there is only one rater (r)"),
         (
             [replace(vote, kind="spam", second=SHUFFLED_SYSTEM) for vote in votes("x")],
-            "There is no vote on a pair",
+            "There are no votes on a pair",
         ),
     ],
     ids=["zero votes", "all ties", "one rater", "spam only"],
