@@ -1,1 +1,1 @@
-"""Blind A/B tests: make them, show them to raters, keep the votes."""
+"""Blind A/B tests: trial design, rater pages, votes and their analysis."""

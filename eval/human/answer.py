@@ -1,4 +1,4 @@
-"""From what a rater sends to a vote: the sheet knows which systems were A and B."""
+"""Answers of raters, and their conversion to votes by the rater's sheet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_COMMENT = 10_000
 
 
 class RaterAnswer(BaseModel):
-    """What a page sends for an item; "first" and "second" are A and B as this rater was shown them."""
+    """A rater's answer to one item; "first" and "second" are A and B on this rater's page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,10 +33,10 @@ class RaterAnswer(BaseModel):
     @field_validator("errors")
     @classmethod
     def _known(cls, errors: dict[VoteSide, tuple[str, ...]]) -> dict[VoteSide, tuple[str, ...]]:
-        """Each kind once, in our order; a text without errors is left out."""
+        """Deduplicate the kinds, in canonical order, and drop texts without errors."""
         for kind in (kind for kinds in errors.values() for kind in kinds):
             if kind not in ERROR_KINDS:
-                raise ValueError(f"{kind[:40]!r} is no kind of error; there are: {', '.join(ERROR_KINDS)}")
+                raise ValueError(f"{kind[:40]!r} is not an error kind; choose from: {', '.join(ERROR_KINDS)}")
         return {
             side: tuple(kind for kind in ERROR_KINDS if kind in kinds)
             for side, kinds in errors.items()
@@ -46,16 +46,16 @@ class RaterAnswer(BaseModel):
     @field_validator("at")
     @classmethod
     def _is_time(cls, at: str) -> str:
-        """In UTC, to the second."""
+        """Normalise to UTC."""
         return to_utc(at) if at else ""
 
 
 def to_utc(at: str) -> str:
-    """The time as ISO 8601 in UTC, to the second; one that names no zone is in UTC. Raises ValueError."""
+    """Convert an ISO 8601 time to UTC, to the second; without a zone it is taken as UTC. Raises ValueError."""
     try:
         given = datetime.fromisoformat(at)
     except ValueError:
-        raise ValueError(f"{at!r} is no time in ISO 8601") from None
+        raise ValueError(f"{at!r} is not an ISO 8601 time") from None
     try:
         return (
             (given if given.tzinfo else given.replace(tzinfo=UTC))
@@ -63,11 +63,11 @@ def to_utc(at: str) -> str:
             .isoformat(timespec="seconds")
         )
     except OverflowError:
-        raise ValueError(f"{at!r} is no time that can be") from None
+        raise ValueError(f"{at!r} is out of range") from None
 
 
 def read_answer(given: object, *, place: str = "The vote") -> RaterAnswer:
-    """The answer, checked. `place` says where it is from in what is raised."""
+    """Validate an answer. `place` names its origin in errors."""
     try:
         return RaterAnswer.model_validate(given)
     except ValidationError as error:
@@ -77,18 +77,18 @@ def read_answer(given: object, *, place: str = "The vote") -> RaterAnswer:
 
 
 class VoteBuilder:
-    """The votes of one rater, made from answers by the sheet that this rater was shown."""
+    """Builds the votes of one rater from answers and the rater's sheet."""
 
     def __init__(self, trial: Trial, rater: str) -> None:
-        self._catalogue = TrialIndex(trial)
+        self._index = TrialIndex(trial)
         self._rater = rater
-        self._shown = {shown.item.id: shown for shown in rater_sheet(trial, rater)}
+        self._sheet = {item.item.id: item for item in rater_sheet(trial, rater)}
 
-    def vote(self, answer: RaterAnswer) -> Vote:
-        """The vote. Raises InputError for an item that is not in the trial, or a tie where there are none."""
-        self._catalogue.find(answer.item)
-        shown = self._shown[answer.item]
-        given = answer.model_dump() | {"at": answer.at or datetime.now(UTC).isoformat(timespec="seconds")}
-        return self._catalogue.complete(
-            Vote(rater=self._rater, first=shown.first, second=shown.second, **given)
+    def build_vote(self, answer: RaterAnswer) -> Vote:
+        """Build a vote. Raises InputError for an unknown item, or for a tie where ties are not allowed."""
+        self._index.find(answer.item)
+        item = self._sheet[answer.item]
+        values = answer.model_dump() | {"at": answer.at or datetime.now(UTC).isoformat(timespec="seconds")}
+        return self._index.complete_vote(
+            Vote(rater=self._rater, first=item.first, second=item.second, **values)
         )

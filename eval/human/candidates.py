@@ -1,4 +1,4 @@
-"""Where in a set a test could be made: passages with a text of every system, of a length that is asked for."""
+"""Candidate passages of a trial: those with a text of every system and a length in range."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from eval.corpus.corpus import Corpus, Document
 from eval.human.trial import TrialPassage
 
 REFERENCE = "reference"
-"""Names the first human translation of the set, where no system is called that."""
+"""Name of the first human translation of the set, unless a system has that name."""
 LengthUnit: TypeAlias = Literal["words", "characters"]
 SystemPair: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class LengthRange:
-    """How long a passage may be: its source, or where there is none the text of the first system."""
+    """Allowed length of a passage's source, or of the first system's text without a source."""
 
     shortest: int = 0
     longest: int | None = None
     unit: LengthUnit = "words"
 
-    def holds(self, paragraphs: Sequence[str]) -> bool:
-        """Whether the paragraphs together are of that length."""
+    def contains(self, paragraphs: Sequence[str]) -> bool:
+        """Whether the total length of the paragraphs is in range."""
         if not self.shortest and self.longest is None:
             return True
         text = "\n".join(paragraphs)
@@ -46,19 +46,19 @@ class CandidatePassage:
 
 
 def trial_systems(corpora: Sequence[Corpus], chosen: Sequence[str]) -> tuple[str, ...]:
-    """The systems to be compared, checked: those chosen, or all that every set has."""
+    """Check and return the systems to compare: the chosen ones, or all that every set has."""
     known = [name for name in corpora[0].systems if all(name in corpus.systems for corpus in corpora)]
     if all(document.references for corpus in corpora for document in corpus.documents):
         known += [REFERENCE] if REFERENCE not in known else []
     names = tuple(chosen or (name for name in known if name != REFERENCE or name in corpora[0].systems))
-    told = ", ".join(known)
+    available = ", ".join(known)
     if unknown := next((name for name in names if name not in known), None):
-        raise InputError(f"There is no system {unknown!r} in the set. It has: {told}.", field="system")
+        raise InputError(f"There is no system {unknown!r} in the set. It has: {available}.", field="system")
     if len(set(names)) < len(names):
         raise InputError("A system is named twice.", field="system")
     if len(names) < 2:
         raise InputError(
-            f"Two systems at least are compared, and there is only {', '.join(names)}. The set has: {told}.",
+            f"At least two systems are needed, not only {', '.join(names)}. The set has: {available}.",
             field="system",
         )
     return names
@@ -72,22 +72,22 @@ def candidate_passages(
     window: LengthRange,
     counts: Counter[str],
 ) -> Iterator[list[CandidatePassage]]:
-    """For each document, its passages of so many paragraphs, one after the other and none of them twice.
+    """Yield the consecutive, disjoint passages of each document.
 
-    What is left out is counted: as "missing" where a system has no text, "length" outside the window, "identical" for a
-    pair of systems with the same text.
+    Passages left out are counted: "missing" where a system has no text, "length" out of range, "identical" for a pair
+    of systems with the same text.
     """
     systems = sorted({name for pair in pairs for name in pair})
     for number, corpus in enumerate(corpora, 1):
         prefix = f"{number}/" if len(corpora) > 1 else ""
         for document in corpus.documents:
-            every = range(0, len(document) - paragraphs + 1, paragraphs)
-            found = (_place(document, start, paragraphs, systems) for start in every)
-            kept = _kept(found, pairs, window, counts)
-            yield [_named(place, document, corpus, prefix) for place in kept]
+            starts = range(0, len(document) - paragraphs + 1, paragraphs)
+            passages = (_candidate(document, start, paragraphs, systems) for start in starts)
+            usable = _usable(passages, pairs, window, counts)
+            yield [_with_origin(candidate, document, corpus, prefix) for candidate in usable]
 
 
-def _place(document: Document, start: int, count: int, systems: Sequence[str]) -> CandidatePassage:
+def _candidate(document: Document, start: int, count: int, systems: Sequence[str]) -> CandidatePassage:
     part = slice(start, start + count)
     span = f"{start + 1}" if count == 1 else f"{start + 1}-{start + count}"
     texts = {name: tuple(text or "" for text in _texts(document, name)[part]) for name in systems}
@@ -98,45 +98,53 @@ def _texts(document: Document, system: str) -> tuple[str | None, ...]:
     return document.outputs[system] if system in document.outputs else document.references[0]
 
 
-def _kept(
-    found: Iterator[CandidatePassage], pairs: Sequence[SystemPair], window: LengthRange, counts: Counter[str]
+def _usable(
+    candidates: Iterator[CandidatePassage],
+    pairs: Sequence[SystemPair],
+    window: LengthRange,
+    counts: Counter[str],
 ) -> Iterator[CandidatePassage]:
-    for place in found:
-        if not all(text.strip() for texts in place.texts.values() for text in texts):
+    for candidate in candidates:
+        if not all(text.strip() for texts in candidate.texts.values() for text in texts):
             counts["missing"] += 1
-        elif not window.holds(place.passage.sources or place.texts[pairs[0][0]]):
+        elif not window.contains(candidate.passage.sources or candidate.texts[pairs[0][0]]):
             counts["length"] += 1
         else:
-            differing = tuple(pair for pair in pairs if not _alike(*(place.texts[name] for name in pair)))
+            differing = tuple(
+                pair for pair in pairs if not _looks_equal(*(candidate.texts[name] for name in pair))
+            )
             counts["identical"] += len(pairs) - len(differing)
             if differing:
-                yield CandidatePassage(place.passage, place.texts, differing)
+                yield CandidatePassage(candidate.passage, candidate.texts, differing)
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether a page would show them alike."""
-    return [text.split() for text in one] == [text.split() for text in other]
+def _looks_equal(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether the texts differ in whitespace at most."""
+    return [text.split() for text in first] == [text.split() for text in second]
 
 
-def _named(place: CandidatePassage, document: Document, corpus: Corpus, prefix: str) -> CandidatePassage:
+def _with_origin(
+    candidate: CandidatePassage, document: Document, corpus: Corpus, prefix: str
+) -> CandidatePassage:
     language = corpus.source_language if corpus.source_language != "und" else ""
     passage = TrialPassage(
-        f"{prefix}{place.passage.id}",
-        place.passage.paragraphs,
-        place.passage.sources,
+        f"{prefix}{candidate.passage.id}",
+        candidate.passage.paragraphs,
+        candidate.passage.sources,
         document.book,
         language,
         f"{prefix}{document.id}",
     )
-    return CandidatePassage(passage, place.texts, place.pairs)
+    return CandidatePassage(passage, candidate.texts, candidate.pairs)
 
 
 def system_pairs(systems: Sequence[str], *, against: str = "") -> tuple[SystemPair, ...]:
-    """Every two systems, or each with the one that all others are to be compared to."""
+    """All pairs of systems, or each system paired with `against`."""
     if not against:
         return tuple(combinations(systems, 2))
     if against not in systems:
         raise InputError(
-            f"--against {against!r} is none of the systems: {', '.join(systems)}.", field="against"
+            f"The system to compare against, {against!r}, is not among: {', '.join(systems)}.",
+            field="against",
         )
     return tuple((against, name) for name in systems if name != against)

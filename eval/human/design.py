@@ -1,6 +1,6 @@
-"""Make a trial: sample passages by design, pair the systems, add repeats and spam.
+"""Trial design: sample passages, pair the systems, add repeats and attention items.
 
-The same seed makes the same trial.
+The same seed gives the same trial.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ StratumKind: TypeAlias = Literal["none", "book", "language"]
 
 @dataclass(frozen=True, slots=True)
 class TrialDesign:
-    """What is sampled, and how it is shown."""
+    """Settings of sampling and display."""
 
     items: int | None = None
-    """Pairs of texts, without repeats and spam; fifty, or all there are, where nobody says."""
+    """Number of pairs, without repeats and attention items; None for fifty, or all if there are fewer."""
     shortest: int = 0
     longest: int | None = None
     unit: LengthUnit = "words"
     by: StratumKind = "none"
-    """Books or languages give as many passages each, as far as they have them."""
+    """Sample equally from each book or language, as far as they have passages."""
     condition: TrialCondition = "paragraph"
     bilingual: bool = True
     paragraphs: int = 5
-    """In a passage of the document condition; they follow each other."""
+    """Consecutive paragraphs of a passage in the document condition."""
     passages: int = 4
-    """At most, of a document in the document condition; they follow each other."""
+    """Most consecutive passages of a document in the document condition."""
     all_pairs: bool = False
-    """Every two systems in each passage; else one pair a passage, in turn."""
+    """All pairs of systems in each passage; otherwise one pair per passage, in turn."""
     against: str = ""
-    """A system to which each of the others is compared, and they are not to each other."""
+    """Compare each other system only with this one."""
     repeats: float = 0.1
-    """For each item, so many that show one again."""
+    """Share of items that are shown again."""
     spam: float = 0.1
-    """For each item, so many that show a text beside its own shuffled copy; in the document condition, as of repeats,
-    whole runs of passages.
+    """Share of attention items, which pair a text with its own shuffled copy. In the document condition repeats and
+    attention items are whole runs of passages.
     """
     shuffle: ShuffleUnit | None = None
-    """Words for paragraphs and sentences for documents, where nobody says."""
+    """None: words in the paragraph condition, sentences in the document condition."""
 
 
 def make_trial(
@@ -66,10 +66,9 @@ def make_trial(
     ties: bool = True,
     marks: bool = True,
 ) -> Trial:
-    """The trial. Several sets, as one for each source language, are sampled together.
+    """Make a trial; several sets, such as one per source language, are sampled together.
 
-    Raises InputError where the set does not have what is asked for. `Trial.design` tells how many passages there were
-    and what was left out of them.
+    Raises InputError if the set can't supply the design. `Trial.design` records the candidates and the exclusions.
     """
     design = design or TrialDesign()
     corpora = [corpus] if isinstance(corpus, Corpus) else list(corpus)
@@ -78,81 +77,75 @@ def make_trial(
     _check_names(name, names, raters)
     counts: Counter[str] = Counter()
     pairs = system_pairs(names, against=design.against)
-    found, spare = candidate_blocks(corpora, pairs, design=design, counts=counts, rng=_rng(seed, "blocks"))
-    items, used = pair_items(found, pairs, design=design, counts=counts, rng=_rng(seed, "passages"))
-    again = repeat_items(items, used, design=design, rng=_rng(seed, "repeats"))
-    spam, spoilt = spam_items(
-        items, used, [*spare, *found], systems=names, design=design, rng=_rng(seed, "spam")
+    blocks, spare = candidate_blocks(corpora, pairs, design=design, counts=counts, rng=_rng(seed, "blocks"))
+    items, used = pair_items(blocks, pairs, design=design, counts=counts, rng=_rng(seed, "passages"))
+    repeats = repeat_items(items, used, design=design, rng=_rng(seed, "repeats"))
+    spam, spam_passages = spam_items(
+        items, used, [*spare, *blocks], systems=names, design=design, rng=_rng(seed, "spam")
     )
-    counts.update(items=len(items), repeats=len(again), spam=len(spam))
-    shown = _numbered([*items, *again, *spam])
+    counts.update(items=len(items), repeats=len(repeats), spam=len(spam))
     return assign_ids(
         Trial(
             id="",
             name=name,
             seed=seed,
             systems=names,
-            passages=_passages([*used, *spoilt], design),
-            items=shown,
+            passages=_passages([*used, *spam_passages], design),
+            items=_numbered([*items, *repeats, *spam]),
             condition=design.condition,
             bilingual=design.bilingual,
             ties=ties,
             marks=marks,
             raters=tuple(raters),
             target_language=corpora[0].target_language,
-            design=_told(design, counts),
+            design=_design_record(design, counts),
         )
     )
-
-
-# --- checks --------------------------------------------------------------------------------------------------------
 
 
 def _check(design: TrialDesign, corpora: Sequence[Corpus]) -> None:
     if not corpora:
         raise InputError("There is no set to sample from.", field="data")
     if len({corpus.target_language for corpus in corpora}) > 1:
-        raise InputError("The sets are in several target languages: make a trial for each.", field="data")
+        raise InputError("The sets have several target languages: make one trial for each.", field="data")
     if design.bilingual and not all(one.sources for corpus in corpora for one in corpus.documents):
         raise InputError(
-            "The set has no source to show beside the translations. Give it, or make the test --monolingual.",
+            "The set has no source to show with the translations. Give one, or make the trial monolingual.",
             field="bilingual",
         )
     if design.longest is not None and design.longest < design.shortest:
         raise InputError(
-            f"No passage is {design.shortest:,} {design.unit} or more and {design.longest:,} or less.",
+            f"The largest length ({design.longest:,} {design.unit}) is below the smallest ({design.shortest:,}).",
             field="longest",
         )
     for what in ("repeats", "spam"):
         if not 0 <= getattr(design, what) <= 0.5:
-            raise InputError(f"--{what} is a share from 0 to 0.5.", field=what)
+            raise InputError(f"The share of {what} lies between 0 and 0.5.", field=what)
     for what in ("items", "paragraphs", "passages"):
         if getattr(design, what) is not None and getattr(design, what) < 1:
-            raise InputError(f"--{what} is one at least.", field=what)
+            raise InputError(f"The number of {what} must be at least 1.", field=what)
 
 
 def _check_names(name: str, systems: Sequence[str], raters: Sequence[str]) -> None:
     if SHUFFLED_SYSTEM in systems:
         raise InputError(
-            f"A system can't be called {SHUFFLED_SYSTEM!r}: spam is. Give it another name.", field="system"
+            f"The name {SHUFFLED_SYSTEM!r} is reserved for attention items. Rename the system.",
+            field="system",
         )
     for system in systems:
         if re.search(rf"(?<!\w){re.escape(system)}(?!\w)", name, re.IGNORECASE):
             raise InputError(
-                f"Raters see the name {name!r}, and it tells of the system {system!r}. Choose another.",
+                f"Raters see the trial name {name!r}, which reveals the system {system!r}. Choose another name.",
                 field="name",
             )
     if not name.strip() or not all(rater.strip() for rater in raters):
         raise InputError("A trial and its raters need names.", field="name")
     if len(set(raters)) < len(raters):
-        raise InputError("Two raters have the same name: votes are told apart by it.", field="raters")
-
-
-# --- what it holds -------------------------------------------------------------------------------------------------
+        raise InputError("Two raters have the same name: votes are attributed by name.", field="raters")
 
 
 def _passages(used: Sequence[CandidatePassage], design: TrialDesign) -> tuple[TrialPassage, ...]:
-    unique = {place.passage.id: place.passage for place in used}
+    unique = {candidate.passage.id: candidate.passage for candidate in used}
     return tuple(one if design.bilingual else replace(one, sources=()) for one in unique.values())
 
 
@@ -160,8 +153,8 @@ def _numbered(items: Sequence[TrialItem]) -> tuple[TrialItem, ...]:
     return tuple(replace(item, id=str(place)) for place, item in enumerate(items))
 
 
-def _told(design: TrialDesign, counts: Counter[str]) -> tuple[tuple[str, Any], ...]:
-    """What was asked for and what came of it, as plain values."""
+def _design_record(design: TrialDesign, counts: Counter[str]) -> tuple[tuple[str, Any], ...]:
+    """The settings and the resulting counts, as plain values."""
     given = {name: getattr(design, name) for name in TrialDesign.__dataclass_fields__}
     found = {f"found_{name}": counts[name] for name in ("passages", "items", "repeats", "spam")}
     left = {f"left_out_{name}": counts[name] for name in ("identical", "length", "missing")}
@@ -169,5 +162,5 @@ def _told(design: TrialDesign, counts: Counter[str]) -> tuple[tuple[str, Any], .
 
 
 def _rng(seed: int, what: str) -> Random:
-    """Numbers of its own for each choice, so that a change of one leaves the others as they were."""
+    """A separate generator for each choice, so that changing one leaves the others unchanged."""
     return Random(f"{seed}|{what}")  # noqa: S311, no secret

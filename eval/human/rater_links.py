@@ -1,4 +1,4 @@
-"""A rater's own link: a secret that nobody can guess, of which only the hash is kept."""
+"""Secret tokens of rater links; only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 def new_token() -> str:
-    """A secret for a link."""
+    """Create a token."""
     return secrets.token_urlsafe(16)
 
 
 def is_complete_token(token: str) -> bool:
-    """Whether it can be one of ours: a link that lost its end in a mail can't."""
+    """Whether the token has the right form; a truncated link does not."""
     return _TOKEN.fullmatch(token) is not None
 
 
 def token_hash(token: str) -> str:
-    """What is kept of it. It is random enough to need no salt and no slow hash."""
+    """Hash of a token. The token is random, so it needs no salt and no slow hash."""
     return hash_text(token, errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""From all that could be shown to what is: passages in turn from every stratum, pairs of systems, repeats and spam."""
+"""Sampling of trial items: stratified passages, pairs of systems, repeats and attention items."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from eval.human.vote import SHUFFLED_SYSTEM
 if TYPE_CHECKING:
     from eval.human.design import StratumKind, TrialDesign
 
-# What is asked of a rater where nobody says.
-_USUAL = 50
+_DEFAULT_ITEMS = 50
 CandidateBlock: TypeAlias = list[CandidatePassage]
-"""Passages that are shown one after the other: one alone, or some of a document."""
+"""Passages that are shown consecutively: a single one, or several of a document."""
 
 
 def candidate_blocks(
@@ -33,9 +32,9 @@ def candidate_blocks(
     counts: Counter[str],
     rng: Random,
 ) -> tuple[list[CandidateBlock], list[CandidateBlock]]:
-    """What can be shown, in the order in which it is taken: in turn from every stratum, at random within it.
+    """Order the candidate blocks: alternating between strata, at random within each.
 
-    And stretches of the same documents that are not among it.
+    Also returns the rest of the same documents, for attention items.
     """
     window = LengthRange(design.shortest, design.longest, design.unit)
     whole = design.condition == "document"
@@ -49,7 +48,7 @@ def candidate_blocks(
         strata[_stratum(document[0].passage, design.by)] += cut
         spare += rest
     if "" in strata and design.by != "none":
-        raise InputError(f"The set does not tell the {design.by} of every document.", field="by")
+        raise InputError(f"The set does not name the {design.by} of every document.", field="by")
     turns = [rng.sample(stratum, len(stratum)) for stratum in strata.values()]
     rng.shuffle(turns)
     longest = max(map(len, turns), default=0)
@@ -61,7 +60,7 @@ def candidate_blocks(
 def _cut(
     document: CandidateBlock, most: int, rng: Random
 ) -> tuple[list[CandidateBlock], list[CandidateBlock]]:
-    """One stretch of a document, beginning anywhere, and what is before and behind it."""
+    """Cut one random stretch from a document; also returns the parts before and after it."""
     start = rng.randint(0, max(0, len(document) - most))
     end = start + most
     return [document[start:end]], [part for part in (document[:start], document[end:]) if part]
@@ -79,12 +78,12 @@ def pair_items(
     counts: Counter[str],
     rng: Random,
 ) -> tuple[list[TrialItem], list[CandidatePassage]]:
-    """As many pairs of texts as asked for, and the passages they are of."""
+    """Select the pairs of texts, with their passages."""
     turn = {pair: place for place, pair in enumerate(rng.sample(pairs, len(pairs)))}
     shown: Counter[SystemPair] = Counter()
     items: list[TrialItem] = []
     used: list[CandidatePassage] = []
-    wanted = design.items or _USUAL
+    wanted = design.items or _DEFAULT_ITEMS
     for block in blocks:
         for pair in _chosen(block, pairs, shown, turn, design):
             differing = [place for place in block if pair in place.pairs][: wanted - len(items)]
@@ -105,7 +104,7 @@ def _chosen(
     turn: dict[SystemPair, int],
     design: TrialDesign,
 ) -> list[SystemPair]:
-    """The pairs of systems that are shown in it: all, or the one that was shown least so far."""
+    """The pairs of systems to show in a block: all, or the least shown so far."""
     differing = [pair for pair in pairs if any(pair in place.pairs for place in block)]
     return differing if design.all_pairs else [min(differing, key=lambda pair: (shown[pair], turn[pair]))]
 
@@ -119,27 +118,27 @@ def _too_few(found: int, design: TrialDesign, counts: Counter[str]) -> str:
     left_out = _left_out(counts)
     why = f" Left out: {left_out}." if left_out else ""
     if not found and counts["identical"] and not counts["passages"]:
-        return f"There is nothing to compare: wherever it is looked, the systems have the same text.{why}"
+        return f"There is nothing to compare: the systems have the same text everywhere.{why}"
     if not found:
-        return f"There is no passage to be shown.{why} Widen the window of lengths, or give a larger set."
+        return f"There is no suitable passage.{why} Widen the range of lengths, or give a larger set."
     more = (
-        "take more --passages of a document"
+        "allow more passages of a document"
         if design.condition == "document"
-        else "widen the window of lengths"
+        else "widen the range of lengths"
     )
     return (
-        f"{design.items:,} items were asked for, and the set gives {found:,}.{why} Ask for fewer, {more}, or give a "
+        f"The set has only {found:,} of {design.items:,} items.{why} Reduce the number of items, {more}, or give a "
         "larger set."
     )
 
 
 def _left_out(counts: Counter[str]) -> str:
-    told = {
+    reasons = {
         "identical": "{} with the same text in both systems",
-        "length": "{} outside the window of lengths",
+        "length": "{} outside the range of lengths",
         "missing": "{} where a system has no text",
     }
-    return ", ".join(said.format(f"{counts[what]:,}") for what, said in told.items() if counts[what])
+    return ", ".join(text.format(f"{counts[what]:,}") for what, text in reasons.items() if counts[what])
 
 
 def _share(share: float, items: int) -> int:
@@ -149,9 +148,9 @@ def _share(share: float, items: int) -> int:
 def repeat_items(
     items: Sequence[TrialItem], used: Sequence[CandidatePassage], *, design: TrialDesign, rng: Random
 ) -> list[TrialItem]:
-    """Items to be shown again; in the document condition with all that is shown together with them.
+    """Select items to repeat; in the document condition whole runs of passages.
 
-    `repeats` is the place of the original, as is the id of every item until the trial is whole.
+    `repeats` is the index of the original, as is the id of every item until final ids are assigned.
     """
     wanted = _share(design.repeats, len(items))
     units = _units(items, used, design)
@@ -166,7 +165,7 @@ def repeat_items(
 def _units(
     items: Sequence[TrialItem], used: Sequence[CandidatePassage], design: TrialDesign
 ) -> list[list[int]]:
-    """The places of items that are shown together: each alone, or those of a document for one pair of systems."""
+    """Indices of items that are shown together: single items, or a document's for one pair of systems."""
     units: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, (item, at) in enumerate(zip(items, used, strict=True)):
         together = (at.passage.document, item.systems) if design.condition == "document" else (place,)
@@ -183,9 +182,9 @@ def spam_items(
     design: TrialDesign,
     rng: Random,
 ) -> tuple[list[TrialItem], list[CandidatePassage]]:
-    """Texts beside their shuffled copies, of passages that are not shown otherwise as far as there are such.
+    """Make attention items: texts paired with their shuffled copies, preferably of passages not shown otherwise.
 
-    In the document condition they come as runs that are as long as others: one that is not would be known by that.
+    In the document condition their runs are as long as the others, so that their length does not reveal them.
     """
     wanted = _share(design.spam, len(used))
     how: ShuffleUnit = design.shuffle or ("sentences" if design.condition == "document" else "words")
@@ -194,7 +193,7 @@ def spam_items(
     taken = {place.passage.id for place in used}
     again = {tuple(place.passage.id for place in run): run for run in shown}
     made: list[TrialItem] = []
-    spoilt: list[CandidatePassage] = []
+    passages: list[CandidatePassage] = []
     seen: set[tuple[str, str]] = set()
     turn = count(rng.randrange(len(systems)))
     fresh = (
@@ -206,16 +205,16 @@ def spam_items(
         system = systems[next(turn) % len(systems)]
         mine = (run[0].passage.document, system)
         found = [(place, item) for place in run if (item := _spam(place, system, how, rng))]
-        # Two runs of one document and system would be shown as one.
+        # Two runs of one document and system would be merged into one.
         if len(found) in lengths and (design.condition == "paragraph" or mine not in seen):
             seen.add(mine)
             made += [item for _, item in found]
-            spoilt += [place for place, _ in found]
-    return made, spoilt
+            passages += [place for place, _ in found]
+    return made, passages
 
 
 def _fitting(block: CandidateBlock, lengths: Sequence[int]) -> CandidateBlock:
-    """As much of it as makes a run of the first length that it has room for."""
+    """The start of the block, with the first length that fits."""
     return block[: next((length for length in lengths if length <= len(block)), 0)]
 
 

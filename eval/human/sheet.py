@@ -1,12 +1,12 @@
-"""The sheet of a rater: in which order the items come, and which text of each is A.
+"""Rater sheets: the order of the items and which text of each is A.
 
-All of it follows from the trial's seed and the rater's name, so that a page, a served test and an import agree on it.
+A sheet is determined by the trial's seed and the rater's name, so that the offline page, the service and the import
+agree on it.
 
-- Each text is A as often as B, for each rater and each pair of systems.
-- Raters whom the trial knows come in twos: what one of them sees as A is B for the other. Whoever joins later has
-  sides that are drawn by name.
-- A repeat comes the other way round, after at least half of the other items.
-- In the document condition passages of a document follow each other in order, and A is the same system in all of them.
+- Each system is A as often as B, for each rater and each pair of systems.
+- Raters listed in the trial are paired with mirrored sides. The sides of other raters are drawn by name.
+- A repeat has swapped sides and comes after at least half of the other items.
+- In the document condition the passages of a document are consecutive, with the same system as A in all of them.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from eval.human.trial import SheetItem, Trial, TrialItem, TrialPassage
 
 @dataclass(frozen=True, slots=True)
 class SheetUnit:
-    """Items that are shown together: one, or those of a document for one pair of systems."""
+    """Items that are shown together: a single one, or those of a document for one pair of systems."""
 
     items: tuple[TrialItem, ...]
 
     @property
     def key(self) -> str:
-        """As good as a name of it."""
+        """The id of the first item."""
         return self.items[0].id
 
     @property
     def original(self) -> str:
-        """The key of the unit that it repeats; empty for one that is no repeat."""
+        """The key of the unit that this one repeats; empty if it is not a repeat."""
         return self.items[0].repeats
 
 
 def rater_sheet(trial: Trial, rater: str) -> tuple[SheetItem, ...]:
-    """What the rater is shown, in order."""
+    """The items of a rater, in order."""
     if not rater.strip():
         raise InputError("A rater needs a name.", field="rater")
     passages = {passage.id: passage for passage in trial.passages}
@@ -51,9 +51,8 @@ def rater_sheet(trial: Trial, rater: str) -> tuple[SheetItem, ...]:
 
 
 def public_sheet(trial: Trial, rater: str) -> dict[str, Any]:
-    """All that a rater may be told, as JSON. No name of a system, and nothing by which a repeat or spam is known."""
+    """The sheet as JSON for the rater, without system names and anything that reveals repeats or attention items."""
     groups = {item.id: _group(trial, unit) for unit in _units(trial) for item in unit.items}
-    shown = rater_sheet(trial, rater)
     languages = {passage.language for passage in trial.passages if passage.language}
     return {
         "trial": trial.id,
@@ -64,11 +63,11 @@ def public_sheet(trial: Trial, rater: str) -> dict[str, Any]:
         "marks": trial.marks,
         "source_language": languages.pop() if len(languages) == 1 else "und",
         "target_language": trial.target_language,
-        "items": [_told(one, groups[one.item.id]) for one in shown],
+        "items": [_public_item(item, groups[item.item.id]) for item in rater_sheet(trial, rater)],
     }
 
 
-def _told(shown: SheetItem, group: str) -> dict[str, Any]:
+def _public_item(shown: SheetItem, group: str) -> dict[str, Any]:
     first, second = shown.texts
     return {
         "id": shown.item.id,
@@ -82,12 +81,12 @@ def _told(shown: SheetItem, group: str) -> dict[str, Any]:
 
 
 def _group(trial: Trial, unit: SheetUnit) -> str:
-    # A repeat has a group of its own, or the page's source would tell what it repeats.
+    # A repeat has its own group, since the page source would otherwise reveal it.
     return hash_text(f"{trial.id}|group|{unit.key}", length=10)
 
 
 def _units(trial: Trial) -> list[SheetUnit]:
-    """In the order of the trial. Spam of a document is a run as any other: standing alone, it would be known."""
+    """Units in the order of the trial. Attention items of a document form a run like any other."""
     documents: Mapping[str, TrialPassage] = {passage.id: passage for passage in trial.passages}
     found: dict[tuple[str, ...], list[TrialItem]] = {}
     for item in trial.items:
@@ -97,40 +96,34 @@ def _units(trial: Trial) -> list[SheetUnit]:
     return [SheetUnit(tuple(items)) for items in found.values()]
 
 
-# --- which text is A -----------------------------------------------------------------------------------------------
-
-
 def _sides(trial: Trial, rater: str) -> dict[str, bool]:
-    """For each unit, whether its second system is A.
+    """Whether the second system is A, for each unit.
 
-    Sides alternate along a list that is shuffled within each pair of systems, so any stretch of it is balanced to one:
-    the whole, a pair, those of a pair that will be repeated.
+    Sides alternate along a list shuffled within each pair of systems, so any stretch of it is balanced to within one:
+    the whole, a pair, and the repeated units of a pair.
     """
-    couple, turned = _couple(trial, rater)
+    couple, mirrored = _couple(trial, rater)
     rng = _draw(trial, "sides", couple)
     units = _units(trial)
     repeated = {unit.original for unit in units if unit.original}
     originals = [unit for unit in units if not unit.original]
     rng.shuffle(originals)
     originals.sort(key=lambda unit: (unit.items[0].kind, unit.items[0].systems, unit.key in repeated))
-    side = turned ^ (rng.random() < 0.5)
+    side = mirrored ^ (rng.random() < 0.5)
     sides = {unit.key: side ^ (place % 2 == 1) for place, unit in enumerate(originals)}
     return sides | {unit.key: not sides[unit.original] for unit in units if unit.original}
 
 
 def _couple(trial: Trial, rater: str) -> tuple[str, bool]:
-    """The two raters to whom this one belongs, and whether it is the one who sees all the other way round."""
+    """The pair of raters that this rater belongs to, and whether this one has the mirrored sides."""
     if rater in trial.raters:
         place = trial.raters.index(rater)
         return str(place // 2), place % 2 == 1
     return f"joined|{rater}", False
 
 
-# --- in which order ------------------------------------------------------------------------------------------------
-
-
 def _ordered(units: Sequence[SheetUnit], rng: Random) -> list[SheetUnit]:
-    """At random, but what is repeated comes in the first half, and its repeat as far behind it as half of the rest."""
+    """Shuffle, with repeated units in the first half and repeats at least half of the rest behind their originals."""
     repeats = {unit.original: unit for unit in units if unit.original}
     again = [unit for unit in units if unit.key in repeats]
     once = [unit for unit in units if not unit.original and unit.key not in repeats]
@@ -139,15 +132,15 @@ def _ordered(units: Sequence[SheetUnit], rng: Random) -> list[SheetUnit]:
     length = len(again) + len(once)
     early = set(rng.sample(range(max((length + 1) // 2, len(again))), len(again)))
     order = [again.pop() if place in early else once.pop() for place in range(length)]
-    slots = [
+    insertions = [
         (rng.randint(min(place + length // 2, length - 1), length - 1) + rng.random(), repeats[unit.key])
         for place, unit in enumerate(order)
         if unit.key in repeats
     ]
-    placed = [(float(place), unit) for place, unit in enumerate(order)] + slots
+    placed = [(float(place), unit) for place, unit in enumerate(order)] + insertions
     return [unit for _, unit in sorted(placed, key=lambda one: one[0])]
 
 
 def _draw(trial: Trial, what: str, who: str) -> Random:
-    """Random numbers that are the same for the same trial, use and rater on any machine."""
+    """Reproducible generator for a trial, purpose and rater."""
     return Random(f"{trial.seed}|{trial.id}|{what}|{who}")  # noqa: S311, no secret

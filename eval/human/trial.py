@@ -1,7 +1,6 @@
-"""A blind test: which passages of which systems are shown, and to each rater in which order.
+"""A blind test (trial): its passages, systems and items.
 
-The trial knows everything; a rater is only given a sheet, where the two texts are A and B and their systems are not
-told.
+The trial contains the systems of all texts; raters only get a sheet, on which the texts are A and B.
 """
 
 from __future__ import annotations
@@ -16,36 +15,36 @@ TrialCondition: TypeAlias = Literal["paragraph", "document"]
 
 @dataclass(frozen=True, slots=True)
 class TrialPassage:
-    """A place in the set: one paragraph, or several that follow each other."""
+    """A passage of the set: one paragraph or several consecutive ones."""
 
     id: str
     paragraphs: int
     sources: tuple[str, ...] = ()
-    """None in a monolingual test."""
+    """Empty in a monolingual trial."""
     book: str = ""
     language: str = ""
-    """Of the source, as "zh"."""
+    """Source language, such as "zh"."""
     document: str = ""
-    """Where it is from: in the document condition its passages are read one after the other."""
+    """Its document; in the document condition the passages of a document are read consecutively."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialItem:
-    """Two texts of one passage. Which of them is A is decided for each rater."""
+    """Two texts of one passage; the sheet decides which is A for a rater."""
 
     id: str
     passage: str
     systems: tuple[str, str]
     texts: tuple[tuple[str, ...], tuple[str, ...]]
-    """In the order of the systems, paragraph by paragraph."""
+    """Paragraphs of each text, in the order of the systems."""
     kind: TrialItemKind = "pair"
     repeats: str = ""
-    """The item that it shows again, the other way round."""
+    """The item that this one repeats with swapped sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """All that was decided when the test was made; the same seed makes the same trial."""
+    """A complete trial; the same seed gives the same trial."""
 
     id: str
     name: str
@@ -57,17 +56,17 @@ class Trial:
     bilingual: bool = True
     ties: bool = True
     marks: bool = True
-    """Whether a rater may have the differences marked."""
+    """Whether raters may highlight differences."""
     raters: tuple[str, ...] = ()
-    """Those known from the start: over each two of them every item is shown both ways round."""
+    """Raters known in advance; each two of them see every item with both sides."""
     target_language: str = "und"
     design: tuple[tuple[str, Any], ...] = ()
-    """How it was sampled, as given: length window, strata, share of repeats and spam."""
+    """The settings and counts of sampling."""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetItem:
-    """An item as one rater meets it: `swapped` where the second system is A."""
+    """An item on a rater's sheet; `swapped` if the second system is A."""
 
     item: TrialItem
     passage: TrialPassage
@@ -85,6 +84,6 @@ class SheetItem:
 
     @property
     def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """As A and B."""
+        """The texts shown as A and B."""
         one, other = self.item.texts
         return (other, one) if self.swapped else (one, other)

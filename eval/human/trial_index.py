@@ -1,4 +1,4 @@
-"""The items of a trial by id, and what a vote on one of them has to fit."""
+"""Lookup of trial items by id, and validation of votes against them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eval.human.vote import Vote
 
 
 class TrialIndex:
-    """A trial whose items are looked up often."""
+    """A trial with its items indexed by id."""
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
@@ -19,7 +19,7 @@ class TrialIndex:
         self._items = {item.id: item for item in trial.items}
 
     def find(self, item: str) -> tuple[TrialItem, TrialPassage]:
-        """The item and its passage. Raises InputError where the trial has no such item."""
+        """The item and its passage. Raises InputError for an unknown item."""
         found = self._items.get(item)
         if found is None:
             raise InputError(
@@ -28,17 +28,17 @@ class TrialIndex:
             )
         return found, self._passages[found.passage]
 
-    def complete(self, vote: Vote) -> Vote:
-        """The vote with what the trial knows of its item. Raises InputError where it does not fit."""
+    def complete_vote(self, vote: Vote) -> Vote:
+        """Add the item's data to a vote. Raises InputError if the vote does not match the item."""
         item, passage = self.find(vote.item)
         if {vote.first, vote.second} != set(item.systems):
             raise InputError(
-                f"Item {vote.item!r} shows {' and '.join(item.systems)}, and the vote is between {vote.first[:40]} and "
+                f"Item {vote.item!r} shows {' and '.join(item.systems)}, but the vote is between {vote.first[:40]} and "
                 f"{vote.second[:40]}.",
                 field="item",
             )
         if vote.choice == "tie" and not self.trial.ties:
-            raise InputError("This trial has no ties: choose A or B.", field="choice")
+            raise InputError("This trial does not allow ties: choose A or B.", field="choice")
         return replace(
             vote,
             kind=item.kind,

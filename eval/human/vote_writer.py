@@ -1,7 +1,6 @@
-"""Votes and sheets as text: JSON lines, or CSV for a spreadsheet.
+"""Writers of votes and sheets as JSON lines or CSV.
 
-A vote names the systems that were shown as first and second. A sheet for a rater to fill in names none: there the texts
-are A and B.
+A vote names its systems. A sheet for a rater names none: its texts are A and B.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ _VOTE = (
 )  # fmt: skip
 _ANSWER = ("choice", "confidence", "believed_human", "errors_a", "errors_b", "comment")
 _SHEET = ("trial", "rater", "item", "source", "a", "b", *_ANSWER)
-# A spreadsheet would take a cell that begins so for a formula, and run it.
+# A spreadsheet would run a cell that begins with one of these as a formula.
 FORMULA_PREFIXES = tuple("=+-@\t\r'")
 
 
 def votes_to_jsonl(votes: Iterable[Vote], trial: str) -> str:
-    """One line for each."""
+    """One line per vote."""
     return "".join(json.dumps(_row(vote, trial), ensure_ascii=False) + "\n" for vote in votes)
 
 
 def votes_to_csv(votes: Iterable[Vote], trial: str) -> str:
-    """One row for each."""
+    """One row per vote."""
     return _table(_VOTE, (_flat(_row(vote, trial)) for vote in votes))
 
 
 def sheet_to_csv(trial: Trial, rater: str) -> str:
-    """The rater's sheet, to be filled in with any spreadsheet."""
+    """The rater's sheet as CSV, for a spreadsheet."""
     return _table(_SHEET, _sheet_rows(trial, rater))
 
 
 def sheet_to_jsonl(trial: Trial, rater: str) -> str:
-    """The rater's sheet, to be filled in by a program."""
+    """The rater's sheet as JSON lines, for a program."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _sheet_rows(trial, rater))
 
 
@@ -53,14 +52,13 @@ def _row(vote: Vote, trial: str) -> dict[str, Any]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str]:
-    """With the errors of either text in a cell of its own."""
+    """Put the errors of each text into a separate cell."""
     errors = {f"errors_{side}": "; ".join(kinds) for side, kinds in row["errors"].items()}
     return {name: value or "" for name, value in row.items() if name != "errors"} | errors
 
 
 def _sheet_rows(trial: Trial, rater: str) -> Iterator[dict[str, str]]:
-    told = public_sheet(trial, rater)
-    for item in told["items"]:
+    for item in public_sheet(trial, rater)["items"]:
         texts = {"source": item["sources"], "a": item["a"], "b": item["b"]}
         joined = {name: "\n\n".join(paragraphs) for name, paragraphs in texts.items()}
         yield {"trial": trial.id, "rater": rater, "item": item["id"], **joined, **dict.fromkeys(_ANSWER, "")}
@@ -71,9 +69,9 @@ def _table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     writer = csv.DictWriter(text, columns)
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _harmless(value) for name, value in row.items()})
+        writer.writerow({name: _escape_formula(value) for name, value in row.items()})
     return text.getvalue()
 
 
-def _harmless(cell: str) -> str:
+def _escape_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(FORMULA_PREFIXES) else cell

@@ -61,7 +61,7 @@ def _page(trials: TrialStore, token: str) -> str:
     from eval.human.rater_page import online_page
     from eval.human.sheet import public_sheet
 
-    link = trials.link(token)
+    link = trials.find_link(token)
     return online_page(public_sheet(trials.trial(link.trial), link.rater))
 
 
@@ -69,7 +69,7 @@ def _sheet(trials: TrialStore, token: str) -> dict[str, Any]:
     from eval.human.rater_page import page_content
     from eval.human.sheet import public_sheet
 
-    link = trials.link(token)
+    link = trials.find_link(token)
     votes = trials.votes(link.trial, rater=link.rater)
     return page_content(
         public_sheet(trials.trial(link.trial), link.rater), [public_vote(vote) for vote in votes]
@@ -80,13 +80,13 @@ def _save(trials: TrialStore, token: str, item: str, given: Any) -> Vote:
     """The vote as it is kept; it replaces the one before."""
     from eval.human.answer import VoteBuilder, read_answer
 
-    link = trials.link(token)
+    link = trials.find_link(token)
     trial = trials.trial(link.trial)
     if not any(one.id == item for one in trial.items):
         raise HTTPException(404, "There is no such passage in this test, so the vote was not kept.")
     if isinstance(given, dict) and given.setdefault("item", item) != item:
         raise InputError("The vote is for another item than its address.", field="item")
-    vote = VoteBuilder(trial, link.rater).vote(read_answer(given))
+    vote = VoteBuilder(trial, link.rater).build_vote(read_answer(given))
     return trials.save(trial.id, vote, replace=True)
 
 

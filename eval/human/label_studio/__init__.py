@@ -1,4 +1,4 @@
-"""Label Studio: a rater's sheet as tasks, the interface that asks our questions, and exports in and out."""
+"""Label Studio: tasks, labelling interface, and import and export of votes."""
 
 from eval.human.label_studio.export_reader import read_export
 from eval.human.label_studio.project import build_interface, build_tasks, export_votes

@@ -1,7 +1,6 @@
-"""Votes from an export of Label Studio.
+"""Reader of Label Studio exports.
 
-Another project's export is refused, unless it compares two texts in a layout that we know: then its votes are read as
-they stand, without a trial.
+Exports of other projects are rejected, unless they compare two texts in a known layout; these are read without a trial.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from eval.human.vote import Choice, Vote
 
 @dataclass(frozen=True, slots=True)
 class LabelStudioLayout:
-    """How another project asks which of two texts is better, by the names it has in its tasks and questions."""
+    """Field names of another project that compares two texts."""
 
     question: str
     choices: Mapping[str, Choice]
@@ -31,7 +30,7 @@ class LabelStudioLayout:
     language: str
 
 
-# Of the study of literary paragraphs by Karpinska and Iyyer (2023).
+# Karpinska and Iyyer (2023), literary paragraphs.
 LABEL_STUDIO_LAYOUTS = (
     LabelStudioLayout(
         "BetterTranslation",
@@ -46,39 +45,39 @@ LABEL_STUDIO_LAYOUTS = (
 
 
 def read_export(values: Sequence[Any], trial: Trial | None, *, place: str) -> list[Vote]:
-    """The votes of an export in the format "JSON". Skipped tasks have none.
+    """Read the votes of an export in the "JSON" format; skipped tasks have none.
 
-    Raises InputError for another trial's, and for another project's.
+    Raises InputError for exports of another trial or project.
     """
-    given = [_task(one, place) for one in values]
+    tasks = [_task(value, place) for value in values]
     if trial is None:
-        return [vote for task in given for vote in _foreign(task, _name(task, place))]
-    makers = _Makers(trial)
-    found = []
-    for task in given:
+        return [vote for task in tasks for vote in _foreign(task, _name(task, place))]
+    factory = _VoteFactory(trial)
+    votes = []
+    for task in tasks:
         name = _name(task, place)
         _check_ours(task["data"], trial, name)
         answers = [(_annotator(one), _answer(one, task["data"]["item"], name)) for one in _annotations(task)]
-        found += [(who, makers.vote(task["data"], answer)) for who, answer in answers]
-    return _by_annotator(found)
+        votes += [(annotator, factory.build_vote(task["data"], answer)) for annotator, answer in answers]
+    return _name_annotators(votes)
 
 
-class _Makers:
-    """Votes from answers: by the systems that the task names, as in our own exports, or by the rater's sheet."""
+class _VoteFactory:
+    """Builds votes by the systems that a task names, as in our exports, or by the rater's sheet."""
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._catalogue = TrialIndex(trial)
-        self._ballots: dict[str, VoteBuilder] = {}
+        self._index = TrialIndex(trial)
+        self._builders: dict[str, VoteBuilder] = {}
 
-    def vote(self, data: Mapping[str, Any], answer: RaterAnswer) -> Vote:
+    def build_vote(self, data: Mapping[str, Any], answer: RaterAnswer) -> Vote:
         rater = data["rater"]
         if "first" in data and "second" in data:
             vote = Vote(rater=rater, first=data["first"], second=data["second"], **answer.model_dump())
-            return self._catalogue.complete(vote)
-        if rater not in self._ballots:
-            self._ballots[rater] = VoteBuilder(self._trial, rater)
-        return self._ballots[rater].vote(answer)
+            return self._index.complete_vote(vote)
+        if rater not in self._builders:
+            self._builders[rater] = VoteBuilder(self._trial, rater)
+        return self._builders[rater].build_vote(answer)
 
 
 def _task(value: Any, place: str) -> dict[str, Any]:
@@ -86,7 +85,7 @@ def _task(value: Any, place: str) -> dict[str, Any]:
         raise InputError(f"{place} was exported as JSON-MIN. Export it as JSON.", field="votes")
     whole = isinstance(value, dict) and isinstance(value.get("data"), dict)
     if not whole or not isinstance(value.get("annotations", []), list):
-        raise InputError(f"{place} is no export of Label Studio: its tasks have no data.", field="votes")
+        raise InputError(f"{place} is not a Label Studio export: its tasks have no data.", field="votes")
     return dict(value)
 
 
@@ -101,39 +100,41 @@ def _check_ours(data: Mapping[str, Any], trial: Trial, name: str) -> None:
     ]
     if not all(isinstance(value, str) and value for value in named):
         raise InputError(
-            f"{name} is from another project: it has no trial, rater and item. Import the tasks that `ape ab make "
-            "--label-studio` writes, and export those.",
+            f"{name} is from another project: it lacks trial, rater or item. Export the project made from this trial's "
+            "Label Studio tasks.",
             field="votes",
         )
     if data["trial"] != trial.id:
         raise InputError(
-            f"{name} is of the trial {data['trial'][:40]!r}, and this is {trial.id!r} ({trial.name}).",
+            f"{name} belongs to the trial {data['trial'][:40]!r}, not to {trial.id!r} ({trial.name}).",
             field="trial",
         )
 
 
 def _annotations(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Those that count: who skips a task leaves one that is cancelled."""
+    """Annotations that count; skipped tasks have cancelled ones."""
     for one in task.get("annotations", []):
         if isinstance(one, dict) and not one.get("was_cancelled") and isinstance(one.get("result"), list):
             yield one
 
 
 def _chosen(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What was chosen or written, by the name of the question."""
+    """Choices and texts by question."""
     values = {
         one["from_name"]: one["value"].get("choices") or one["value"].get("text")
         for one in annotation["result"]
         if isinstance(one, dict) and "from_name" in one and isinstance(one.get("value"), dict)
     }
-    return {name: [said] if isinstance(said, str) else list(said) for name, said in values.items() if said}
+    return {
+        name: [value] if isinstance(value, str) else list(value) for name, value in values.items() if value
+    }
 
 
 def _answer(annotation: Mapping[str, Any], item: str, name: str) -> RaterAnswer:
     chosen = _chosen(annotation)
     if "choice" not in chosen:
         raise InputError(f"{name} was submitted without a choice between A and B.", field="votes")
-    # A project may have been set up without our short names for the options.
+    # A project may lack the aliases of the options.
     short = {
         key: {text: short for short, text in options.items()}
         for key, (_, options) in CHOICE_QUESTIONS.items()
@@ -143,8 +144,8 @@ def _answer(annotation: Mapping[str, Any], item: str, name: str) -> RaterAnswer:
     }
     errors = {key.removeprefix("errors_"): chosen[key] for key in ERROR_QUESTIONS if key in chosen}
     comment = "\n".join(chosen.get("comment", []))
-    given = {**single, "item": item, "errors": errors, "comment": comment, "at": _at(annotation)}
-    return read_answer(given, place=name)
+    values = {**single, "item": item, "errors": errors, "comment": comment, "at": _at(annotation)}
+    return read_answer(values, place=name)
 
 
 def _at(annotation: Mapping[str, Any]) -> str:
@@ -155,27 +156,28 @@ def _at(annotation: Mapping[str, Any]) -> str:
 
 
 def _annotator(annotation: Mapping[str, Any]) -> str:
-    """Who did it, as Label Studio has it: a number, or an account with an e-mail address."""
-    who = annotation.get("completed_by", "")
-    return str(who.get("email") or who.get("id") or "") if isinstance(who, dict) else str(who)
+    """The annotator in Label Studio: a number, or an account with an e-mail address."""
+    account = annotation.get("completed_by", "")
+    return str(account.get("email") or account.get("id") or "") if isinstance(account, dict) else str(account)
 
 
-def _by_annotator(found: Sequence[tuple[str, Vote]]) -> list[Vote]:
-    """Under the name of the sheet; where several people worked on one sheet, all but who began it under theirs too.
+def _name_annotators(votes: Sequence[tuple[str, Vote]]) -> list[Vote]:
+    """Add the annotator to the rater's name for all but the first annotator of a sheet.
 
-    Who began it is the same in every later export, so nobody comes in again under another name.
+    The first annotator is the same in every later export, so names stay stable.
     """
-    began: dict[str, tuple[str, str]] = {}
-    for who, vote in found:
-        began[vote.rater] = min(began.get(vote.rater, (vote.at, who)), (vote.at, who), key=lambda one: one[0])
+    first: dict[str, tuple[str, str]] = {}
+    for annotator, vote in votes:
+        start = (vote.at, annotator)
+        first[vote.rater] = min(first.get(vote.rater, start), start, key=lambda one: one[0])
     return [
-        vote if who == began[vote.rater][1] else replace(vote, rater=f"{vote.rater}/{who}")
-        for who, vote in found
+        vote if annotator == first[vote.rater][1] else replace(vote, rater=f"{vote.rater}/{annotator}")
+        for annotator, vote in votes
     ]
 
 
 def _foreign(task: Mapping[str, Any], name: str) -> Iterator[Vote]:
-    """The votes of another project, if we know how it asks."""
+    """Votes of another project with a known layout."""
     data = task["data"]
     for annotation in _annotations(task):
         chosen = _chosen(annotation)
@@ -184,19 +186,18 @@ def _foreign(task: Mapping[str, Any], name: str) -> Iterator[Vote]:
         )
         if layout is None:
             raise InputError(
-                f"{name} is from a project that we do not know: it does not ask which of two texts is better in a way "
-                "that we can read.",
+                f"{name} is from a project with an unknown layout: no question compares two texts.",
                 field="votes",
             )
-        said = chosen[layout.question][0]
-        if said not in layout.choices:
-            raise InputError(f"{name}: {said[:60]!r} is no choice between the two texts.", field="votes")
+        choice = chosen[layout.question][0]
+        if choice not in layout.choices:
+            raise InputError(f"{name}: {choice[:60]!r} is not one of the choices.", field="votes")
         yield Vote(
             item=str(task.get("id", "")),
             rater=_annotator(annotation),
             first=str(data[layout.first]),
             second=str(data[layout.second]),
-            choice=layout.choices[said],
+            choice=layout.choices[choice],
             comment="\n".join(chosen.get(layout.comment, [])),
             book=str(data.get(layout.book, "")),
             language=str(data.get(layout.language, "")),

@@ -1,4 +1,4 @@
-"""A project of Label Studio: the tasks, the interface that asks our questions, and votes as its exports have them."""
+"""Label Studio project: tasks, labelling interface, and votes in its export format."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ERROR_QUESTIONS = {
 
 
 def build_tasks(trial: Trial, rater: str) -> list[dict[str, Any]]:
-    """The sheet of one rater, for a project of its own: what is A is not the same for others."""
+    """Tasks of one rater's sheet. Each rater needs a separate project, since the sides differ."""
     return [{"data": _data(trial.id, rater, item)} for item in public_sheet(trial, rater)["items"]]
 
 
 def build_interface(trial: Trial) -> str:
-    """The labelling interface, to be pasted into the project's settings."""
+    """Labelling interface (XML) for the project settings."""
     view = ElementTree.Element("View")
     texts = (("Source", "source"),) if trial.bilingual else ()
     for title, name in (*texts, ("A", "a"), ("B", "b")):
@@ -59,17 +59,17 @@ def build_interface(trial: Trial) -> str:
 
 
 def export_votes(trial: Trial, votes: Iterable[Vote]) -> list[dict[str, Any]]:
-    """Tasks with the votes on them, as Label Studio exports them, and imports them. They name the systems."""
-    catalogue = TrialIndex(trial)
-    return [_voted(vote, catalogue) for vote in votes]
+    """Tasks with votes as annotations, in the format of Label Studio; they name the systems."""
+    index = TrialIndex(trial)
+    return [_annotated_task(vote, index) for vote in votes]
 
 
-def _voted(vote: Vote, catalogue: TrialIndex) -> dict[str, Any]:
-    item, passage = catalogue.find(vote.item)
+def _annotated_task(vote: Vote, index: TrialIndex) -> dict[str, Any]:
+    item, passage = index.find(vote.item)
     texts = dict(zip(item.systems, item.texts, strict=True))
     shown = {"id": item.id, "book": passage.book, "sources": passage.sources}
     sides = {"a": texts[vote.first], "b": texts[vote.second]}
-    data = _data(catalogue.trial.id, vote.rater, shown | sides)
+    data = _data(index.trial.id, vote.rater, shown | sides)
     return {"data": data | {"first": vote.first, "second": vote.second}, "annotations": [_annotation(vote)]}
 
 
@@ -91,11 +91,11 @@ def _choices(
     ElementTree.SubElement(view, "Header", value=question)
     how = {"choice": "multiple"} if several else {"choice": "single-radio"}
     required = {"required": "true"} if name == "choice" else {}
-    asked = ElementTree.SubElement(
+    element = ElementTree.SubElement(
         view, "Choices", {"name": name, "toName": target, "showInline": "true", **how, **required}
     )
     for key, text in options.items():
-        ElementTree.SubElement(asked, "Choice", value=text, alias=key)
+        ElementTree.SubElement(element, "Choice", value=text, alias=key)
 
 
 def _annotation(vote: Vote) -> dict[str, Any]:
@@ -111,6 +111,6 @@ def _annotation(vote: Vote) -> dict[str, Any]:
         for name, chosen in (single | several).items()
     ]
     if vote.comment:
-        said = {"text": [vote.comment]}
-        result.append({"from_name": "comment", "to_name": "a", "type": "textarea", "value": said})
+        text = {"text": [vote.comment]}
+        result.append({"from_name": "comment", "to_name": "a", "type": "textarea", "value": text})
     return {"result": result, "was_cancelled": False, "created_at": vote.at}

@@ -1,4 +1,4 @@
-"""The rater's page: one template, served by us or a file that needs no server."""
+"""The rater page, served or as a single file."""
 
 from eval.human.rater_page.page import offline_page, online_page, page_content
 

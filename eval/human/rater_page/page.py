@@ -1,7 +1,7 @@
-"""Writing the rater's page: the same page asks our server for its sheet, or carries it and keeps the votes itself.
+"""The rater page: online it loads the sheet from the service; offline it contains the sheet and saves the votes.
 
-Text from books and models is never HTML here: it travels as JSON, in which no tag can begin, and the script puts it
-into the page as text. Should that ever fail, the page's policy runs no script and no style but the page's own.
+Text from books and models never becomes HTML: it is embedded as escaped JSON and inserted as text. The content
+security policy additionally blocks foreign scripts and styles.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from ape.reports.base_page import Page, text_direction
 from ape.text.languages import language_name
 from eval.human.vote import ERROR_KINDS
 
-# What a rater is told of each type of error, in a few words.
+# Short explanations of the error kinds for raters.
 ERROR_DESCRIPTIONS: Mapping[str, str] = {
-    "overly literal": "it follows the words and not the sense",
-    "discourse": "the sentences do not hang together: who is who, tense, connection",
+    "overly literal": "it follows the words instead of the meaning",
+    "discourse": "the sentences are not coherent: references, tense, connectives",
     "catastrophic": "the meaning is destroyed",
     "precision": "a detail is blurred, lost or made up",
     "word sense": "the wrong meaning of a word",
@@ -27,17 +27,17 @@ _PAGE = Page(
 
 
 def offline_page(public: Mapping[str, Any]) -> str:
-    """The page as one file for one rater: it needs no network and saves the votes to a file."""
+    """The page as a single file for one rater; it works without a network and saves votes to a file."""
     return _page(str(public["name"]), page_content(public), ties=bool(public["ties"]))
 
 
 def online_page(public: Mapping[str, Any]) -> str:
-    """The page that asks for its sheet, and sends the votes, at its own address."""
+    """The page that loads its sheet from, and sends votes to, its own address."""
     return _page(str(public["name"]), None, ties=bool(public["ties"]))
 
 
 def page_content(public: Mapping[str, Any], votes: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """The sheet as the page reads it: with the votes so far, and what each of its languages is called and written."""
+    """The sheet for the page, with the votes so far, and the name and direction of each language."""
     items = public["items"]
     codes = {public["target_language"], public["source_language"], *(item.get("language") for item in items)}
     known = {
@@ -48,7 +48,7 @@ def page_content(public: Mapping[str, Any], votes: Sequence[Mapping[str, Any]] =
 
 
 def _page(name: str, sheet: Mapping[str, Any] | None, *, ties: bool) -> str:
-    # A model's JSON may hold half of a surrogate pair, which has no UTF-8: it becomes a question mark.
+    # Lone surrogates can't be encoded as UTF-8; they become question marks.
     return _PAGE.render(
         "rater.html",
         name=name.encode("utf-8", "replace").decode(),

@@ -1,4 +1,4 @@
-"""What votes say, as one page: rates with intervals, strengths, raters, and all numbers as text."""
+"""HTML report of a vote analysis."""
 
 from eval.human.report.page import write_analysis_page
 

@@ -278,7 +278,7 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--votes", "twice.jsonl"], "has two votes on model and worse"),
         (["--trial", "gone.json"], "gone.json"),
         (["--trial", "strangers.json"], "strangers.json is a trial of 'mt', which is not compared here"),
-        (["--trial", "other.json"], "other.json showed another text of 'worse' than it has here"),
+        (["--trial", "other.json"], "other.json showed raters another text of 'worse'"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_model_is_asked(
@@ -486,7 +486,7 @@ def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[st
     (tmp_path / "worse.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
     done = here(*words, *votes)
     assert done.returncode == 2, done.stderr
-    assert f"trial.json showed another text of 'worse' than it has here, first in item {rows[0]['item']}" in (
+    assert f"trial.json showed raters another text of 'worse', first in item {rows[0]['item']}" in (
         done.stderr
     )
 
@@ -517,7 +517,7 @@ def test_votes_against_the_human_translation_stand_among_the_votes(
     _reword(tmp_path / "set.jsonl", HUMAN[0], "The lamp of the tower died.")
     done = here(*words[:-1], "other", *given)
     assert done.returncode == 2
-    assert "trial.json showed another text of 'reference' than it has here" in done.stderr
+    assert "trial.json showed raters another text of 'reference'" in done.stderr
     write_set(tmp_path, references=False)
     done = here(*words[:-1], "other", *given)
     assert done.returncode == 2

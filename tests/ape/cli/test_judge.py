@@ -84,7 +84,7 @@ def test_without_a_pair_that_both_decided_there_is_a_sentence(
     votes_file(tmp_path)
     scripted.script = biased(1.0)
     done = here("judge", "pairs", *typed, "--votes", "votes.jsonl")
-    sentence = "There is no pair that both the judge and the people decided."
+    sentence = "No pair was decided by both the judge and the raters."
     assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
 
 
@@ -211,7 +211,7 @@ def test_votes_are_not_denied_where_the_marks_decide_nothing(
     votes_file(tmp_path)
     scripted.play(Say(said))
     done = here("judge", "spans", *typed, "--votes", "votes.jsonl")
-    sentence = "good and bad: There is no pair that both the judge and the people decided."
+    sentence = "good and bad: No pair was decided by both the judge and the raters."
     assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
 
 
@@ -220,7 +220,7 @@ def test_votes_on_nothing_that_was_judged_are_told_as_such(
 ) -> None:
     vote = {"item": "c9:1", "rater": "r", "first": "bad", "second": "good", "choice": "first"}
     (tmp_path / "votes.jsonl").write_text(json.dumps(vote) + "\n", encoding="utf-8")
-    sentence = "A judge is a model, not a reader. None of the human votes is on a pair that was judged."
+    sentence = "A judge is a model, not a reader. No human vote is on a judged pair."
     assert sentence in here("judge", "pairs", *typed, "--votes", "votes.jsonl").stdout.splitlines()
     scripted.script = marking
     assert sentence in here("judge", "spans", *typed, "--votes", "votes.jsonl").stdout.splitlines()
@@ -254,4 +254,4 @@ def test_marks_are_not_held_against_votes_on_other_texts(
     table.write_text(table.read_text(encoding="utf-8").replace("posed", "threw"), encoding="utf-8")
     done = here("judge", "spans", *typed, *trial)
     assert done.returncode == 2
-    assert "trial.json showed another text of 'bad' than it has here" in done.stderr
+    assert "trial.json showed raters another text of 'bad'" in done.stderr

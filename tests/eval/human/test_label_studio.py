@@ -109,7 +109,7 @@ def test_who_began_a_sheet_has_the_same_name_in_every_later_export() -> None:
 
 def test_votes_go_out_as_an_export_and_come_back(tmp_path: Path) -> None:
     votes = [
-        VoteBuilder(TRIAL, rater).vote(
+        VoteBuilder(TRIAL, rater).build_vote(
             RaterAnswer(item=item.id, choice="first", comment="<&> fine", errors={"first": ("discourse",)})
         )
         for rater in ("anna", "ben")
@@ -122,7 +122,7 @@ def test_votes_go_out_as_an_export_and_come_back(tmp_path: Path) -> None:
 
 def test_an_export_of_another_trial_is_refused() -> None:
     task = build_tasks(a_trial(seed=9), "anna")[0]
-    with pytest.raises(InputError, match=r"x.json, task 1 is of the trial '.*', and this is"):
+    with pytest.raises(InputError, match=r"x.json, task 1 belongs to the trial '.*', not to"):
         read_export([done(task, "first")], TRIAL, place="x.json")
 
 
@@ -131,8 +131,8 @@ def test_an_export_of_another_trial_is_refused() -> None:
     [
         ([{"id": 5, "data": {"text": "a"}, "annotations": []}], "task 5 is from another project"),
         ([{"annotation_id": 3, "choice": "A"}], "exported as JSON-MIN. Export it as JSON"),
-        ([{"text": "a"}], "no export of Label Studio"),
-        ([7], "no export of Label Studio"),
+        ([{"text": "a"}], "not a Label Studio export"),
+        ([7], "not a Label Studio export"),
         (
             [{**build_tasks(TRIAL, "anna")[0], "annotations": [{"result": []}]}],
             "without a choice between A and B",
@@ -166,5 +166,5 @@ def test_the_export_of_a_published_study_is_none_of_our_trials(shared_data: Path
 
 def test_a_project_that_compares_nothing_can_not_be_read_without_a_trial() -> None:
     task = {"id": 5, "data": {"text": "a"}}
-    with pytest.raises(InputError, match="task 5 is from a project that we do not know"):
+    with pytest.raises(InputError, match="task 5 is from a project with an unknown layout"):
         read_export([done(task, "first")], None, place="x.json")

@@ -38,7 +38,7 @@ def test_the_texts_of_the_set_pass_by_paragraph_and_by_document() -> None:
 @pytest.mark.parametrize("item", [OTHER, replace(LONG, texts=(MT[:2], (BETTER[1], BETTER[0])))])
 def test_a_text_that_stands_elsewhere_is_another_text(item: TrialItem) -> None:
     with pytest.raises(
-        InputError, match=rf"t.json showed another text of 'better' .* item {item.id} \(passage"
+        InputError, match=rf"t.json showed raters another text of 'better', .* item {item.id} \(passage"
     ):
         require_same_texts(trial(SAME, item), HERE, file="t.json")
 

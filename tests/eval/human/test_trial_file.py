@@ -47,8 +47,8 @@ def test_what_is_no_trial_is_told(tmp_path: Path) -> None:
         read_trial(path)
     for content, told in (
         ("{", "is not JSON"),
-        ("[]", "is no trial"),
-        ('{"format": "ape-trial/1"}', "is no whole trial"),
+        ("[]", "is not a trial file"),
+        ('{"format": "ape-trial/1"}', "is not a valid trial"),
     ):
         path.write_text(content)
         with pytest.raises(InputError, match=told):
@@ -72,7 +72,7 @@ def test_a_trial_that_was_changed_is_refused(what: str) -> None:
         "repeats": lambda: again.update(repeats="nothing"),
     }
     changes[what]()
-    with pytest.raises(InputError, match="is not as it was made"):
+    with pytest.raises(InputError, match="was modified"):
         trial_from_json(json.dumps(values))
 
 

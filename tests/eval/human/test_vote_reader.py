@@ -88,8 +88,8 @@ def test_the_same_choice_of_two_raters_who_saw_it_both_ways_round_is_for_either_
 def test_votes_come_back_from_either_format_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, given: list[RaterAnswer], rater: str
 ) -> None:
-    ballots = VoteBuilder(TRIAL, rater)
-    votes = [ballots.vote(answer) for answer in given]
+    builder = VoteBuilder(TRIAL, rater)
+    votes = [builder.build_vote(answer) for answer in given]
     folder = tmp_path_factory.mktemp("votes")
     for name, text in (
         ("v.jsonl", votes_to_jsonl(votes, TRIAL.id)),
@@ -119,11 +119,11 @@ def test_a_vote_knows_its_document_where_documents_were_read(
     design = TrialDesign(items=6, condition="document", paragraphs=2, repeats=0, spam=0)
     trial = a_trial(design=design)
     shown = rater_sheet(trial, "anna")[0]
-    vote = VoteBuilder(trial, "anna").vote(RaterAnswer(item=shown.item.id, choice="first"))
+    vote = VoteBuilder(trial, "anna").build_vote(RaterAnswer(item=shown.item.id, choice="first"))
     assert (vote.document, vote.unit) == (shown.passage.document, shown.passage.document)
     path = a_file(tmp_path / f"v.{'csv' if write is votes_to_csv else 'jsonl'}", write([vote], trial.id))
     assert read_votes(path) == [vote]  # the document is in the file: the trial is not needed
-    alone = VoteBuilder(TRIAL, "anna").vote(RaterAnswer(item=TRIAL.items[0].id, choice="first"))
+    alone = VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer(item=TRIAL.items[0].id, choice="first"))
     assert (alone.document, alone.unit) == ("", TRIAL.items[0].passage)
 
 
@@ -183,7 +183,8 @@ def test_a_sheet_as_json_lines_is_blind_and_can_be_filled_in(tmp_path: Path) -> 
 
 def test_no_cell_is_taken_for_a_formula() -> None:
     vote = replace(
-        VoteBuilder(TRIAL, "anna").vote(RaterAnswer.model_validate(SAVED)), comment='=HYPERLINK("http://x")'
+        VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED)),
+        comment='=HYPERLINK("http://x")',
     )
     cells = next(iter(csv.DictReader(io.StringIO(votes_to_csv([vote], TRIAL.id)))))
     assert cells["comment"].startswith("'=")
@@ -196,37 +197,41 @@ def without(key: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("v.json", page(SAVED, trial=a_trial(seed=7)), "v.json is of the trial '.*', and this is '.*'"),
+        ("v.json", page(SAVED, trial=a_trial(seed=7)), "v.json belongs to the trial '.*', not to '.*'"),
         ("v.json", page(SAVED | {"item": "nothing"}), "v.json, vote 1: There is no item 'nothing'"),
         ("v.json", page(SAVED, SAVED | {"choice": "third"}), "v.json, vote 2 can't be read: choice"),
         (
             "v.json",
             page(SAVED | {"errors": {"first": ["typo"]}}),
-            "'typo' is no kind of error; there are: overly",
+            "'typo' is not an error kind; choose from: overly",
         ),
-        ("v.json", page(SAVED | {"at": "noon"}), "'noon' is no time in ISO 8601"),
+        ("v.json", page(SAVED | {"at": "noon"}), "'noon' is not an ISO 8601 time"),
         ("v.json", page(SAVED | {"system": "mt"}), "vote 1 can't be read: system: Extra inputs"),
-        ("v.json", page(SAVED, rater=" "), "does not say who voted"),
-        ("v.json", without("votes"), "is no file of votes"),
+        ("v.json", page(SAVED, rater=" "), "does not name the rater"),
+        ("v.json", without("votes"), "is not a vote file"),
         ("v.json", "{", "is not JSON"),
-        ("v.json", "7", "is no file of votes"),
-        ("v.txt", "", "holds no votes that we can read"),
-        ("v.jsonl", "[]", "Line 1 of v.jsonl is no vote"),
+        ("v.json", "7", "is not a vote file"),
+        ("v.txt", "", "is not a vote file"),
+        ("v.jsonl", "[]", "Line 1 of v.jsonl is not a vote"),
         (
             "v.jsonl",
             '{"id": 1, "source": "Oui.", "mt": "Yes."}\n',
-            "Line 1 of v.jsonl is no vote: it has no 'choice'. Is it from another project",
+            "Line 1 of v.jsonl is not a vote: it lacks 'choice'",
         ),
-        ("v.jsonl", '{"item": "x", "choice": "first"}', "Line 1 of v.jsonl is no vote: it has no 'rater'"),
+        ("v.jsonl", '{"item": "x", "choice": "first"}', "Line 1 of v.jsonl is not a vote: it lacks 'rater'"),
         (
             "v.jsonl",
             '\n{"choice": "first", "item": "x", "rater": "a"}',
-            "Line 2 of v.jsonl is no vote: it has no 'trial'",
+            "Line 2 of v.jsonl is not a vote: it lacks 'trial'",
         ),
         ("v.csv", "a,b\n1,2\n", "v.csv has no column 'choice'"),
         ("v.csv", "item,choice,rater\nx,a,anna\n", "v.csv has no column 'trial'"),
         ("v.csv", "item,choice,rater,trial\nx,a,anna,\n", "Line 2 of v.csv does not name its trial"),
-        ("v.csv", "item,choice,rater,trial\n1,2\n", "Line 2 of v.csv has not as many cells"),
+        (
+            "v.csv",
+            "item,choice,rater,trial\n1,2\n",
+            "Line 2 of v.csv differs from the first line in the number of cells",
+        ),
         ("v.csv", 'item,choice,rater,trial\n1,"2\n', "v.csv can't be read"),
     ],
 )
@@ -244,7 +249,7 @@ def test_only_what_we_put_before_a_cell_is_taken_away_again(tmp_path: Path) -> N
         RaterAnswer(item=item, choice="first", comment=said)
         for item, said in zip(items, comments, strict=True)
     ]
-    votes = [VoteBuilder(TRIAL, "anna").vote(answer) for answer in answers]
+    votes = [VoteBuilder(TRIAL, "anna").build_vote(answer) for answer in answers]
     path = a_file(tmp_path / "v.csv", votes_to_csv(votes, TRIAL.id))
     assert [vote.comment for vote in read_votes(path, TRIAL)] == comments
     typed = f"trial,item,rater,choice,comment\n{TRIAL.id},{items[0]},anna,a,'tis better\n"
@@ -252,14 +257,14 @@ def test_only_what_we_put_before_a_cell_is_taken_away_again(tmp_path: Path) -> N
 
 
 def test_a_vote_between_other_systems_is_refused(tmp_path: Path) -> None:
-    vote = VoteBuilder(TRIAL, "anna").vote(RaterAnswer.model_validate(SAVED))
+    vote = VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED))
     text = votes_to_jsonl([replace(vote, first="best")], TRIAL.id)
     with pytest.raises(InputError, match=r"Line 1 of v.jsonl: Item .* shows mt and tuned"):
         read_votes(a_file(tmp_path / "v.jsonl", text), TRIAL)
 
 
 def test_votes_that_name_no_systems_need_their_trial(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not name the systems that were shown: give the trial"):
+    with pytest.raises(InputError, match="does not name the systems: give the trial"):
         read_votes(a_file(tmp_path / "v.json", page(SAVED)))
 
 

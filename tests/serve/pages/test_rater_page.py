@@ -207,7 +207,7 @@ def test_a_link_that_was_replaced_meanwhile_is_told_and_the_page_stays(
     until_at(tab, 1)
     house.trials.invite(trial.id, "Kim")
     tab.press("1", "Enter")
-    until(tab, f"({NOTICE}).includes('A vote was refused: This link is not one that we gave')")
+    until(tab, f"({NOTICE}).includes('A vote was refused: This link is unknown')")
     assert tab.run(PLACE).startswith("Passage 1 ")
     assert picked(tab)["choice"] == "first"
     tab.close()

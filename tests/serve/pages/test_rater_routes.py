@@ -77,7 +77,7 @@ def test_a_tampered_link_leads_nowhere(caller: httpx2.Client, link: str, change:
     }[change]
     answer = caller.get(tampered + end)
     assert answer.status_code == 404
-    assert "not one that we gave" in answer.text
+    assert "This link is unknown" in answer.text
     kind = "application/problem+json" if end else "text/html; charset=utf-8"
     assert answer.headers["content-type"] == kind
 

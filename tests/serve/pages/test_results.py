@@ -37,10 +37,10 @@ KEY, OTHER = "the key of whoever runs it", "the key of one who asks for passages
 
 def vote(trials: TrialStore, trial: Trial, rater: str, system: str, *, places: slice = slice(None)) -> None:
     """The rater prefers the system wherever it is shown, and the first text elsewhere."""
-    ballots = VoteBuilder(trial, rater)
+    builder = VoteBuilder(trial, rater)
     for shown in rater_sheet(trial, rater)[places]:
         choice = "second" if shown.second == system else "first"
-        trials.save(trial.id, ballots.vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE)))
+        trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE)))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Clie
     for place, one in enumerate(shown):
         choice = "first" if one.first == (FREE if place < 25 else LITERAL) else "second"
         at = f"2026-01-01T{place // 60:02}:{place % 60:02}:00+00:00"
-        house.trials.save(trial.id, ballots.vote(RaterAnswer(item=one.item.id, choice=choice, at=at)))
+        house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=one.item.id, choice=choice, at=at)))
     words = plain(caller.get(f"/ab/{trial.id}/results").text)
     assert f"however often you looked: {FREE} was preferred. Votes since have gone the other way" in words
     assert f"{LITERAL} is preferred" not in words
@@ -102,7 +102,7 @@ def test_how_many_more_votes_are_for_who_looks_once_and_none_help_where_every_it
     def cast(places: range) -> str:
         for place in places:
             choice = "first" if shown[place].first == (FREE if place % 5 < 3 else LITERAL) else "second"
-            house.trials.save(trial.id, ballots.vote(RaterAnswer(item=shown[place].item.id, choice=choice)))
+            house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice)))
         return plain(caller.get(f"/ab/{trial.id}/results").text)
 
     assert "more votes would show it to who looks once, when they are in." in cast(range(10))
@@ -141,9 +141,9 @@ def test_documents_that_are_read_as_one_count_once(caller: httpx2.Client, house:
 
 
 def test_all_ties_are_told_as_such(caller: httpx2.Client, house: House, trial: Trial) -> None:
-    ballots = VoteBuilder(trial, "Ada")
+    builder = VoteBuilder(trial, "Ada")
     for item in trial.items[:5]:
-        house.trials.save(trial.id, ballots.vote(RaterAnswer(item=item.id, choice="tie")))
+        house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=item.id, choice="tie")))
     assert "votes between free and literal are ties." in plain(caller.get(f"/ab/{trial.id}/results").text)
 
 

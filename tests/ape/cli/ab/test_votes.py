@@ -42,7 +42,7 @@ def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, tria
     refused = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert refused.returncode == 2
     assert "anna.json, vote 1: anna has voted on item" in refused.stderr
-    assert "say --replace" in refused.stderr
+    assert "Replace the earlier vote" in refused.stderr
     taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
 
@@ -161,7 +161,7 @@ def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Pat
         (("analyse", "nowhere.json"), "nowhere.json can't be read: No such file"),
         (("analyse", "trial.json", "--votes", "nowhere.json"), "nowhere.json can't be read"),
         (("analyse", "trial.json"), "The store has no votes on the trial"),
-        (("import", "trial.json", "trial.json"), "trial.json is no file of votes"),
+        (("import", "trial.json", "trial.json"), "trial.json is not a vote file"),
         (("export", "trial.json"), "There is no trial"),
         (("serve", "nowhere.json"), "can't be read"),
     ],

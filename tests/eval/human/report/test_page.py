@@ -36,7 +36,7 @@ def votes() -> list[Vote]:
             chosen = best if honest else next(name for name in (one.first, one.second) if name != best)
             choice = "first" if chosen == one.first else "second"
             found.append(
-                VoteBuilder(trial, rater).vote(
+                VoteBuilder(trial, rater).build_vote(
                     RaterAnswer.model_validate({"item": one.item.id, "choice": choice})
                 )
             )
