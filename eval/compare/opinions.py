@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from eval.human.trial import Trial
     from eval.judge import JudgePair, PairJudgements
 
-UNCHECKED_VOTES_NOTE = "The votes name systems but not texts: without their trial it is not known whether raters read these texts."
+UNCHECKED_VOTES_NOTE = (
+    "The votes name systems but not texts: without their trial "
+    "it is not known whether raters read these texts."
+)
 
 
 class JudgeEngineOpener(Protocol):

@@ -40,7 +40,9 @@ def vote(trials: TrialStore, trial: Trial, rater: str, system: str, *, places: s
     builder = VoteBuilder(trial, rater)
     for shown in rater_sheet(trial, rater)[places]:
         choice = "second" if shown.second == system else "first"
-        trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE)))
+        trials.save(
+            trial.id, builder.build_vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE))
+        )
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_rates_and_intervals_are_those_of_the_analysis(
 def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Client, house: House) -> None:
     trial = invented_trial(65)
     house.trials.add(trial)
-    ballots, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
+    builder, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
     for place, one in enumerate(shown):
         choice = "first" if one.first == (FREE if place < 25 else LITERAL) else "second"
         at = f"2026-01-01T{place // 60:02}:{place % 60:02}:00+00:00"
@@ -97,12 +99,14 @@ def test_how_many_more_votes_are_for_who_looks_once_and_none_help_where_every_it
 ) -> None:
     trial = invented_trial(20)
     house.trials.add(trial)
-    ballots, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
+    builder, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
 
     def cast(places: range) -> str:
         for place in places:
             choice = "first" if shown[place].first == (FREE if place % 5 < 3 else LITERAL) else "second"
-            house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice)))
+            house.trials.save(
+                trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice))
+            )
         return plain(caller.get(f"/ab/{trial.id}/results").text)
 
     assert "more votes would show it to who looks once, when they are in." in cast(range(10))

@@ -41,7 +41,7 @@ def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, tria
     saved(trial, "anna", prefers="mt")
     refused = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert refused.returncode == 2
-    assert "anna.json, vote 1: anna has voted on item" in refused.stderr
+    assert "anna.json, vote 1: anna has already voted differently on item" in refused.stderr
     assert "Replace the earlier vote" in refused.stderr
     taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
@@ -58,7 +58,7 @@ def test_two_votes_that_differ_in_one_file_are_named_by_its_line(
     (tmp_path / "votes.jsonl").write_text("\n".join(lines), encoding="utf-8")
     refused = here("ab", "import", "trial.json", "votes.jsonl", *STORE)
     assert refused.returncode == 2
-    assert "Line 2 of votes.jsonl: anna has voted on item" in refused.stderr
+    assert "Line 2 of votes.jsonl: anna has already voted differently on item" in refused.stderr
     assert here("ab", "export", "trial.json", *STORE).stdout == ""  # all or none
 
 
@@ -94,7 +94,7 @@ def test_votes_of_another_trial_are_refused(
     saved(tmp_path / "other.json", "anna")
     done = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert done.returncode == 2
-    assert "anna.json is of the trial" in done.stderr
+    assert "anna.json belongs to the trial" in done.stderr
 
 
 def test_a_vote_for_an_item_that_does_not_exist_is_refused(here: Run, trial: Path) -> None:
