@@ -10,8 +10,8 @@ from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
+from ape.engines.factory import open_engine
 from ape.engines.protocol import Engine
-from ape.engines.vllm.factory import open_registry
 from ape.passage.options import Options
 from ape.passage.result import PostEdit
 from ape.passage.segment import Segment
@@ -80,7 +80,7 @@ class _OpenEngine:
         """Post-edit with the engine of the settings; another engine that is open is closed first."""
         if self._engine is None or settings != self._settings:
             await self.close()
-            self._engine = await self._stack.enter_async_context(open_registry(settings, tell=log.info))
+            self._engine = await self._stack.enter_async_context(open_engine(settings, log_line=log.info))
             self._settings = settings
         return await post_edit(segment, self._engine, options=options)
 
