@@ -1,4 +1,4 @@
-"""The pages of blind tests and comparisons: for raters, and for whoever runs them."""
+"""Web pages: blind tests, comparisons and the HTTP API."""
 
 from serve.pages.app import add_pages, create_pages_app
 

@@ -1,4 +1,4 @@
-"""The pages as an application of their own (`ape ab serve`), or as a part of the service (`ape serve`)."""
+"""The pages as an application of its own (`ape ab serve`) or as part of the service (`ape serve`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ape.settings import Settings
 from serve.middleware.http_exchange import wrap_app
 from serve.middleware.problems import install_problem_handlers
 from serve.middleware.request_log import RequestLog
+from serve.pages.api_docs import add_api_docs_routes
 from serve.pages.comparisons import add_comparison_routes
 from serve.pages.login import PageLogin, add_login_routes
 from serve.pages.rater import add_rater_routes
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 def create_pages_app(
     settings: Settings, trials: TrialStore | None = None, *, log: Callable[[str], None] = lambda _: None
 ) -> FastAPI:
-    """The pages alone, without a model: for raters, and for whoever runs the tests.
+    """Build an application of the pages alone, without a model.
 
-    The trials are those of the job store of the settings, unless some are given. `log` gets a JSON line a request.
+    Trials are read from the job store of the settings unless `trials` is given. `log` receives one line of JSON per
+    request.
     """
 
     @asynccontextmanager
@@ -36,25 +38,28 @@ def create_pages_app(
         try:
             yield
         finally:
-            shelf.close()
+            trial_store.close()
 
     app = FastAPI(title="ape ab", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     install_problem_handlers(app)
     wrap_app(app, lambda inner: RequestLog(inner, log))
-    shelf = add_pages(app, settings, trials)
+    trial_store = add_pages(app, settings, trials)
     return app
 
 
 def add_pages(app: FastAPI, settings: Settings, trials: TrialStore | None = None) -> LazyTrialStore:
-    """The pages, as routes of an application, which closes the shelf when it stops."""
-    shelf, door = LazyTrialStore(settings, trials), PageLogin(settings)
+    """Add the pages to an application, and return the store to close when it stops."""
+    trial_store, login = LazyTrialStore(settings, trials), PageLogin(settings)
+    has_api = bool(app.openapi_url)
 
     @app.get("/", include_in_schema=False)
     async def home() -> Response:
-        return page_response("home.html", openapi=bool(app.openapi_url))
+        return page_response("home.html", has_api=has_api)
 
-    add_login_routes(app, door)
-    add_rater_routes(app, settings, shelf)
-    add_result_routes(app, shelf, seeing=Depends(door.check))
-    add_comparison_routes(app, settings.comparisons_folder, seeing=Depends(door.check))
-    return shelf
+    if has_api:
+        add_api_docs_routes(app)
+    add_login_routes(app, login)
+    add_rater_routes(app, settings, trial_store)
+    add_result_routes(app, trial_store, auth=Depends(login.check))
+    add_comparison_routes(app, settings.comparisons_folder, auth=Depends(login.check))
+    return trial_store

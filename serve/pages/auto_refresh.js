@@ -1,14 +1,14 @@
 "use strict";
-// The page asks for itself every few seconds while somebody looks at it, and shows what has changed.
+// Reloads the page content every few seconds while the page is visible.
 (() => {
   const SECONDS = 5;
-  let mark = null;
+  let etag = null;
 
-  const say = (text) => {
+  const setStatus = (text) => {
     const live = document.querySelector("#live");
     if (live.textContent !== text) live.textContent = text;
   };
-  const take = async (answer) => {
+  const update = async (answer) => {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.querySelector("#main");
     const old = document.querySelector("#main");
@@ -17,23 +17,23 @@
     old.replaceWith(document.adoptNode(fresh));
     if (focused) document.querySelector(`#main a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   };
-  const look = async () => {
+  const refresh = async () => {
     try {
-      const headers = mark ? { "If-None-Match": mark } : {};
+      const headers = etag ? { "If-None-Match": etag } : {};
       const answer = await fetch(location.pathname, { headers, cache: "no-store", signal: AbortSignal.timeout(20_000) });
       if (answer.status === 200 && !answer.redirected) {
-        mark = answer.headers.get("ETag");
-        await take(answer);
+        etag = answer.headers.get("ETag");
+        await update(answer);
       } else if (answer.status !== 304) throw new Error();
-      say("Live: new votes are shown as they come.");
+      setStatus("Live: new votes appear as they come in.");
     } catch {
-      say("The service can’t be reached at the moment: these are the last votes that were seen.");
+      setStatus("The service can’t be reached at the moment: these are the last known votes.");
     }
   };
-  const goOn = async () => {
-    if (!document.hidden) await look();
-    setTimeout(goOn, 1000 * SECONDS);
+  const loop = async () => {
+    if (!document.hidden) await refresh();
+    setTimeout(loop, 1000 * SECONDS);
   };
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
-  goOn();
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  loop();
 })();

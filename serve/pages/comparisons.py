@@ -1,4 +1,4 @@
-"""Comparisons of models: the folders that `ape compare` has made in one place, and the report of each."""
+"""Pages of model comparisons: the folders written by `ape compare`, with the report of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serve.pages.responses import PAGE_HEADERS, page_response
 
 MANIFEST, REPORT = "manifest.json", "report.html"
 FILES = (MANIFEST, "results.json", "outputs.jsonl")
-# The report forbids itself all else as well; but it is a file in a folder, and the pages beside it are behind a key.
+# The report restricts itself as well; but it is a file from a folder, and other pages here are behind a key.
 _REPORT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -26,38 +26,38 @@ _TYPES = {".json": "application/json", ".jsonl": "application/x-ndjson", ".html"
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFolder:
-    """A folder of `ape compare`, as its manifest tells."""
+    """A folder of `ape compare`, described by its manifest."""
 
     name: str
     data: str
     systems: tuple[str, ...]
     finished: str
-    """When, as ISO 8601 in UTC; empty for one that is under way."""
+    """When it finished, as ISO 8601 in UTC; empty while it runs."""
     has_report: bool
     files: tuple[str, ...]
 
 
-def add_comparison_routes(app: FastAPI, folder: Path, *, seeing: Any) -> None:
-    """GET /compare, /compare/{name} and the files beside the report."""
+def add_comparison_routes(app: FastAPI, folder: Path, *, auth: Any) -> None:
+    """Add GET /compare, /compare/{name} and the files of a comparison."""
 
-    @app.get("/compare", include_in_schema=False, dependencies=[seeing])
+    @app.get("/compare", include_in_schema=False, dependencies=[auth])
     async def comparisons() -> Response:
         listed = await asyncio.to_thread(list_comparisons, folder)
         return page_response("comparisons.html", comparisons=listed, folder=folder)
 
-    @app.get("/compare/{name}", include_in_schema=False, dependencies=[seeing])
+    @app.get("/compare/{name}", include_in_schema=False, dependencies=[auth])
     async def report(name: str) -> Response:
         return await asyncio.to_thread(_file, folder, name, REPORT)
 
-    @app.get("/compare/{name}/{file}", include_in_schema=False, dependencies=[seeing])
+    @app.get("/compare/{name}/{file}", include_in_schema=False, dependencies=[auth])
     async def one(name: str, file: str) -> Response:
         if file not in FILES:
-            raise HTTPException(404, f"A comparison has {', '.join(FILES)}, and nothing of that name.")
+            raise HTTPException(404, f"A comparison has the files {', '.join(FILES)}.")
         return await asyncio.to_thread(_file, folder, name, file)
 
 
 def list_comparisons(folder: Path) -> list[ComparisonFolder]:
-    """Those that are there, the newest first; whatever else is in the folder is passed over."""
+    """List the comparisons in a folder, newest first; anything else in it is ignored."""
     runs = [run for run in _folders(folder) if (run / MANIFEST).is_file()]
     runs.sort(key=lambda run: (run / MANIFEST).stat().st_mtime, reverse=True)
     return [found for run in runs if (found := _comparison(run))]
@@ -72,10 +72,10 @@ def _folders(folder: Path) -> list[Path]:
 
 def _comparison(run: Path) -> ComparisonFolder | None:
     try:
-        told: Any = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
-        data, systems = told["data"].get("name"), told.get("systems", [])
+        manifest: Any = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
+        data, systems = manifest["data"].get("name"), manifest.get("systems", [])
         names = tuple(str(one["name"]) for one in systems)
-        done = bool(told.get("complete"))
+        done = bool(manifest.get("complete"))
         at = datetime.fromtimestamp((run / MANIFEST).stat().st_mtime, UTC)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -85,7 +85,7 @@ def _comparison(run: Path) -> ComparisonFolder | None:
 
 
 def _file(folder: Path, name: str, file: str) -> Response:
-    """A file of a comparison that is listed: so no name leads out of the folder."""
+    """Respond with a file of a listed comparison; looking the name up in the list keeps it inside the folder."""
     run = next((one for one in _folders(folder) if one.name == name and (one / MANIFEST).is_file()), None)
     if run is None or not (run / file).is_file():
         raise HTTPException(404, "There is no such comparison here, or it is not finished.")

@@ -1,4 +1,4 @@
-"""How a test stands while it runs: who has voted, who is preferred so far, and what may be said of that already."""
+"""Interim results of a blind test: votes so far, preferences, and what can be concluded already."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHARES = Scale(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class InterimPair:
-    """One pair of systems."""
+    """Results of one pair of systems."""
 
     system: str
     other: str
@@ -30,35 +30,35 @@ class InterimPair:
     losses: int
     ties: int
     planned: IntervalLine
-    """Right for one look that was planned before the first vote."""
+    """Valid for one look planned before the first vote."""
     any_time: IntervalLine
-    """Right however often one looks; of the first vote on each item, or document that was read as one."""
+    """Valid at any number of looks; from the first vote on each item or document."""
     items: int
-    """Or documents, that have such a vote."""
+    """How many items or documents have such a vote."""
     p_planned: str
     p_any_time: str
     decided: bool
-    tells: str
+    conclusion: str
 
 
 @dataclass(frozen=True, slots=True)
 class InterimRater:
-    """One rater."""
+    """A rater and the checks of their votes."""
 
     name: str
     votes: int
     flags: tuple[str, ...]
     last: str
-    """When this rater last voted."""
+    """Time of the last vote."""
     noted: tuple[str, ...] = ()
-    """What is known short of a flag."""
+    """Observations that are not flags."""
     untested: tuple[str, ...] = ()
-    """The tests that can't say anything yet, by name."""
+    """Names of the checks that need more votes."""
 
 
 @dataclass(frozen=True, slots=True)
 class InterimResults:
-    """All that the page shows."""
+    """The content of the results page."""
 
     trial: str
     name: str
@@ -66,59 +66,59 @@ class InterimResults:
     items: int
     votes: int
     expected: int
-    lines: tuple[InterimPair, ...]
+    pairs: tuple[InterimPair, ...]
     unmeasured: tuple[str, ...]
-    """Why there is no line for a pair, or for any."""
-    seats: tuple[InterimRater, ...]
-    place: str
-    """Whether the place on the page moves votes."""
+    """Why a pair, or every pair, has no result."""
+    raters: tuple[InterimRater, ...]
+    position_note: str
+    """Whether the position on the page affects votes."""
     unit: str = "item"
-    """Or "document": what counts once, however often one looks."""
-    pairs: int = 1
-    """Of systems; intervals and p-values are right of all of them together."""
+    """Or "document": the unit whose first vote counts in sequential looks."""
+    pair_count: int = 1
+    """How many pairs of systems the intervals and p-values are corrected for."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether everyone has voted on everything."""
+        """Whether all raters have voted on all items."""
         return 0 < self.expected <= self.votes
 
 
-def interim_results(trials: TrialStore, id: str, known: str = "") -> tuple[str, InterimResults | None]:
-    """A mark of the votes as they are, and how the test stands; None where the mark is the known one."""
-    trial, votes, raters = trials.trial(id), trials.votes(id), trials.raters(id)
-    mark = hash_text(repr((votes, raters)), length=32, errors="replace")
-    if mark == known:
-        return mark, None
-    seats = _raters([rater.name for rater in raters], votes)
+def interim_results(trials: TrialStore, id: str, known_etag: str = "") -> tuple[str, InterimResults | None]:
+    """Return an ETag of the votes, and the results unless the ETag is the known one."""
+    trial, votes, invited = trials.trial(id), trials.votes(id), trials.raters(id)
+    etag = hash_text(repr((votes, invited)), length=32, errors="replace")
+    if etag == known_etag:
+        return etag, None
+    raters = _raters([rater.name for rater in invited], votes)
     unit = "document" if trial.condition == "document" else "item"
-    lines, unmeasured = _pairs(votes, planned=_planned(trial), unit=unit)
+    pairs, unmeasured = _pairs(votes, planned=_planned(trial), unit=unit)
     found = InterimResults(
         trial=trial.id,
         name=trial.name,
         facts=_facts(trial),
         items=len(trial.items),
         votes=len(votes),
-        expected=len(trial.items) * len(seats),
-        lines=lines,
+        expected=len(trial.items) * len(raters),
+        pairs=pairs,
         unmeasured=unmeasured,
-        seats=seats,
-        place=_position_note(votes),
+        raters=raters,
+        position_note=_position_note(votes),
         unit=unit,
-        pairs=len(_planned(trial)),
+        pair_count=len(_planned(trial)),
     )
-    return mark, found
+    return etag, found
 
 
 def _planned(trial: Trial) -> dict[tuple[str, str], int]:
-    """Of each pair of systems, on how many items or documents it is shown: votes on some may still be to come."""
+    """Count the planned items or documents of each pair of systems, with or without votes."""
     documents = {passage.id: passage.document for passage in trial.passages}
     by_document = trial.condition == "document"
-    shown: dict[tuple[str, str], set[str]] = {}
+    units_of: dict[tuple[str, str], set[str]] = {}
     for item in trial.items:
         if item.kind == "pair":
             unit = documents[item.passage] if by_document else item.id
-            shown.setdefault(_couple(*item.systems), set()).add(unit)
-    return {couple: len(units) for couple, units in shown.items()}
+            units_of.setdefault(_couple(*item.systems), set()).add(unit)
+    return {couple: len(units) for couple, units in units_of.items()}
 
 
 def _couple(one: str, other: str) -> tuple[str, str]:
@@ -127,18 +127,18 @@ def _couple(one: str, other: str) -> tuple[str, str]:
 
 def _facts(trial: Trial) -> tuple[tuple[str, str], ...]:
     kinds = {kind: sum(item.kind == kind for item in trial.items) for kind in ("pair", "repeat", "spam")}
-    shown = "with the original beside it" if trial.bilingual else "without the original"
+    source = "with the original" if trial.bilingual else "without the original"
     pairs = [f"{kinds['pair']:,} pairs"]
     if kinds["repeat"]:
-        pairs.append(f"{kinds['repeat']:,} of them once more")
+        pairs.append(f"{kinds['repeat']:,} of them repeated")
     if kinds["spam"]:
         one = kinds["spam"] == 1
-        copies = "text beside its shuffled copy" if one else "texts beside their shuffled copies"
-        pairs.append(f"{kinds['spam']:,} {copies}, to catch who does not read")
+        copies = "text against its shuffled copy" if one else "texts against their shuffled copies"
+        pairs.append(f"{kinds['spam']:,} {copies}, as attention checks")
     return (
         ("Systems", ", ".join(trial.systems)),
         ("Passages", "; ".join(pairs)),
-        ("Shown", f"by the {trial.condition}, {shown}{'' if trial.ties else ', no ties'}"),
+        ("Shown", f"by the {trial.condition}, {source}{'' if trial.ties else ', no ties'}"),
     )
 
 
@@ -153,10 +153,10 @@ def _raters(names: Sequence[str], votes: Sequence[Vote]) -> tuple[InterimRater, 
         count[vote.rater] = count.get(vote.rater, 0) + 1
     found = []
     for name in names:
-        seat = InterimRater(name, count.get(name, 0), (), last.get(name, ""))
+        rater = InterimRater(name, count.get(name, 0), (), last.get(name, ""))
         if check := checks.get(name):
-            seat = replace(seat, flags=check.flagged, noted=check.notes, untested=tuple(check.untested))
-        found.append(seat)
+            rater = replace(rater, flags=check.flagged, noted=check.notes, untested=tuple(check.untested))
+        found.append(rater)
     return tuple(found)
 
 
@@ -171,10 +171,10 @@ def _pairs(
     if not found:
         return (), ("There are no votes on pairs yet.",)
     seen = [one for one in found if not isinstance(one, Unmeasured)]
-    # Of a pair that has no vote yet nothing is known, which is a p of 1.
+    # A pair without votes has a p-value of 1.
     corrected = holm_correction([one.shown_p_value for one in seen] + [1.0] * (len(planned) - len(seen)))
-    lines = tuple(_pair(votes, one, corrected[at], planned, unit=unit) for at, one in enumerate(seen))
-    return lines, tuple(
+    pairs = tuple(_pair(votes, one, corrected[at], planned, unit=unit) for at, one in enumerate(seen))
+    return pairs, tuple(
         f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
     )
 
@@ -209,27 +209,27 @@ def _pair(
 
 
 def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: int) -> str:
-    """Where it stands. Looking as often as one likes counts the first vote on each item; looking once, all of them."""
+    """Sequential looks count the first vote on each item; a single planned look counts all votes."""
     from eval.human.analysis.required_votes import required_votes
     from eval.statistics.counts import Unmeasured
 
     if any_time.decided_at is not None:
         since = f"after {any_time.decided_at:,} {unit}s, however often you looked: {any_time.preferred}"
         if any_time.lead_lost:
-            return f"Decided {since} was preferred. Votes since have gone the other way: see why, before you tell."
+            return f"Decided {since} was preferred. Later votes point the other way: find out why before you report it."
         return f"Decided {since} is preferred."
     needed = required_votes(seen)
     if any_time.votes >= planned:
         return (
-            f"Not decided, if you look as often as you like, and every {unit} has its vote for that: only more {unit}s "
-            "would decide it. Who looks once, when all votes are in, has the interval of all votes."
+            f"Not decided by sequential looks, and every {unit} has its first vote: only more {unit}s would decide it. "
+            "A single look when all votes are in uses the interval of all votes."
         )
     if isinstance(needed, Unmeasured):
         return f"Not decided: {needed.why}."
     if not needed.more:
-        return "Not decided yet, if you look as often as you like."
+        return "Not decided yet by sequential looks."
     votes = "1 more vote" if needed.more == 1 else f"{needed.more:,} more votes"
-    return f"Not decided. If the rate stays as it is, some {votes} would show it to who looks once, when they are in."
+    return f"Not decided. If the rate stays as it is, about {votes} would decide it in one planned look."
 
 
 def _position_note(votes: Sequence[Vote]) -> str:
@@ -241,6 +241,6 @@ def _position_note(votes: Sequence[Vote]) -> str:
         return ""
     share, low, high = found.first, 100 * found.interval.low, 100 * found.interval.high
     return (
-        f"What stood first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
+        f"The text shown first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
         f"({low:.0f} to {high:.0f}, {format_p_value(found.shown_p_value)} against one half)."
     )

@@ -1,6 +1,6 @@
-"""What a rater's link leads to: the page, the sheet with the votes so far, and the place where votes are put.
+"""Routes behind a rater's link: the page, its sheet with the votes so far, and saving a vote.
 
-The link is the key. It is a secret, so it is kept out of the log and of what the browser tells other sites.
+The link is the credential, so it is kept out of the log and of the Referer header.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ if TYPE_CHECKING:
 _LOGGED_PATH = "/ab/r/…"
 
 
-def add_rater_routes(app: FastAPI, settings: Settings, shelf: LazyTrialStore) -> None:
-    """GET /ab/r/{token} and /ab/r/{token}/sheet, PUT /ab/r/{token}/votes/{item}."""
+def add_rater_routes(app: FastAPI, settings: Settings, trial_store: LazyTrialStore) -> None:
+    """Add GET /ab/r/{token} and /ab/r/{token}/sheet, PUT /ab/r/{token}/votes/{item}."""
 
     @app.get("/ab/r/{token}", include_in_schema=False)
     async def rate(token: str) -> Response:
         log_fields(path=_LOGGED_PATH)
         try:
-            return html_response(await shelf.ask(lambda trials: _page(trials, token)))
+            return html_response(await trial_store.run(lambda trials: _page(trials, token)))
         except UnknownTrial as error:
             return page_response(
-                "message.html", status=404, title="This link leads nowhere", words=str(error)
+                "message.html", status=404, title="This link leads nowhere", message=str(error)
             )
 
     @app.get("/ab/r/{token}/sheet", include_in_schema=False)
     async def sheet(token: str) -> Response:
         log_fields(path=f"{_LOGGED_PATH}/sheet")
-        return ascii_json_response(await shelf.ask(lambda trials: _sheet(trials, token)))
+        return ascii_json_response(await trial_store.run(lambda trials: _sheet(trials, token)))
 
     @app.put("/ab/r/{token}/votes/{item}", include_in_schema=False)
     async def vote(request: Request, token: str, item: str) -> Response:
         log_fields(path=f"{_LOGGED_PATH}/votes")
         given = await read_json(request, settings)
         return ascii_json_response(
-            public_vote(await shelf.ask(lambda trials: _save(trials, token, item, given)))
+            public_vote(await trial_store.run(lambda trials: _save(trials, token, item, given)))
         )
 
     @app.api_route(
         "/ab/r/{rest:path}", methods=["GET", "PUT", "POST", "DELETE", "PATCH"], include_in_schema=False
     )
     async def nothing(rest: str) -> Response:
-        log_fields(path=_LOGGED_PATH)  # it may begin with a secret all the same
-        raise HTTPException(404, "There is nothing here. A rater's link has one part after /ab/r/.")
+        log_fields(path=_LOGGED_PATH)  # the path may still contain a token
+        raise HTTPException(404, "Not found. A rater's link has one part after /ab/r/.")
 
 
 def _page(trials: TrialStore, token: str) -> str:
@@ -77,13 +77,13 @@ def _sheet(trials: TrialStore, token: str) -> dict[str, Any]:
 
 
 def _save(trials: TrialStore, token: str, item: str, given: Any) -> Vote:
-    """The vote as it is kept; it replaces the one before."""
+    """Save the vote in place of an earlier one, and return it."""
     from eval.human.answer import VoteBuilder, read_answer
 
     link = trials.find_link(token)
     trial = trials.trial(link.trial)
     if not any(one.id == item for one in trial.items):
-        raise HTTPException(404, "There is no such passage in this test, so the vote was not kept.")
+        raise HTTPException(404, "There is no such item in this test, so the vote was not saved.")
     if isinstance(given, dict) and given.setdefault("item", item) != item:
         raise InputError("The vote is for another item than its address.", field="item")
     vote = VoteBuilder(trial, link.rater).build_vote(read_answer(given))
@@ -91,7 +91,7 @@ def _save(trials: TrialStore, token: str, item: str, given: Any) -> Vote:
 
 
 def public_vote(vote: Vote) -> dict[str, Any]:
-    """A vote as its rater may see it: A and B, and no word of systems or of what kind of item it was."""
+    """Return the vote as its rater may see it, without the systems and the kind of item."""
     return {
         "item": vote.item,
         "choice": vote.choice,

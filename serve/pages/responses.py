@@ -1,4 +1,4 @@
-"""Our pages as answers: never kept by others, never framed, and with nothing in them that is not ours."""
+"""Responses with pages of this service, which browsers must not cache, frame or sniff."""
 
 from __future__ import annotations
 
@@ -21,19 +21,31 @@ PAGE_HEADERS = {
 
 
 def html_response(text: str, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A page. Half of a surrogate pair, which has no UTF-8, becomes a question mark."""
+    """Respond with a page. A lone surrogate, which UTF-8 can't encode, becomes a question mark."""
     return HTMLResponse(text.encode("utf-8", "replace"), status, PAGE_HEADERS | (headers or {}))
 
 
 def page_response(
-    name: str, *, status: int = 200, headers: dict[str, str] | None = None, **values: Any
+    name: str,
+    *,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    script: str = "",
+    script_address: str = "",
+    has_api: bool = False,
+    **values: Any,
 ) -> Response:
-    """A page of one of our templates."""
-    script = _PAGE.asset("auto_refresh.js") if values.pop("live", False) else ""
-    text = _PAGE.render(name, script=script, **values)
+    """Respond with a template: `script` is the name of a script to inline, `script_address` of one to load."""
+    inlined = _PAGE.asset(script) if script else ""
+    text = _PAGE.render(name, script=inlined, script_address=script_address, has_api=has_api, **values)
     return html_response(text, status=status, headers=headers)
 
 
+def script_response(name: str) -> Response:
+    """Respond with a script of the pages."""
+    return Response(str(_PAGE.asset(name)), media_type="text/javascript", headers=PAGE_HEADERS)
+
+
 def ascii_json_response(content: Any) -> Response:
-    """JSON in ASCII, which may say what UTF-8 can't: half of a surrogate pair."""
+    """Respond with JSON in ASCII, which can hold a lone surrogate."""
     return Response(json.dumps(content), media_type="application/json", headers=PAGE_HEADERS)

@@ -1,4 +1,4 @@
-"""For whoever runs a test: the list of tests, how each stands while people vote, and the votes to take away."""
+"""Pages for the people who run blind tests: the list, interim results, and votes to download."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 @dataclass(frozen=True, slots=True)
 class TrialListing:
-    """A test in the list."""
+    """A blind test in the list."""
 
     id: str
     name: str
@@ -30,36 +30,36 @@ class TrialListing:
     votes: int
 
 
-def add_result_routes(app: FastAPI, shelf: LazyTrialStore, *, seeing: Any) -> None:
-    """GET /ab, /ab/{trial}/results and the votes as files."""
+def add_result_routes(app: FastAPI, trial_store: LazyTrialStore, *, auth: Any) -> None:
+    """Add GET /ab, /ab/{trial}/results and the votes as files."""
 
-    @app.get("/ab", include_in_schema=False, dependencies=[seeing])
+    @app.get("/ab", include_in_schema=False, dependencies=[auth])
     async def tests() -> Response:
-        return page_response("trials.html", tests=await shelf.ask(_list_trials))
+        return page_response("trials.html", tests=await trial_store.run(_list_trials))
 
-    @app.get("/ab/{trial}/results", include_in_schema=False, dependencies=[seeing])
+    @app.get("/ab/{trial}/results", include_in_schema=False, dependencies=[auth])
     async def results(request: Request, trial: str) -> Response:
-        known = request.headers.get("if-none-match", "").strip('"')
+        known_etag = request.headers.get("if-none-match", "").strip('"')
         try:
-            mark, found = await shelf.ask(lambda trials: interim_results(trials, trial, known))
+            etag, found = await trial_store.run(lambda trials: interim_results(trials, trial, known_etag))
         except UnknownTrial as error:
-            return page_response("message.html", status=404, title="No such test", words=str(error))
+            return page_response("message.html", status=404, title="No such test", message=str(error))
         except ModuleNotFoundError as error:
-            words = f"This needs {error.name}, which is not installed. Type: pip install 'ape-books[eval]'"
+            message = f"This needs {error.name}, which is not installed: pip install 'ape-books[eval]'"
             return page_response(
-                "message.html", status=503, title="The votes can't be counted here", words=words
+                "message.html", status=503, title="Results are not available here", message=message
             )
-        headers = {"ETag": f'"{mark}"', "Cache-Control": "no-cache"}
+        headers = {"ETag": f'"{etag}"', "Cache-Control": "no-cache"}
         if found is None:
             return Response(status_code=304, headers=PAGE_HEADERS | headers)
-        return page_response("results.html", headers=headers, live=True, standing=found)
+        return page_response("results.html", headers=headers, script="auto_refresh.js", results=found)
 
-    @app.get("/ab/{trial}/votes.{kind}", include_in_schema=False, dependencies=[seeing])
+    @app.get("/ab/{trial}/votes.{kind}", include_in_schema=False, dependencies=[auth])
     async def votes(trial: str, kind: Literal["jsonl", "csv"]) -> Response:
-        text = await shelf.ask(lambda trials: _votes(trials, trial, kind))
-        there = {"Content-Disposition": f'attachment; filename="votes.{kind}"'}
+        text = await trial_store.run(lambda trials: _votes(trials, trial, kind))
+        disposition = {"Content-Disposition": f'attachment; filename="votes.{kind}"'}
         return Response(
-            text.encode("utf-8", "replace"), media_type=_TYPES[kind], headers=PAGE_HEADERS | there
+            text.encode("utf-8", "replace"), media_type=_TYPES[kind], headers=PAGE_HEADERS | disposition
         )
 
 

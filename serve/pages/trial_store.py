@@ -1,4 +1,4 @@
-"""The trials of the job store, opened when somebody first asks for them and closed when the service stops."""
+"""Open the trials of the job store on first use."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ TrialQuery: TypeAlias = "Callable[[TrialStore], T]"
 
 
 class LazyTrialStore:
-    """Where routes find the trials. What they ask of the database is done in a thread."""
+    """Run queries on the trials in a worker thread."""
 
     def __init__(self, settings: Settings, trials: TrialStore | None = None) -> None:
         self._settings = settings
         self._trials = trials
-        self._is_ours = trials is None
-        self._opening = asyncio.Lock()
+        self._owns_trials = trials is None
+        self._lock = asyncio.Lock()
 
-    async def ask(self, work: TrialQuery[T]) -> T:
-        """What becomes of the work on the trials."""
-        trials = await self._opened()
-        return await asyncio.to_thread(work, trials)
+    async def run(self, query: TrialQuery[T]) -> T:
+        """Run a query and return its result."""
+        trials = await self._open()
+        return await asyncio.to_thread(query, trials)
 
-    async def _opened(self) -> TrialStore:
-        async with self._opening:
+    async def _open(self) -> TrialStore:
+        async with self._lock:
             if self._trials is None:
                 from eval.human.trial_store import TrialStore
 
@@ -38,7 +38,7 @@ class LazyTrialStore:
         return self._trials
 
     def close(self) -> None:
-        """Let go of the database, if it was opened here."""
-        if self._is_ours and self._trials is not None:
+        """Close the database if it was opened here."""
+        if self._owns_trials and self._trials is not None:
             self._trials.close()
             self._trials = None

@@ -18,7 +18,7 @@ from tests.scripted import running
 
 
 @dataclass
-class House:
+class PagesServer:
     """The pages while they are served."""
 
     trials: TrialStore
@@ -46,19 +46,19 @@ def settings_in(folder: Path, **values: object) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    settings = settings_in(tmp_path_factory.mktemp("house"))
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PagesServer]:
+    settings = settings_in(tmp_path_factory.mktemp("pages"))
     lines: list[str] = []
     with (
         TrialStore(settings.jobs_url) as trials,
         running(create_pages_app(settings, trials, log=lines.append)) as address,
     ):
-        yield House(trials, settings, address, lines)
+        yield PagesServer(trials, settings, address, lines)
 
 
 @pytest.fixture
-def caller(house: House) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=house.address, timeout=30) as client:
+def caller(pages: PagesServer) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=pages.address, timeout=30) as client:
         yield client
 
 
@@ -69,10 +69,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def tab(browser: Browser, house: House) -> Iterator[Tab]:
+def tab(browser: Browser, pages: PagesServer) -> Iterator[Tab]:
     """A tab whose page must not have complained, nor asked for anything but ours."""
     opened = Tab(browser)
     yield opened
     assert opened.complaints == []
-    assert all(address.startswith(("about:", house.address)) for address in opened.requests)
+    assert all(address.startswith(("about:", pages.address)) for address in opened.requests)
     opened.close()

@@ -8,16 +8,16 @@ import httpx2
 import pytest
 
 from tests.ape.reports.browser import Browser, Tab
-from tests.serve.pages.conftest import House
+from tests.serve.pages.conftest import PagesServer
 from tests.serve.pages.synthetic_trial import HOSTILE, hidden_to_the_right
 
 REPORT = "<!doctype html><title>Report</title><h1>Two models</h1><script>document.title = 'ran'; fetch('/ab')</script>"
 
 
 @pytest.fixture
-def folder(house: House) -> Iterator[Path]:
+def folder(pages: PagesServer) -> Iterator[Path]:
     """One comparison that is done, one under way, and things that are none."""
-    folder = house.settings.comparisons_folder
+    folder = pages.settings.comparisons_folder
     run(folder / "done & <b>dusted", complete=True)
     run(folder / "begun", complete=False)
     (folder / "no-manifest").mkdir()
@@ -56,23 +56,23 @@ def test_only_comparisons_are_listed(caller: httpx2.Client, folder: Path) -> Non
     assert "<script>document" not in text
 
 
-def test_on_a_phone_systems_and_files_are_in_sight(tab: Tab, house: House, folder: Path) -> None:
+def test_on_a_phone_systems_and_files_are_in_sight(tab: Tab, pages: PagesServer, folder: Path) -> None:
     tab.look(width=390, height=844)
-    tab.open(f"{house.address}/compare")
+    tab.open(f"{pages.address}/compare")
     assert tab.run("document.querySelectorAll('tbody tr').length") == 2
     assert not hidden_to_the_right(tab)
 
 
-def test_without_any_the_page_says_where_they_would_be(caller: httpx2.Client, house: House) -> None:
-    said = f"There are no comparisons in <code>{house.settings.comparisons_folder}</code>"
+def test_without_any_the_page_says_where_they_would_be(caller: httpx2.Client, pages: PagesServer) -> None:
+    said = f"There are no comparisons in <code>{pages.settings.comparisons_folder}</code>"
     assert said in caller.get("/compare").text
 
 
 def test_a_report_opens_and_can_reach_nothing(
-    browser: Browser, caller: httpx2.Client, house: House, folder: Path
+    browser: Browser, caller: httpx2.Client, pages: PagesServer, folder: Path
 ) -> None:
     tab = Tab(browser)
-    tab.open(f"{house.address}/compare")
+    tab.open(f"{pages.address}/compare")
     tab.leave("document.querySelector('tbody th a').click()")
     assert tab.run("document.querySelector('h1').textContent") == "Two models"
     assert any(

@@ -9,7 +9,7 @@ import pytest
 
 from eval.human.sheet import rater_sheet
 from eval.human.trial import Trial
-from tests.serve.pages.conftest import House
+from tests.serve.pages.conftest import PagesServer
 from tests.serve.pages.synthetic_trial import FREE, HOSTILE, LITERAL, invented_trial
 
 VOTE: dict[str, Any] = {
@@ -26,8 +26,8 @@ def trial() -> Trial:
 
 
 @pytest.fixture
-def link(house: House, trial: Trial) -> str:
-    return house.invite(trial, "Ada").removeprefix(house.address)
+def link(pages: PagesServer, trial: Trial) -> str:
+    return pages.invite(trial, "Ada").removeprefix(pages.address)
 
 
 def test_the_page_and_the_sheet_tell_no_system(caller: httpx2.Client, link: str) -> None:
@@ -42,7 +42,7 @@ def test_the_page_and_the_sheet_tell_no_system(caller: httpx2.Client, link: str)
 
 
 def test_a_vote_is_answered_as_it_is_kept(
-    caller: httpx2.Client, link: str, house: House, trial: Trial
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial
 ) -> None:
     shown = rater_sheet(trial, "Ada")[0]
     answer = caller.put(f"{link}/votes/{shown.item.id}", json=VOTE)
@@ -50,19 +50,19 @@ def test_a_vote_is_answered_as_it_is_kept(
     kept = answer.json()
     assert kept["item"] == shown.item.id
     assert {name: kept[name] for name in VOTE} == VOTE
-    (vote,) = house.trials.votes(trial.id)
+    (vote,) = pages.trials.votes(trial.id)
     assert (vote.rater, vote.winner, vote.at) == ("Ada", shown.first, kept["at"])
     assert caller.get(f"{link}/sheet").json()["votes"] == [kept]
 
 
 def test_the_same_vote_twice_is_one_and_another_replaces_it(
-    caller: httpx2.Client, link: str, house: House, trial: Trial
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial
 ) -> None:
     item = trial.items[0].id
     answers = [caller.put(f"{link}/votes/{item}", json=VOTE) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
     caller.put(f"{link}/votes/{item}", json={"choice": "tie"}).raise_for_status()
-    (vote,) = house.trials.votes(trial.id)
+    (vote,) = pages.trials.votes(trial.id)
     assert (vote.choice, vote.confidence, vote.errors, vote.comment) == ("tie", None, {}, "")
 
 
@@ -83,20 +83,20 @@ def test_a_tampered_link_leads_nowhere(caller: httpx2.Client, link: str, change:
 
 
 def test_a_vote_by_a_tampered_link_is_not_kept(
-    caller: httpx2.Client, link: str, house: House, trial: Trial
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial
 ) -> None:
     answer = caller.put(f"{link[:-1]}/votes/{trial.items[0].id}", json=VOTE)
     assert (answer.status_code, answer.json()["title"]) == (404, "Unknown test")
-    assert house.trials.votes(trial.id) == []
+    assert pages.trials.votes(trial.id) == []
 
 
 def test_a_vote_for_an_item_that_does_not_exist_is_not_kept(
-    caller: httpx2.Client, link: str, house: House, trial: Trial
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial
 ) -> None:
     answer = caller.put(f"{link}/votes/nothing", json=VOTE)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
-    assert "no such passage" in answer.json()["detail"]
-    assert house.trials.votes(trial.id) == []
+    assert "no such item" in answer.json()["detail"]
+    assert pages.trials.votes(trial.id) == []
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_a_vote_for_an_item_that_does_not_exist_is_not_kept(
     ],
 )
 def test_what_is_no_vote_is_refused_with_the_reason(
-    caller: httpx2.Client, link: str, house: House, trial: Trial, body: bytes, status: int
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial, body: bytes, status: int
 ) -> None:
     headers = {"Content-Type": "application/json"}
     answer = caller.put(f"{link}/votes/{trial.items[0].id}", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert answer.json()["detail"]
-    assert house.trials.votes(trial.id) == []
+    assert pages.trials.votes(trial.id) == []
 
 
 def test_a_form_of_another_site_is_no_vote(caller: httpx2.Client, link: str, trial: Trial) -> None:
@@ -137,9 +137,9 @@ def test_a_form_of_another_site_is_no_vote(caller: httpx2.Client, link: str, tri
     assert caller.post(address, json=VOTE).status_code == 404
 
 
-def test_a_tie_is_refused_where_there_are_none(caller: httpx2.Client, house: House) -> None:
+def test_a_tie_is_refused_where_there_are_none(caller: httpx2.Client, pages: PagesServer) -> None:
     trial = invented_trial(1, ties=False)
-    link = house.invite(trial, "Ada").removeprefix(house.address)
+    link = pages.invite(trial, "Ada").removeprefix(pages.address)
     answer = caller.put(f"{link}/votes/{trial.items[0].id}", json={"choice": "tie"})
     assert (answer.status_code, answer.json()["field"]) == (422, "choice")
 
@@ -154,16 +154,16 @@ def test_a_comment_of_any_characters_comes_back_as_it_was(
 
 
 async def test_the_secret_of_a_link_is_not_logged(
-    caller: httpx2.Client, link: str, house: House, trial: Trial, until: Callable[..., Awaitable[None]]
+    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial, until: Callable[..., Awaitable[None]]
 ) -> None:
     token = link.rpartition("/")[2]
-    before = len(house.lines)
+    before = len(pages.lines)
     caller.get(link)
     caller.get(f"{link}/sheet")
     caller.put(f"{link}/votes/{trial.items[0].id}", json=VOTE)
     caller.get(f"{link}/elsewhere")
     caller.get(f"/ab/r/{token[:-1]}")
-    await until(lambda: len(house.lines) == before + 5)
-    logged = house.lines[before:]
+    await until(lambda: len(pages.lines) == before + 5)
+    logged = pages.lines[before:]
     assert not any(token[:-1] in line for line in logged)
     assert all('"path": "/ab/r/' in line for line in logged)

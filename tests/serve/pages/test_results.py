@@ -21,7 +21,7 @@ from eval.statistics.confidence_sequence import SequentialLook
 from serve.pages import create_pages_app
 from tests.ape.reports.browser import Browser, Tab
 from tests.scripted import running
-from tests.serve.pages.conftest import House, settings_in
+from tests.serve.pages.conftest import PagesServer, settings_in
 from tests.serve.pages.synthetic_trial import (
     FREE,
     HOSTILE,
@@ -46,9 +46,9 @@ def vote(trials: TrialStore, trial: Trial, rater: str, system: str, *, places: s
 
 
 @pytest.fixture
-def trial(house: House) -> Trial:
+def trial(pages: PagesServer) -> Trial:
     found = invented_trial(20, spam=5)
-    house.trials.add(found)
+    pages.trials.add(found)
     return found
 
 
@@ -61,16 +61,16 @@ def test_before_any_vote_the_page_says_so(caller: httpx2.Client, trial: Trial) -
     answer = caller.get(f"/ab/{trial.id}/results")
     assert answer.status_code == 200
     assert "There are no votes on pairs yet." in answer.text
-    assert "Nobody is invited yet." in answer.text
+    assert "No rater is invited yet." in answer.text
 
 
 def test_rates_and_intervals_are_those_of_the_analysis(
-    caller: httpx2.Client, house: House, trial: Trial
+    caller: httpx2.Client, pages: PagesServer, trial: Trial
 ) -> None:
-    house.trials.invite(trial.id, "Ada")
-    vote(house.trials, trial, "Ada", FREE, places=slice(0, 12))
-    vote(house.trials, trial, "Ben", LITERAL, places=slice(0, 6))
-    found = measure_preference(house.trials.votes(trial.id), FREE, LITERAL)
+    pages.trials.invite(trial.id, "Ada")
+    vote(pages.trials, trial, "Ada", FREE, places=slice(0, 12))
+    vote(pages.trials, trial, "Ben", LITERAL, places=slice(0, 6))
+    found = measure_preference(pages.trials.votes(trial.id), FREE, LITERAL)
     assert isinstance(found, Preference)
     words = plain(caller.get(f"/ab/{trial.id}/results").text)
     low, high = f"{100 * found.interval.low:.0f}%", f"{100 * found.interval.high:.0f}%"
@@ -81,79 +81,83 @@ def test_rates_and_intervals_are_those_of_the_analysis(
     assert "6 of 25" in words
 
 
-def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Client, house: House) -> None:
+def test_what_was_decided_is_told_of_whom_it_was_decided_for(
+    caller: httpx2.Client, pages: PagesServer
+) -> None:
     trial = invented_trial(65)
-    house.trials.add(trial)
+    pages.trials.add(trial)
     builder, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
     for place, one in enumerate(shown):
         choice = "first" if one.first == (FREE if place < 25 else LITERAL) else "second"
         at = f"2026-01-01T{place // 60:02}:{place % 60:02}:00+00:00"
-        house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=one.item.id, choice=choice, at=at)))
+        pages.trials.save(trial.id, builder.build_vote(RaterAnswer(item=one.item.id, choice=choice, at=at)))
     words = plain(caller.get(f"/ab/{trial.id}/results").text)
-    assert f"however often you looked: {FREE} was preferred. Votes since have gone the other way" in words
+    assert f"however often you looked: {FREE} was preferred. Later votes point the other way" in words
     assert f"{LITERAL} is preferred" not in words
 
 
-def test_how_many_more_votes_are_for_who_looks_once_and_none_help_where_every_item_has_one(
-    caller: httpx2.Client, house: House
+def test_more_votes_are_suggested_for_one_look_unless_every_item_has_one(
+    caller: httpx2.Client, pages: PagesServer
 ) -> None:
     trial = invented_trial(20)
-    house.trials.add(trial)
+    pages.trials.add(trial)
     builder, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
 
     def cast(places: range) -> str:
         for place in places:
             choice = "first" if shown[place].first == (FREE if place % 5 < 3 else LITERAL) else "second"
-            house.trials.save(
+            pages.trials.save(
                 trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice))
             )
         return plain(caller.get(f"/ab/{trial.id}/results").text)
 
-    assert "more votes would show it to who looks once, when they are in." in cast(range(10))
-    assert "every item has its vote for that: only more items would decide it." in cast(range(10, 20))
+    assert "more votes would decide it in one planned look." in cast(range(10))
+    assert "every item has its first vote: only more items would decide it." in cast(range(10, 20))
 
 
 def test_with_several_pairs_the_page_says_that_it_is_right_of_all_together(
-    caller: httpx2.Client, house: House
+    caller: httpx2.Client, pages: PagesServer
 ) -> None:
     two = invented_trial(30)
     third = [replace(item, systems=(LITERAL, "third")) for item in two.items[20:]]
     trial = assign_ids(replace(two, systems=(*two.systems, "third"), items=(*two.items[:20], *third)))
-    house.trials.add(trial)
-    vote(house.trials, trial, "Ada", FREE)
-    found = sequential_look(house.trials.votes(trial.id), FREE, LITERAL, pairs=2)
+    pages.trials.add(trial)
+    vote(pages.trials, trial, "Ada", FREE)
+    found = sequential_look(pages.trials.votes(trial.id), FREE, LITERAL, pairs=2)
     assert isinstance(found, SequentialLook)
     words = plain(caller.get(f"/ab/{trial.id}/results").text)
     low = f"from {100 * found.bounds.low:.0f}% to {100 * found.bounds.high:.0f}%"
     assert f"However often you look 100%, {low}" in words
     assert "There are 2 pairs of systems." in words
-    assert "There are" not in plain(caller.get(f"/ab/{add(house, invented_trial(2)).id}/results").text)
+    assert "There are" not in plain(caller.get(f"/ab/{add(pages, invented_trial(2)).id}/results").text)
 
 
-def add(house: House, trial: Trial) -> Trial:
-    house.trials.add(trial)
-    vote(house.trials, trial, "Ada", FREE)
+def add(pages: PagesServer, trial: Trial) -> Trial:
+    pages.trials.add(trial)
+    vote(pages.trials, trial, "Ada", FREE)
     return trial
 
 
-def test_documents_that_are_read_as_one_count_once(caller: httpx2.Client, house: House) -> None:
+def test_documents_that_are_read_as_one_count_once(caller: httpx2.Client, pages: PagesServer) -> None:
     made = invented_trial(8)
     passages = tuple(replace(one, document=f"d{place // 4}") for place, one in enumerate(made.passages))
-    trial = add(house, assign_ids(replace(made, condition="document", passages=passages)))
+    trial = add(pages, assign_ids(replace(made, condition="document", passages=passages)))
     words = plain(caller.get(f"/ab/{trial.id}/results").text)
-    assert "of the first vote on each of 2 documents, ties apart" in words
+    assert "from the first vote on each of 2 documents, without ties" in words
 
 
-def test_all_ties_are_told_as_such(caller: httpx2.Client, house: House, trial: Trial) -> None:
+def test_all_ties_are_told_as_such(caller: httpx2.Client, pages: PagesServer, trial: Trial) -> None:
     builder = VoteBuilder(trial, "Ada")
     for item in trial.items[:5]:
-        house.trials.save(trial.id, builder.build_vote(RaterAnswer(item=item.id, choice="tie")))
+        pages.trials.save(trial.id, builder.build_vote(RaterAnswer(item=item.id, choice="tie")))
     assert "votes between free and literal are ties." in plain(caller.get(f"/ab/{trial.id}/results").text)
 
 
-def test_who_prefers_shuffled_text_is_flagged(caller: httpx2.Client, house: House, trial: Trial) -> None:
-    vote(house.trials, trial, "Careful", FREE)
-    vote(house.trials, trial, "Careless", SHUFFLED_SYSTEM)
+def test_who_prefers_shuffled_text_is_flagged(
+    caller: httpx2.Client, pages: PagesServer, trial: Trial
+) -> None:
+    vote(pages.trials, trial, "Careful", FREE)
+    vote(pages.trials, trial, "Careless", SHUFFLED_SYSTEM)
     text = caller.get(f"/ab/{trial.id}/results").text
     flagged = re.findall(r'<tr class="flagged"><th scope="row"><bdi>([^<]*)', text)
     assert "Careless" in flagged
@@ -162,10 +166,10 @@ def test_who_prefers_shuffled_text_is_flagged(caller: httpx2.Client, house: Hous
     assert "You are looking early." not in text  # everyone has voted on everything
 
 
-def test_nothing_of_raters_or_tests_becomes_html(caller: httpx2.Client, house: House) -> None:
+def test_nothing_of_raters_or_tests_becomes_html(caller: httpx2.Client, pages: PagesServer) -> None:
     hostile = invented_trial(2, hostile=True)
-    house.trials.add(hostile)
-    vote(house.trials, hostile, f"Eve {HOSTILE}", FREE)
+    pages.trials.add(hostile)
+    vote(pages.trials, hostile, f"Eve {HOSTILE}", FREE)
     for path in (f"/ab/{hostile.id}/results", "/ab"):
         text = caller.get(path).text
         assert "<b>bold</b>" not in text
@@ -174,27 +178,27 @@ def test_nothing_of_raters_or_tests_becomes_html(caller: httpx2.Client, house: H
 
 
 def test_a_page_that_has_not_changed_is_not_sent_again(
-    caller: httpx2.Client, house: House, trial: Trial
+    caller: httpx2.Client, pages: PagesServer, trial: Trial
 ) -> None:
     first = caller.get(f"/ab/{trial.id}/results")
     asked = {"If-None-Match": first.headers["etag"]}
     again = caller.get(f"/ab/{trial.id}/results", headers=asked)
     assert (again.status_code, again.content) == (304, b"")
-    vote(house.trials, trial, "Ada", FREE, places=slice(0, 1))
+    vote(pages.trials, trial, "Ada", FREE, places=slice(0, 1))
     assert caller.get(f"/ab/{trial.id}/results", headers=asked).status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_the_votes_can_be_taken_away_and_read_again(
-    caller: httpx2.Client, house: House, trial: Trial, tmp_path: Path, kind: str
+    caller: httpx2.Client, pages: PagesServer, trial: Trial, tmp_path: Path, kind: str
 ) -> None:
-    vote(house.trials, trial, "Ada", FREE)
+    vote(pages.trials, trial, "Ada", FREE)
     answer = caller.get(f"/ab/{trial.id}/votes.{kind}")
     assert answer.headers["content-disposition"] == f'attachment; filename="votes.{kind}"'
     path = tmp_path / f"votes.{kind}"
     path.write_bytes(answer.content)
     key = lambda one: one.item  # noqa: E731
-    assert sorted(read_votes(path, trial), key=key) == sorted(house.trials.votes(trial.id), key=key)
+    assert sorted(read_votes(path, trial), key=key) == sorted(pages.trials.votes(trial.id), key=key)
 
 
 @pytest.mark.parametrize("path", ["/ab/nothing/results", "/ab/nothing/votes.csv", "/ab/x%00/results"])
@@ -204,17 +208,17 @@ def test_a_test_that_is_not_there_is_a_404(caller: httpx2.Client, path: str) -> 
     assert "There is no trial" in answer.text
 
 
-def test_the_list_has_every_test(caller: httpx2.Client, house: House, trial: Trial) -> None:
-    vote(house.trials, trial, "Ada", FREE, places=slice(0, 3))
+def test_the_list_has_every_test(caller: httpx2.Client, pages: PagesServer, trial: Trial) -> None:
+    vote(pages.trials, trial, "Ada", FREE, places=slice(0, 3))
     text = caller.get("/ab").text
     assert f'href="/ab/{trial.id}/results"' in text
     assert caller.get("/").text.count('href="/ab"') == 2  # above, and among the ways
 
 
-def test_new_votes_are_shown_as_they_come(tab: Tab, house: House, trial: Trial) -> None:
-    tab.open(f"{house.address}/ab/{trial.id}/results")
+def test_new_votes_are_shown_as_they_come(tab: Tab, pages: PagesServer, trial: Trial) -> None:
+    tab.open(f"{pages.address}/ab/{trial.id}/results")
     until(tab, "document.querySelector('#live').textContent.startsWith('Live')")
-    vote(house.trials, trial, "Ada", FREE, places=slice(0, 9))
+    vote(pages.trials, trial, "Ada", FREE, places=slice(0, 9))
     tab.run(
         "document.dispatchEvent(new Event('visibilitychange'))"
     )  # or it would look only after five seconds
@@ -225,11 +229,11 @@ def test_new_votes_are_shown_as_they_come(tab: Tab, house: House, trial: Trial) 
         assert not is_wide(tab, width)
 
 
-def test_on_a_phone_the_flags_are_in_sight(tab: Tab, house: House, trial: Trial) -> None:
-    vote(house.trials, trial, "Careless", SHUFFLED_SYSTEM)
+def test_on_a_phone_the_flags_are_in_sight(tab: Tab, pages: PagesServer, trial: Trial) -> None:
+    vote(pages.trials, trial, "Careless", SHUFFLED_SYSTEM)
     tab.look(width=390, height=844)
     for path in (f"/ab/{trial.id}/results", "/ab"):
-        tab.open(f"{house.address}{path}")
+        tab.open(f"{pages.address}{path}")
         assert not hidden_to_the_right(tab)
     tab.look(width=1024)
     assert tab.run("getComputedStyle(document.querySelector('td')).display") == "table-cell"
@@ -252,13 +256,13 @@ def test_when_the_service_is_gone_the_page_says_so(browser: Browser, tmp_path: P
 
 
 @pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PagesServer]:
     settings = settings_in(tmp_path_factory.mktemp("locked"), api_keys=(OTHER,), admin_keys=(KEY,))
     with TrialStore(settings.jobs_url) as trials, running(create_pages_app(settings, trials)) as address:
-        yield House(trials, settings, address)
+        yield PagesServer(trials, settings, address)
 
 
-def test_without_the_key_nothing_is_told(locked: House) -> None:
+def test_without_the_key_nothing_is_told(locked: PagesServer) -> None:
     trial = invented_trial(2)
     link = locked.invite(trial, "Ada")
     with httpx2.Client(base_url=locked.address) as client:
@@ -279,34 +283,34 @@ def test_without_the_key_nothing_is_told(locked: House) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "wrong", OTHER, "ключ", "a\r\nb", "x" * 9000])
-def test_a_wrong_key_opens_no_door(locked: House, key: str) -> None:
+def test_a_wrong_key_starts_no_session(locked: PagesServer, key: str) -> None:
     with httpx2.Client(base_url=locked.address) as client:
         answer = client.post("/door", data={"key": key, "to": "/ab"})
         assert answer.status_code == 401
-        assert "does not open this door" in answer.text
+        assert "is not valid for these pages" in answer.text
         assert "set-cookie" not in answer.headers
 
 
 @pytest.mark.parametrize(
     "to", ["//evil.example/", "https://evil.example", "/\\evil.example", "/ab\r\nX: y", ""]
 )
-def test_the_door_leads_to_no_other_site(locked: House, to: str) -> None:
+def test_the_door_leads_to_no_other_site(locked: PagesServer, to: str) -> None:
     with httpx2.Client(base_url=locked.address) as client:
         answer = client.post("/door", data={"key": KEY, "to": to})
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
-def test_more_than_a_key_is_not_read(locked: House) -> None:
+def test_more_than_a_key_is_not_read(locked: PagesServer) -> None:
     with httpx2.Client(base_url=locked.address) as client:
         assert client.post("/door", content=b"key=" + b"x" * 20_000).status_code == 413
 
 
-def test_a_browser_shows_the_key_once_and_is_led_to_where_it_wanted(locked: House, browser: Browser) -> None:
+def test_a_browser_logs_in_once_and_is_redirected_back(locked: PagesServer, browser: Browser) -> None:
     trial = invented_trial(2)
     locked.trials.add(trial)
     tab = Tab(browser)
     tab.open(f"{locked.address}/ab/{trial.id}/results")
-    assert tab.run("document.querySelector('h1').textContent") == "A key, please"
+    assert tab.run("document.querySelector('h1').textContent") == "Log in"
     tab.write(KEY)
     tab.leave("document.querySelector('main button').click()")
     assert tab.run("document.querySelector('h1').textContent") == "The harbour, twice"

@@ -17,7 +17,7 @@ def test_the_service_has_the_pages_beside_its_own_routes(
         assert service.get(link).status_code == 200
         service.put(f"{link}/votes/{trial.items[0].id}", json={"choice": "first"}).raise_for_status()
         assert len(trials.votes(trial.id)) == 1
-    assert 'href="/openapi.json"' in service.get("/").text
+    assert 'href="/docs"' in service.get("/").text
     assert trial.name in service.get("/ab").text
     assert FREE in service.get(f"/ab/{trial.id}/results").text
     assert service.get("/compare").status_code == 200
