@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -135,3 +136,10 @@ def test_warnings_do_not_refuse() -> None:
     findings = check_draft(segment, Draft("Then he left."))
     assert findings
     assert {finding.severity for finding in findings} == {Severity.WARN}
+
+
+def test_every_guard_has_a_module_and_a_test_file_of_its_name() -> None:
+    here = Path(__file__).parent
+    for name, guard in GUARDS.items():
+        assert guard.__module__ == f"ape.guards.{name}"
+        assert (here / f"test_{name}.py").exists()

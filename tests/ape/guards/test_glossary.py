@@ -1,0 +1,24 @@
+"""Glossary terms that a draft does not use."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ape.guards.conftest import Ask
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft", "weight"),
+    [
+        ("Rhode laughed.", "Roy laughed.", "reject"),
+        ("Lode laughed.", "Roy laughed.", "warn"),
+        ("Lode laughed.", "Rhode laughed.", ""),
+        ("Rhode laughed.", "Rhode's laugh rang out.", ""),
+        ("He laughed.", "He chuckled.", "warn"),
+    ],
+)
+def test_a_glossary_term_of_the_source_must_be_used(ask: Ask, mt: str, draft: str, weight: str) -> None:
+    assert (
+        ask("glossary", mt, draft, "罗德笑了。", "zh-en", glossary=(("罗德", "Rhode"), ("北京", "Peking")))
+        == weight
+    )

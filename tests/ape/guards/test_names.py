@@ -1,0 +1,67 @@
+"""Names that a draft changes or invents."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ape.guards.conftest import Ask
+
+
+@pytest.mark.parametrize(
+    ("languages", "source", "mt", "draft"),
+    [
+        ("fr-en", "Là, Marguerite vit Antoine.", "There Marguerite saw Antoine.", "There Marguerite saw Robert."),
+        ("ru-en", "Вчера Наташа встретила Пьера.", "Yesterday Natasha met Pierre.", "Yesterday Natasha met Boris."),
+        ("ru-en", "Раскольников молчал.", "Raskolnikov was silent.", "Marmeladov was silent."),
+        ("de-en", "Gestern kam Herr Settembrini.", "Yesterday Mr Settembrini came.", "Yesterday Mr Naphta came."),
+        ("fr-en", "Il pensait à Bordeaux.", "He thought of Bordeaux.", "He thought of Manchester."),
+        ("en-fr", "Then Darcy looked at Elizabeth.", "Alors Darcy regarda Elizabeth.", "Alors Darcy regarda Caroline."),
+        ("en-de", "Then Darcy looked at Bingley.", "Dann sah Darcy Bingley an.", "Dann sah Darcy Collins an."),
+        ("fr-en", "Il entra sans bruit.", "He entered without noise.", "Quietly Archibald came in."),
+        ("zh-en", "罗德把帽子扔在桌上。", "Rhode threw his hat on the table.", "Robert threw his hat on the table."),
+        ("ja-en", "雪子は窓を開けた。", "Then Yukiko opened the window.", "Then Margaret opened the window."),
+    ],
+)  # fmt: skip
+def test_names_changed_or_invented_are_refused(
+    ask: Ask, languages: str, source: str, mt: str, draft: str
+) -> None:
+    assert ask("names", mt, draft, source, languages) == "reject"
+
+
+@pytest.mark.parametrize(
+    ("languages", "source", "mt", "draft"),
+    [
+        ("fr-en", "Là, Marguerite vit Antoine.", "There Marguerite saw Antoine.", "Marguerite saw Antoine there."),
+        ("ru-en", "Вчера Наташа встретила Пьера.", "Yesterday Natacha met Pyer.", "Yesterday Natasha met Pierre."),
+        ("ru-en", "Он жил в Хвалынске.", "He lived in Hvalinske.", "He lived in Khvalynsk."),
+        ("de-en", "Er fuhr nach München.", "He drove to Munchen.", "He drove to Munich."),
+        ("fr-en", "Il vint d'Allemagne.", "It came from Allemagne.", "He came from Germany."),
+        ("fr-en", "Le roi Henri mourut.", "The king Henri died.", "King Henry died."),
+        ("fr-en", "Il aimait Anna. Anna riait.", "He loved Anna. Anna laughed.", "He loved Anna. She laughed."),
+        ("fr-en", "Le conseil municipal siégeait.", "The council municipal sat.", "The Town Council was in session."),
+        ("fr-en", "la livre d'Anna", "the book of Anna", "Anna’s book"),
+        ("fr-en", "Il vit la tour.", "He saw the tower.", "He saw the Tower."),
+        ("en-de", "He bought a house.", "Er kaufte ein Haus.", "Er erwarb ein Gebäude."),
+        ("en-zh", "John met Mary.", "约翰遇见了玛丽。", "约翰碰到了玛丽。"),
+        ("zh-en", "罗德把帽子扔在桌上。", "Lord threw his hat on the table.", "Rhode threw his hat on the table."),
+        ("zh-en", "罗德把帽子扔在桌上。", "Rode threw his hat on the table.", "Rhode threw his hat on the table."),
+        ("zh-en", "琰凤把帽子扔在桌上。", "Yanfeng threw his hat on the table.", "Feng threw his hat on the table."),
+        ("zh-en", "他吃了一惊，扔下帽子。", "Amazed, he threw down the hat.", "Astonished, he threw down the hat."),
+        ("zh-en", "英国人扔下帽子。", "The English threw down the hat.", "The British threw down the hat."),
+    ],
+)  # fmt: skip
+def test_names_kept_respelled_translated_or_replaced_by_a_pronoun_pass(
+    ask: Ask, languages: str, source: str, mt: str, draft: str
+) -> None:
+    assert ask("names", mt, draft, source, languages) in ("", "warn")
+
+
+def test_a_name_known_from_the_context_or_the_glossary_is_supported(ask: Ask) -> None:
+    source, mt, draft = "Il entra alors.", "He then entered.", "And then Archibald entered."
+    assert ask("names", mt, draft, source) == "reject"
+    assert ask("names", mt, draft, source, context=("Old Archibald was late.",)) == ""
+    assert ask("names", mt, draft, source, glossary=(("il", "Archibald"),)) == ""
+
+
+def test_a_name_that_is_gone_for_good_is_told(ask: Ask) -> None:
+    assert ask("names", "Then Antoine left.", "Then he left.", "Alors Antoine partit.") == "warn"
