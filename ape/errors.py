@@ -1,13 +1,13 @@
 """Everything we raise on purpose.
 
 ApeError
-├── InputError             the caller can mend it                HTTP 422, exit 2
+├── InputError             the caller can fix it                 HTTP 422, exit 2
 │   ├── TooLong            more than a limit or the window       HTTP 413
 │   ├── UnknownModel       no model of that name                 HTTP 404
 │   ├── UnknownJob         no job of that name, or not theirs    HTTP 404
 │   ├── UnknownTrial       no blind test or link of that name    HTTP 404
 │   ├── AdapterRefused     an adapter can't be served here       HTTP 422
-│   └── Conflict           it stands against what is there now   HTTP 409
+│   └── Conflict           it conflicts with the current state   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
 ├── StoreError             the jobs' database can't be used      HTTP 503, exit 1
 ├── NoRoom                 no memory for one more adapter        HTTP 507, exit 1
@@ -16,14 +16,14 @@ ApeError
     ├── EngineTimeout      it did not answer in time             HTTP 504
     ├── EngineUnavailable  it can't be reached or is overloaded  HTTP 503
     └── EngineRefused      it will not answer this request       not retried
-        └── KeyRefused     it does not let us in                 not retried
+        └── KeyRefused     the key is missing or wrong           not retried
 """
 
 from __future__ import annotations
 
 
 class ApeError(Exception):
-    """The root: catch it to catch all that this project raises on purpose."""
+    """The base class of all errors that this project raises on purpose."""
 
     exit_code = 1
     status = 500
@@ -31,7 +31,7 @@ class ApeError(Exception):
 
 
 class InputError(ApeError):
-    """What was given can't be worked on; `field` names the part of it, as the caller would."""
+    """The input can't be processed; `field` names the part that is wrong."""
 
     exit_code = 2
     status = 422
@@ -43,7 +43,7 @@ class InputError(ApeError):
 
 
 class TooLong(InputError):
-    """More was given than a limit allows, or than the model's window holds."""
+    """The input exceeds a limit or the model's window."""
 
     status = 413
     title = "Payload too large"
@@ -64,27 +64,27 @@ class UnknownModel(InputError):
 
 
 class UnknownJob(InputError):
-    """No job of that name is here, or it is somebody else's: nobody is told which."""
+    """No job has that name, or it belongs to another owner; the two are not distinguished."""
 
     status = 404
     title = "Unknown job"
 
 
 class UnknownTrial(InputError):
-    """No blind test of that name is here, or a link to one is not one that we gave."""
+    """No blind test has that name, or the link to it is invalid."""
 
     status = 404
     title = "Unknown test"
 
 
 class AdapterRefused(InputError):
-    """An adapter can't be served here, for a reason that its files tell."""
+    """An adapter can't be served, because of its files."""
 
     title = "Adapter refused"
 
 
 class Conflict(InputError):
-    """What is asked for stands against what is there now."""
+    """The request conflicts with the current state."""
 
     status = 409
     title = "Conflict"
@@ -98,7 +98,7 @@ class ModelError(ApeError):
 
 
 class StoreError(ApeError):
-    """The database of the jobs is full, locked, read-only, damaged or out of reach."""
+    """The job database is full, locked, read-only, damaged or unreachable."""
 
     status = 503
     title = "Job store unavailable"
@@ -112,7 +112,7 @@ class NoRoom(ApeError):
 
 
 class Busy(ApeError):
-    """More is asked for than may wait; `retry_after` is our guess of the seconds until there is room."""
+    """The queue is full; `retry_after` estimates the seconds until there is room."""
 
     status = 429
     title = "Service busy"
@@ -123,7 +123,7 @@ class Busy(ApeError):
 
 
 class EngineError(ApeError):
-    """The model server failed or answered nonsense; asking again may help."""
+    """The model server failed or sent an invalid answer; a retry may help."""
 
     status = 502
     title = "Model server error"
@@ -141,17 +141,17 @@ class EngineTimeout(EngineError):
 
 
 class EngineUnavailable(EngineError):
-    """The model server can't be reached, or says that it is overloaded."""
+    """The model server can't be reached or is overloaded."""
 
     status = 503
     title = "Model server unavailable"
 
 
 class EngineRefused(EngineError):
-    """The model server will not answer this request, now or later (a wrong key, a bad parameter)."""
+    """The model server refuses this request for good (a wrong key, a bad parameter)."""
 
     title = "Model server refused the request"
 
 
 class KeyRefused(EngineRefused):
-    """The model server does not let us in: the key is missing or wrong, whatever is asked."""
+    """The model server refuses the key."""

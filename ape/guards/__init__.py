@@ -1,7 +1,7 @@
-"""Guards: small pure functions that look at a draft and say what is wrong with it.
+"""Guards: pure functions that compare a draft with its passage and return findings.
 
-`GUARDS` names them all; `check` runs them. Each takes the passage and the draft and returns its findings: `reject`
-where the draft must not be used, `warn` where the evidence is weak. Their numbers are in `ape.guards.thresholds`.
+`GUARDS` lists them and `check_draft` runs them. A finding rejects the draft, or warns if the evidence is weak. Their
+thresholds are in `ape.guards.thresholds`. To add a guard, write its module, register it here and add its test file.
 """
 
 from __future__ import annotations
@@ -64,16 +64,15 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "edit_rate": edit_rate,
     }
 )
-# What `check` runs on a draft that has words, all of them readable: the first two guards have then spoken. One looks at
-# the marks of inline mark-up; to the others they are neither words nor numbers, and are not there.
+# The guards of a draft that is neither empty nor garbled. Only `placeholders` sees the marks of inline mark-up.
 _OTHERS = tuple(guard for guard in GUARDS.values() if guard not in (empty, garbled))
 
 
 def check_draft(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """All findings against a draft, in the order of `GUARDS`.
 
-    A draft that is the MT is never at fault: whatever is odd in it was there before, and keeping the MT is what a
-    refusal leads to anyway. A draft without words, or with characters that are none, is judged by that alone.
+    A draft that equals the MT has none: to reject it would keep the MT as well. An empty or garbled draft is judged by
+    that guard alone.
     """
     if draft.text.strip() == segment.mt.strip():
         return ()

@@ -1,4 +1,4 @@
-"""How guards speak: findings of both weights, and quotations short and plain enough for any page or log."""
+"""Findings of both severities, and quotations that are safe in any page or log."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _UNSAFE = regex.compile(r"[\p{C}\s]+")
 
 
 def reject(guard: str, message: str) -> Finding:
-    """A finding that refuses the draft."""
+    """A finding that rejects the draft."""
     return Finding(guard=guard, severity=Severity.REJECT, message=message)
 
 
 def warn(guard: str, message: str) -> Finding:
-    """A finding that only tells."""
+    """A finding that keeps the draft."""
     return Finding(guard=guard, severity=Severity.WARN, message=message)
 
 
 def quote(text: str) -> str:
-    """The words concerned, on one line, without control characters, shortened in the middle."""
+    """Quote a text on one line, without control characters, shortened in the middle."""
     plain = _UNSAFE.sub(" ", text).strip()
     if len(plain) > _LONGEST:
         plain = f"{plain[: _LONGEST - 20]} … {plain[-15:]}"
@@ -31,7 +31,7 @@ def quote(text: str) -> str:
 
 
 def quote_list(items: Iterable[str], *, most: int = 5) -> str:
-    """Several quotations in a row, the first few."""
+    """Quote the first few of several texts."""
     all_items = list(dict.fromkeys(items))
     shown = ", ".join(quote(item) for item in all_items[:most])
     return f"{shown} and {len(all_items) - most} more" if len(all_items) > most else shown

@@ -1,4 +1,4 @@
-"""A pattern, and the plain characters it can't do without: these are searched first, which is far cheaper."""
+"""Patterns with plain substrings that are searched first, which is far cheaper."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The numbers guards decide by, in one table by language pair.
+"""The thresholds of the guards, in one table by language pair.
 
-Where they come from: the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide.
-`python -m benchmarks.studies.guards` prints what they refuse.
+They were derived from the human post-edits of MLQE-PE (train, 7,000 a pair) and PAR3's Candide.
+`python -m benchmarks.studies.guards` prints what they reject.
 """
 
 from __future__ import annotations

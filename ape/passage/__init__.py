@@ -1,1 +1,1 @@
-"""A passage and its post-edit: the values that every other part of the product shares."""
+"""A passage and its post-edit: the values that the other packages share."""

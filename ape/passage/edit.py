@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class EditKind(StrEnum):
-    """The kinds of edits, by the names that users read."""
+    """The category a translator would give an edit."""
 
     NAME = "name"
     PRONOUN = "pronoun"

@@ -1,4 +1,4 @@
-"""What happens to a passage while it is worked on, for whoever watches."""
+"""Events emitted while a passage is post-edited."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ape.passage.result import Finding, PostEdit
 
 @dataclass(frozen=True, slots=True)
 class AttemptEvent:
-    """A draft is being asked for. Attempts count drafts, from 1; several may be drawn at once."""
+    """A draft is requested. `attempt` counts drafts, from 1; several may be in progress."""
 
     attempt: int
     seed: int
@@ -19,7 +19,7 @@ class AttemptEvent:
 
 @dataclass(frozen=True, slots=True)
 class TokenEvent:
-    """A piece of a draft came in."""
+    """A piece of a draft arrived."""
 
     text: str
     attempt: int = 1
@@ -27,7 +27,7 @@ class TokenEvent:
 
 @dataclass(frozen=True, slots=True)
 class RetryEvent:
-    """The model server failed; the draft starts over."""
+    """The model server failed; the draft is requested again."""
 
     reason: str
     wait_seconds: float
@@ -36,7 +36,7 @@ class RetryEvent:
 
 @dataclass(frozen=True, slots=True)
 class FindingEvent:
-    """A guard spoke."""
+    """A guard reported a finding."""
 
     finding: Finding
 
@@ -53,4 +53,4 @@ Listener = Callable[[Event], None]
 
 
 def ignore_event(event: Event) -> None:
-    """A listener that does not care."""
+    """A listener that does nothing."""

@@ -1,4 +1,4 @@
-"""The id of the request under way, which goes with it to the model server and into the logs of both."""
+"""The id of the current request, sent to the model server and written to the logs."""
 
 from __future__ import annotations
 

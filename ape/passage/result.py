@@ -1,4 +1,4 @@
-"""The answer to a passage: a post-edit with its edits, or the MT back with the findings against each draft."""
+"""The result for a passage: a post-edit with its edits, or the MT with the findings against each draft."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ape.passage.edit import Edit
 
 
 class Severity(StrEnum):
-    """How much a finding weighs: `reject` refuses the draft, `warn` only tells."""
+    """Whether a finding rejects the draft or only warns."""
 
     REJECT = "reject"
     WARN = "warn"
@@ -25,7 +25,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a guard saw in a draft, in words for a translator. `attempt` counts from 1; 0 is the MT itself."""
+    """What a guard reports about a draft, for a translator. `attempt` counts drafts from 1; 0 is the MT."""
 
     guard: str
     severity: Severity
@@ -35,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens read and written by the model, over all attempts."""
+    """Tokens of prompts and completions, over all attempts."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -48,9 +48,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class PostEdit:
-    """A passage after the work: `post_edit` is the MT untouched unless the decision is "edited".
+    """The result for a passage. `post_edit` is the MT unchanged unless the decision is "edited".
 
-    `attempt` is the draft that was taken, and 0 where none was.
+    `attempt` is the number of the accepted draft, or 0.
     """
 
     id: str

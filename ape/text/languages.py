@@ -1,4 +1,4 @@
-"""What we know of languages: their names, the scripts they are written in, and how to tell one from another."""
+"""Languages: names, scripts and detection."""
 
 from __future__ import annotations
 

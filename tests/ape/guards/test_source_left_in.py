@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ape.guards.conftest import Ask
+from tests.ape.guards.test_language import CHINESE, EDITED, ENGLISH, FRENCH, GERMAN, RUSSIAN
 
 
 @pytest.mark.parametrize(
