@@ -1,4 +1,7 @@
-"""The formats of books that we read and write, by name."""
+"""The registry of book formats. A new format is a module with an opener, an entry here, and a test.
+
+One that jobs can be exported in is also named in `ExportFormat`, with its writer in `ape.jobs.export`.
+"""
 
 from __future__ import annotations
 
@@ -7,54 +10,65 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 from ape.books.book import Book
 from ape.errors import InputError
 
 HEAD_BYTES = 4096
+ExportFormat = Literal["jsonl", "tsv", "txt", "tmx", "xliff"]
 
 
 @dataclass(frozen=True, slots=True)
 class BookFormat:
-    """A format: the endings of its files' names, and the function that opens one, imported when it is used.
+    """A format with the suffixes of its files, the usual one first.
 
-    An opener is called as `open_x(path, encoding=…, source_language=…, target_language=…)`.
+    `opener` is imported on use and called as `open_x(path, encoding=…, source_language=…, target_language=…)`.
     """
 
     title: str
     opener: str
+    media_type: str
     suffixes: tuple[str, ...] = ()
 
 
-# The bilingual ones share their endings with the others; those look whether a file is bilingual.
+_HTML, _EPUB = "text/html", "application/epub+zip"
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_XLIFF_SUFFIXES = (".xlf", ".xliff", ".mxliff", ".sdlxliff")
+# Bilingual formats have no suffixes of their own: the openers of the plain ones detect them.
 FORMATS: Mapping[str, BookFormat] = {
-    "txt": BookFormat("plain text", "ape.books.txt:open_text", (".txt", ".text")),
-    "markdown": BookFormat("Markdown", "ape.books.markdown:open_markdown", (".md", ".markdown", ".mkd")),
-    "html": BookFormat("HTML", "ape.books.html:open_html", (".html", ".htm", ".xhtml", ".xht")),
-    "epub": BookFormat("EPUB", "ape.books.epub:open_epub", (".epub",)),
-    "docx": BookFormat("Word", "ape.books.docx:open_docx", (".docx",)),
-    "jsonl": BookFormat("JSON Lines", "ape.books.jsonl:open_jsonl", (".jsonl", ".ndjson")),
-    "tsv": BookFormat("tab-separated values", "ape.books.tsv:open_tsv", (".tsv", ".tab")),
-    "tmx": BookFormat("TMX", "ape.books.tmx:open_tmx", (".tmx",)),
-    "xliff": BookFormat("XLIFF", "ape.books.xliff:open_xliff", (".xlf", ".xliff", ".mxliff", ".sdlxliff")),
-    "bilingual-html": BookFormat("bilingual HTML", "ape.books.html:open_bilingual_html"),
-    "bilingual-epub": BookFormat("bilingual EPUB", "ape.books.epub:open_bilingual_epub"),
+    "txt": BookFormat("plain text", "ape.books.txt:open_text", "text/plain", (".txt", ".text")),
+    "markdown": BookFormat(
+        "Markdown", "ape.books.markdown:open_markdown", "text/markdown", (".md", ".markdown", ".mkd")
+    ),
+    "html": BookFormat("HTML", "ape.books.html:open_html", _HTML, (".html", ".htm", ".xhtml", ".xht")),
+    "epub": BookFormat("EPUB", "ape.books.epub:open_epub", _EPUB, (".epub",)),
+    "docx": BookFormat("Word", "ape.books.docx:open_docx", _DOCX, (".docx",)),
+    "jsonl": BookFormat(
+        "JSON Lines", "ape.books.jsonl:open_jsonl", "application/jsonl", (".jsonl", ".ndjson")
+    ),
+    "tsv": BookFormat(
+        "tab-separated values", "ape.books.tsv:open_tsv", "text/tab-separated-values", (".tsv", ".tab")
+    ),
+    "tmx": BookFormat("TMX", "ape.books.tmx:open_tmx", "application/x-tmx+xml", (".tmx",)),
+    "xliff": BookFormat("XLIFF", "ape.books.xliff:open_xliff", "application/xliff+xml", _XLIFF_SUFFIXES),
+    "bilingual-html": BookFormat("bilingual HTML", "ape.books.html:open_bilingual_html", _HTML),
+    "bilingual-epub": BookFormat("bilingual EPUB", "ape.books.epub:open_bilingual_epub", _EPUB),
 }
 
 
 def open_book(
     path: Path,
     *,
-    format: str | None = None,  # as the flag is called
+    format: str | None = None,
     encoding: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> Book:
-    """Open a book by the ending of its name, or by what is in it where that tells nothing."""
+    """Open a book file. Its format is detected from its suffix, else from its content, where none is given."""
     if not path.is_file():
-        raise InputError(
-            f"There is no file {path}." if not path.exists() else f"{path} is no file.", field="path"
-        )
+        reason = f"{path} is not a regular file." if path.exists() else f"There is no file {path}."
+        raise InputError(reason, field="path")
     if format is not None and format not in FORMATS:
         raise InputError(f"There is no format {format!r}. There are: {', '.join(FORMATS)}.", field="format")
     if path.stat().st_size == 0:
@@ -68,7 +82,7 @@ def open_book(
 
 
 def detect_format(path: Path) -> str:
-    """The name of a file's format."""
+    """Name the format of a file, by its suffix or else by its content."""
     suffix = path.suffix.lower()
     for name, known in FORMATS.items():
         if suffix in known.suffixes:
@@ -92,20 +106,16 @@ def _packed_format(path: Path) -> str:
 
 
 def _text_format(head: bytes, path: Path) -> str:
-    """By the first bytes: they are ASCII where they tell anything, so the encoding does not matter but for zeros."""
+    """Detect a format from the first bytes. All signatures are ASCII, so only zero bytes of UTF-16 matter."""
     text = head.replace(b"\0", b"").decode("ascii", "ignore").lstrip().lower()
     if text.startswith("<"):
-        for name, sign in (
-            ("tmx", "<tmx"),
-            ("xliff", "<xliff"),
-            ("html", "<html"),
-            ("html", "<!doctype html"),
-        ):
+        signs = {"<tmx": "tmx", "<xliff": "xliff", "<html": "html", "<!doctype html": "html"}
+        for sign, name in signs.items():
             if sign in text:
                 return name
     if head.startswith((b"%PDF", b"{\\rtf", b"\xd0\xcf\x11\xe0")):
         raise InputError(
-            f"{path.name} is a PDF, RTF or old Word file, which is not read here. Save it as DOCX or EPUB.",
+            f"{path.name} is a PDF, RTF or old Word file, which is not supported. Save it as DOCX or EPUB.",
             field="path",
         )
     lines = [line for line in text.splitlines()[:-1] or [text] if line.strip()]

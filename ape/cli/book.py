@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from ape.books.formats import ExportFormat
 from ape.cli.flags import (
     CANDIDATES,
     MAX_ATTEMPTS,
@@ -58,15 +59,8 @@ UseFlag = Annotated[
 ]
 
 
-class BookExportFormat(StrEnum):
-    """What a job can be written as; `book` is the format it came in."""
-
-    BOOK = "book"
-    JSONL = "jsonl"
-    TSV = "tsv"
-    TXT = "txt"
-    TMX = "tmx"
-    XLIFF = "xliff"
+# `book` is the format that the job's file came in.
+BookExportFormat = StrEnum("BookExportFormat", ["book", *get_args(ExportFormat)])  # type: ignore[misc]
 
 
 @app.command()
@@ -255,14 +249,14 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")],
     format: Annotated[
         BookExportFormat, typer.Option("--format", help="`book` is the format it came in.")
-    ] = BookExportFormat.BOOK,
+    ] = BookExportFormat("book"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
 ) -> None:
     """Write what is done so far: as the book itself, or as JSONL, TSV, TXT, TMX or XLIFF."""
     from ape.cli.book_output import export_job
 
     with _store() as store:
-        kind = None if format is BookExportFormat.BOOK else format
+        kind = None if format is BookExportFormat("book") else format
         export_job(store, _find(store, job), output, format=kind, overwrite=overwrite)
 
 

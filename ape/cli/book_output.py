@@ -21,7 +21,7 @@ from ape.jobs.store import JobStore
 from ape.jobs.summary import BookSummary, describe_state, quarantine_reasons
 
 if TYPE_CHECKING:
-    from ape.jobs.export import ExportFormat
+    from ape.books.formats import ExportFormat
 
 MAX_LISTED = 20
 

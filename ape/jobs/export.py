@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import BinaryIO, Literal, get_args
+from typing import BinaryIO
 
+from ape.books.formats import ExportFormat
 from ape.books.markup.text_bytes import escape_text
 from ape.errors import InputError
 from ape.jobs.job import Job
@@ -18,16 +19,14 @@ from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.passage.result import Decision
 from ape.text.inline_marks import MARK, strip_marks
 
-ExportFormat = Literal["jsonl", "tsv", "tmx", "xliff", "txt"]
-
 _COLUMNS = ("id", "chapter", "source", "mt", "post_edit", "decision", "state", "reason")
 
 
 def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFormat, job: Job) -> int:
     """Write the rows of a job, in UTF-8, and tell how many there were."""
-    if format not in _WRITERS:
+    if format not in EXPORTS:
         raise InputError(
-            f"There is no export as {format!r}. There is: {', '.join(get_args(ExportFormat))}.",
+            f"There is no export as {format!r}. There is: {', '.join(EXPORTS)}.",
             field="format",
         )
     count = 0
@@ -38,7 +37,7 @@ def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFo
             count += 1
             yield row
 
-    for text in _WRITERS[format](counted(), job):
+    for text in EXPORTS[format](counted(), job):
         # A model's JSON may hold half of a surrogate pair, which has no UTF-8.
         out.write(text.encode("utf-8", "replace"))
     return count
@@ -217,7 +216,7 @@ def _attribute(text: str) -> str:
     return re.sub(r"\s", " ", _xml(text)).replace('"', "&quot;")
 
 
-_WRITERS: Mapping[str, Callable[[Iterable[JobParagraph], Job], Iterator[str]]] = {
+EXPORTS: Mapping[ExportFormat, Callable[[Iterable[JobParagraph], Job], Iterator[str]]] = {
     "jsonl": _jsonl,
     "tsv": _tsv,
     "tmx": _tmx,

@@ -125,7 +125,7 @@ def check_output_folder(output: Path, *, field: str) -> None:
 def _refuse_no_file(output: Path) -> None:
     """A device or a pipe would be replaced by a file, or read without end."""
     if output.exists() and not output.is_file():
-        raise InputError(f"{output} is no file. Name a file, new or of ours.", field="output")
+        raise InputError(f"{output} is not a regular file. Name a new file or an earlier output.", field="output")
 
 
 def open_input(job: Job, path: str, sha256: str) -> Book:

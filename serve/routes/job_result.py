@@ -17,8 +17,9 @@ from urllib.parse import quote
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
+from ape.books.formats import FORMATS, ExportFormat
 from ape.errors import Conflict, StoreError
-from ape.jobs.export import ExportFormat, export_rows
+from ape.jobs.export import EXPORTS, export_rows
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
 from ape.jobs.store import JobStore
@@ -31,32 +32,18 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
 
 
 ResultFormat = Literal["book", "report"] | ExportFormat
+
+
+def _utf8(media_type: str) -> str:
+    return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
+
+
 # Text is as it came, in whatever encoding; what we make ourselves is UTF-8.
-_HTML = "text/html"
-BOOK_TYPES: Mapping[str, str] = {
-    "txt": "text/plain",
-    "markdown": "text/markdown",
-    "html": _HTML,
-    "bilingual-html": _HTML,
-    "epub": "application/epub+zip",
-    "bilingual-epub": "application/epub+zip",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "jsonl": "application/jsonl",
-    "tsv": "text/tab-separated-values",
-    "tmx": "application/x-tmx+xml",
-    "xliff": "application/xliff+xml",
-}
 EXPORT_TYPES: Mapping[ResultFormat, tuple[str, str]] = {
-    "jsonl": ("application/jsonl", ".jsonl"),
-    "tsv": ("text/tab-separated-values; charset=utf-8", ".tsv"),
-    "txt": ("text/plain; charset=utf-8", ".txt"),
-    "tmx": ("application/x-tmx+xml", ".tmx"),
-    "xliff": ("application/xliff+xml", ".xlf"),
-    "report": (f"{_HTML}; charset=utf-8", ".html"),
+    **{name: (_utf8(FORMATS[name].media_type), FORMATS[name].suffixes[0]) for name in EXPORTS},
+    "report": (_utf8("text/html"), ".html"),
 }
-MEDIA_TYPES = frozenset(
-    kind.partition(";")[0] for kind in (*BOOK_TYPES.values(), *(kind for kind, _ in EXPORT_TYPES.values()))
-)
+MEDIA_TYPES = frozenset(known.media_type for known in FORMATS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +72,7 @@ async def open_job_result(
 
 
 def _kind_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
-    kind, suffix = EXPORT_TYPES.get(format, (BOOK_TYPES.get(job.format, "application/octet-stream"), ""))
-    suffix = suffix or Path(job.output).suffix
+    kind, suffix = EXPORT_TYPES.get(format) or (FORMATS[job.format].media_type, Path(job.output).suffix)
     return kind, f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
 
 

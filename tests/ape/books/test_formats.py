@@ -64,7 +64,7 @@ def test_what_can_not_be_opened_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     with pytest.raises(InputError, match="There is no file"):
         open_book(path)
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a regular file"):
         open_book(tmp_path)
     path.write_bytes(b"")
     with pytest.raises(InputError, match=r"a\.txt is empty"):

@@ -224,7 +224,7 @@ def test_a_device_is_never_replaced_by_a_file(run: Run, book: list[str], tmp_pat
     os.mkfifo(tmp_path / "pipe")
     done = run("book", "export", "out.epub", "-o", "pipe", "--format", "jsonl", "--overwrite")
     assert done.returncode == 2
-    assert "is no file" in done.stderr
+    assert "is not a regular file" in done.stderr
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ape.books.formats import open_book
+from ape.books.formats import ExportFormat, open_book
 from ape.edits.diff import find_edits
 from ape.errors import InputError
-from ape.jobs.export import ExportFormat, export_rows
+from ape.jobs.export import export_rows
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
