@@ -70,7 +70,7 @@ class Book(Protocol):
         """All paragraphs, in order, without holding more of the book than one chapter."""
         ...
 
-    def fitted(self, text: str) -> str:
+    def fit_text(self, text: str) -> str:
         """The text as this file can hold it; raises InputError where it can't."""
         ...
 
@@ -83,7 +83,7 @@ class Book(Protocol):
 class BilingualBook(Protocol):
     """A book that may be bilingual by its layout, and whose source may have more paragraphs than its translation."""
 
-    def at(self, path: Path) -> Book:
+    def reopen(self, path: Path) -> Book:
         """The same book at another place, with other texts: it is read by the layout that was found here."""
         ...
 
@@ -97,6 +97,6 @@ class UnicodeBook:
 
     __slots__ = ()
 
-    def fitted(self, text: str) -> str:
+    def fit_text(self, text: str) -> str:
         """The text as it is."""
         return text

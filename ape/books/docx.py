@@ -169,7 +169,7 @@ class DocxBook(UnicodeBook):
                 out.write(place.raw)
                 continue
             check_new_text(new, paragraph)
-            out.write(place.runs.put(new))
+            out.write(place.runs.encode(new))
             replaced += 1
         return WriteCounts(paragraphs, replaced)
 

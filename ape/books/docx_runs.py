@@ -65,7 +65,7 @@ class DocxRuns:
     prefix: str
     encoding: str
 
-    def put(self, new: str) -> bytes:
+    def encode(self, new: str) -> bytes:
         """The bytes of the paragraph with a new text in it, its marks all there."""
         out, looks, at = [self.before], [self.look], 0
         for match in MARK.finditer(new):

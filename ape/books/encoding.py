@@ -61,16 +61,16 @@ class Encoding:
         if references:
             return _HALVES.sub("\ufffd", text).encode(self.name, "xmlcharrefreplace")
         try:
-            return self.fitted(text).encode(self.name)
+            return self.fit_text(text).encode(self.name)
         except InputError as error:
             raise InputError(f"{place}: {error}") from error
 
-    def fitted(self, text: str) -> str:
+    def fit_text(self, text: str) -> str:
         """The text with those characters that it can't hold in their plain form; InputError where one has none."""
         text = _HALVES.sub("\ufffd", text)
-        if self.holds(text):
+        if self.can_encode(text):
             return text
-        plain = "".join(char if self.holds(char) else char.translate(_PLAIN) for char in text)
+        plain = "".join(char if self.can_encode(char) else char.translate(_PLAIN) for char in text)
         try:
             plain.encode(self.name)
         except UnicodeEncodeError as error:
@@ -81,7 +81,7 @@ class Encoding:
             ) from error
         return plain
 
-    def holds(self, text: str) -> bool:
+    def can_encode(self, text: str) -> bool:
         """Whether the file can hold this text as it is."""
         try:
             text.encode(self.name)

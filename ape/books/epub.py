@@ -106,7 +106,7 @@ class EpubBook(UnicodeBook):
             for name in self.package.documents:
                 yield from self._document(archive, name).untranslated()
 
-    def at(self, path: Path) -> EpubBook:
+    def reopen(self, path: Path) -> EpubBook:
         """The same book at another place, with other texts."""
         with Archive(path) as archive:
             return EpubBook(path, _package(archive), self.layout)

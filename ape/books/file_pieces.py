@@ -44,9 +44,9 @@ class TextFileBook(ABC):
         """All paragraphs, in order."""
         return (piece.paragraph for piece in self.pieces() if piece.paragraph)
 
-    def fitted(self, text: str) -> str:
+    def fit_text(self, text: str) -> str:
         """The text as the file's encoding can hold it."""
-        return self.encoding.fitted(text)
+        return self.encoding.fit_text(text)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """The same file with other texts in it."""

@@ -227,7 +227,7 @@ class HtmlBook(UnicodeBook):
         """What is there in the source only."""
         return self.document.untranslated()
 
-    def at(self, path: Path) -> HtmlBook:
+    def reopen(self, path: Path) -> HtmlBook:
         """The same book at another place, with other texts."""
         document = replace(self.document, name=path.name, opened=lambda: path.open("rb"))
         return replace(self, path=path, document=document)

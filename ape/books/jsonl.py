@@ -92,7 +92,7 @@ class _Slot:
     def render(self, new: str) -> bytes:
         text = self.line.text
         # A line that spells everything in ASCII goes on doing so, and so does one whose encoding can't do better.
-        plain = text.isascii() or not self.encoding.holds(new)
+        plain = text.isascii() or not self.encoding.can_encode(new)
         token = json.dumps(new, ensure_ascii=plain)
         whole = text[: self.target.start] + token + text[self.target.end :] + self.line.end
         return self.encoding.encode(whole, place=self.place)

@@ -97,7 +97,7 @@ def write_units(
             if isinstance(piece, bytes):
                 out.write(piece)
             else:
-                out.write(piece.put(new[id(piece)]) if id(piece) in new else piece.raw)
+                out.write(piece.encode(new[id(piece)]) if id(piece) in new else piece.raw)
     return WriteCounts(paragraphs, replaced)
 
 

@@ -61,6 +61,7 @@ UseFlag = Annotated[
 
 # `book` is the format that the job's file came in.
 BookExportFormat = StrEnum("BookExportFormat", ["book", *get_args(ExportFormat)])  # type: ignore[misc]
+AS_BOOK = BookExportFormat("book")
 
 
 @app.command()
@@ -249,14 +250,14 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")],
     format: Annotated[
         BookExportFormat, typer.Option("--format", help="`book` is the format it came in.")
-    ] = BookExportFormat("book"),
+    ] = AS_BOOK,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
 ) -> None:
     """Write what is done so far: as the book itself, or as JSONL, TSV, TXT, TMX or XLIFF."""
     from ape.cli.book_output import export_job
 
     with _store() as store:
-        kind = None if format is BookExportFormat("book") else format
+        kind = None if format is AS_BOOK else format
         export_job(store, _find(store, job), output, format=kind, overwrite=overwrite)
 
 

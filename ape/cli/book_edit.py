@@ -153,10 +153,10 @@ def _print_start(store: JobStore, started: StartedJob) -> None:
         print_line(f"Job {started.job.id}: {direction}, {counts.total:,} paragraphs, {skipped}.")
         return
     changed = started.replanned
-    if changed and (changed.new or changed.changed or changed.gone):
+    if changed and (changed.new or changed.changed or changed.removed):
         print_line(
-            f"The files or the settings have changed: {changed.kept + changed.taken:,} paragraphs stay as they are, "
-            f"{changed.new + changed.changed - changed.taken:,} are to be done, {changed.gone:,} are gone."
+            f"The files or the settings have changed: {changed.kept + changed.reused:,} paragraphs stay as they are, "
+            f"{changed.new + changed.changed - changed.reused:,} are to be done, {changed.removed:,} are gone."
         )
     finished = counts.total - counts.waiting
     print_line(f"Job {started.job.id} goes on: {finished:,} of {counts.total:,} paragraphs are finished.")

@@ -66,16 +66,16 @@ def _asked(settings: Settings, use: str) -> tuple[str, str]:
 
 def _speed(settings: Settings, model: str) -> EngineSpeed:
     """As it was measured on this machine before, or a first guess."""
-    at_once = book_concurrency(settings)
+    concurrency = book_concurrency(settings)
     try:
         with JobStore(settings.jobs_url) as store:
             rate = store.rate(model)
     except ApeError:
         rate = None  # a plan is worth having without it
     return (
-        EngineSpeed.measured(rate, at_once=at_once)
+        EngineSpeed.measured(rate, concurrency=concurrency)
         if rate
-        else replace(ENGINE_SPEEDS[settings.engine], at_once=at_once)
+        else replace(ENGINE_SPEEDS[settings.engine], concurrency=concurrency)
     )
 
 
@@ -139,7 +139,7 @@ def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounte
     speed = plan.speed
     lines += [
         f"tokens      {_between(plan.tokens_in, _count)} to read, {_between(plan.tokens_out, _count)} to write",
-        f"time        {_between(plan.seconds, _time)}, {speed.at_once} in flight ({speed.origin})",
+        f"time        {_between(plan.seconds, _time)}, {speed.concurrency} in flight ({speed.origin})",
         f"cost        {_cost(plan)}",
     ]
     return lines

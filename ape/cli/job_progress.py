@@ -30,13 +30,13 @@ def job_progress(store: JobStore, job: Job) -> Iterator[JobListener]:
         def listen(step: JobStep) -> None:
             nonlocal done
             done += 1
-            result = step.row.result
+            result = step.paragraph.result
             decisions[result.decision if result else "quarantined"] += 1
             rate = 60 * done / max(1e-3, time.monotonic() - began)
             so_far = ", ".join(f"{count} {name}" for name, count in decisions.items() if count)
             bar.update(task, advance=1, so_far=f"· {rate:.0f} a minute · {so_far}")
             if step.failure:
-                message = f"Quarantined: {step.row.planned.id}: {step.failure}"
+                message = f"Quarantined: {step.paragraph.planned.id}: {step.failure}"
                 bar.console.print(message, markup=False, soft_wrap=True)
 
         yield listen

@@ -132,12 +132,12 @@ def save_result(
 
 
 def record_failure(
-    connection: Connection, stretch: Stretch, row: JobParagraph, reason: str, *, most: int
+    connection: Connection, stretch: Stretch, row: JobParagraph, reason: str, *, max_failures: int
 ) -> ParagraphState:
     """Count a failure, and put the paragraph into quarantine at the last. Raises NotOurs as `save` does."""
     _change(connection, _STILL_OURS, _claim_values(stretch, row))
     state = connection.scalar(
-        _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": most}
+        _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": max_failures}
     )
     if state is None:
         raise ClaimLost
@@ -181,15 +181,15 @@ def _rows(connection: Connection, job: str, number: int) -> tuple[JobParagraph, 
 
 
 def _before(
-    connection: Connection, job: str, first: PlannedParagraph, most: int
+    connection: Connection, job: str, first: PlannedParagraph, count: int
 ) -> tuple[PlannedParagraph, ...]:
     query = select(paragraphs).where(
         paragraphs.c.job == job,
         paragraphs.c.position < first.position,
         paragraphs.c.skip == "",
     )
-    found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(most)).mappings()
-    # Not asked for above: at the beginning of a chapter it would look through all the book before.
+    found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(count)).mappings()
+    # Not part of the query: at the beginning of a chapter it would scan all the book before.
     return tuple(read_planned(row) for row in found if row["chapter"] == first.chapter)[::-1]
 
 

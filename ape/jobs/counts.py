@@ -1,4 +1,4 @@
-"""How a job stands, in numbers."""
+"""Counts of a job's paragraphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ape.passage.result import Usage
 
 @dataclass(frozen=True, slots=True)
 class JobCounts:
-    """Paragraphs by what became of them. `words` are those of the MT that is to be edited."""
+    """Paragraphs by result. `words` counts the words of the MT that is to be edited."""
 
     waiting: int = 0
     edited: int = 0
@@ -41,7 +41,7 @@ class JobCounts:
 
 @dataclass(frozen=True, slots=True)
 class ChapterCounts:
-    """The same for one chapter."""
+    """The counts of one chapter."""
 
     chapter: int
     title: str
@@ -50,21 +50,21 @@ class ChapterCounts:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanges:
-    """What planning again found: paragraphs that are new, as they were, changed or no longer there.
+    """Changes that a new plan found: paragraphs that are new, unchanged (`kept`), changed, or removed from the book.
 
-    `taken` of the new and changed ones have a result from before.
+    `reused` of the new and changed ones got an earlier result.
     """
 
     new: int = 0
     kept: int = 0
     changed: int = 0
-    gone: int = 0
-    taken: int = 0
+    removed: int = 0
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRate:
-    """How fast a model was of late: means over so many `passages`."""
+    """Recent speed of a model: means over a number of `passages`."""
 
     passages: int
     seconds: float

@@ -26,12 +26,12 @@ _CONNECTIONS = 20
 
 
 class Database:
-    """Transactions that are all or nothing, from any thread. `patience` is how long to wait for others, in seconds."""
+    """Transactions that are all or nothing, from any thread. `timeout_seconds` is how long to wait for others, in seconds."""
 
-    def __init__(self, url: str, *, patience: float) -> None:
+    def __init__(self, url: str, *, timeout_seconds: float) -> None:
         self.url = _parse(url)
         self.name = _name(self.url)
-        self._patience = patience
+        self._timeout_seconds = timeout_seconds
         # SQLite has one writer at a time, and who waits for another process looks again in growing pauses. Threads of
         # one process are better off in a queue.
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
@@ -46,19 +46,19 @@ class Database:
         return self.url.drivername == "sqlite"
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """One look at the database, in which nothing changes meanwhile on SQLite."""
         with self._told(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def write_transaction(self) -> Iterator[Connection]:
         """All of it is kept, for good, when the block ends; nothing is where it raises."""
         with self._told(), self._turn, self._engine.connect() as connection:
             yield from _written(connection)
 
     @contextmanager
-    def swiftly(self) -> Iterator[PreparedTransaction]:
+    def prepared_transaction(self) -> Iterator[PreparedTransaction]:
         """As `writing`, for statements that were `Prepared`."""
         with self._told(), self._turn:
             connection = self._engine.raw_connection()
@@ -75,13 +75,13 @@ class Database:
                 connection.close()
 
     @contextmanager
-    def staging(self) -> Iterator[Connection]:
+    def staging_transaction(self) -> Iterator[Connection]:
         """A connection whose own temporary tables can be filled at leisure: nobody is kept waiting meanwhile."""
         with self._told(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
-    def writing_on(self, connection: Connection) -> Iterator[Connection]:
+    def write_on(self, connection: Connection) -> Iterator[Connection]:
         """As `writing`, on a connection that has something staged."""
         with self._turn:
             yield from _written(connection)
@@ -92,18 +92,18 @@ class Database:
 
     def _open(self) -> Engine:
         if not self.is_sqlite:
-            return _postgresql(self.url, self._patience)
+            return _postgresql(self.url, self._timeout_seconds)
         if not self.name.startswith("file:"):
             _make_folder(Path(self.name))
-        return _sqlite(self.url, self._patience)
+        return _sqlite(self.url, self._timeout_seconds)
 
     def _write_ahead(self) -> None:
         """WAL, so that readers and the writer do not wait for each other. The file remembers it.
 
-        Of several processes that begin at once one may be told "locked" here, without the patience that other commands
+        Of several processes that begin at once one may be told "locked" here, without the timeout_seconds that other commands
         have.
         """
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._timeout_seconds
         connection = self._engine.raw_connection()
         try:
             while True:
@@ -220,13 +220,13 @@ def _parse(url: str) -> URL:
     return parsed.set(drivername="sqlite")
 
 
-def _sqlite(url: URL, patience: float) -> Engine:
-    engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0, pool_timeout=patience + 30)
+def _sqlite(url: URL, timeout_seconds: float) -> Engine:
+    engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0, pool_timeout=timeout_seconds + 30)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None  # the driver begins no transactions of its own; we do, below
-        connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * timeout_seconds)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a result is on the disk before anyone is told of it
 
@@ -239,15 +239,15 @@ def _sqlite(url: URL, patience: float) -> Engine:
     return engine
 
 
-def _postgresql(url: URL, patience: float) -> Engine:
+def _postgresql(url: URL, timeout_seconds: float) -> Engine:
     try:
         return create_engine(
             url,
             pool_size=_CONNECTIONS,
             max_overflow=0,
-            pool_timeout=patience + 30,
+            pool_timeout=timeout_seconds + 30,
             pool_pre_ping=True,  # a server that was restarted is no reason to fail
-            connect_args={"connect_timeout": max(2, int(patience)), "application_name": "ape"},
+            connect_args={"connect_timeout": max(2, int(timeout_seconds)), "application_name": "ape"},
         )
     except ModuleNotFoundError as error:
         raise InputError(

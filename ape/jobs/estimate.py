@@ -36,24 +36,24 @@ class EngineSpeed:
 
     reads: float
     writes: float
-    at_once: int
+    concurrency: int
     slack: float = 2.0
     origin: str = "a guess, since nothing was measured yet"
 
     @classmethod
-    def measured(cls, rate: ModelRate, *, at_once: int) -> EngineSpeed:
+    def measured(cls, rate: ModelRate, *, concurrency: int) -> EngineSpeed:
         """From how long passages took before: a second of one request reads and writes this much, side by side."""
         # Half of the time for each: with both scaled alike, a passage as before takes as long as before.
         seconds = max(rate.seconds, 1e-6) / 2
         origin = f"measured on the last {rate.passages:,} passages"
-        return cls(rate.prompt_tokens / seconds, rate.completion_tokens / seconds, at_once, 1.3, origin)
+        return cls(rate.prompt_tokens / seconds, rate.completion_tokens / seconds, concurrency, 1.3, origin)
 
 
 # Nothing but a first guess. Embedded: SmolLM2 on an idle machine writes 60 to 75 tokens a second to one request alone.
 ENGINE_SPEEDS: Mapping[str, EngineSpeed] = {
-    "embedded": EngineSpeed(reads=400, writes=25, at_once=4),
-    "vllm": EngineSpeed(reads=5_000, writes=40, at_once=32),
-    "url": EngineSpeed(reads=2_000, writes=60, at_once=8),
+    "embedded": EngineSpeed(reads=400, writes=25, concurrency=4),
+    "vllm": EngineSpeed(reads=5_000, writes=40, concurrency=32),
+    "url": EngineSpeed(reads=2_000, writes=60, concurrency=8),
 }
 
 
@@ -107,8 +107,9 @@ class BookEstimate:
     speed: EngineSpeed
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it, with whole tokens and seconds."""
+        """The estimate as JSON values, with whole tokens and seconds."""
         found = asdict(self) | {"pairs_by": dict(self.pairs_by)}
+        found["speed"]["at_once"] = found["speed"].pop("concurrency")
         for name in ("tokens_in", "tokens_out", "seconds"):
             found[name] = {end: round(value) for end, value in found[name].items()}
         found["skipped"] = [
@@ -154,7 +155,7 @@ def estimate_book(
 
 def _seconds(tokens_in: TokenRange, tokens_out: TokenRange, speed: EngineSpeed) -> TokenRange:
     reading, writing = tokens_in.times(1 / speed.reads), tokens_out.times(1 / speed.writes)
-    return (reading + writing).times(1 / speed.at_once / speed.slack, speed.slack / speed.at_once)
+    return (reading + writing).times(1 / speed.concurrency / speed.slack, speed.slack / speed.concurrency)
 
 
 def _cost(tokens_in: TokenRange, tokens_out: TokenRange, price: TokenPrice | None) -> TokenRange | None:

@@ -147,7 +147,7 @@ class Job:
         return self.state is JobState.DONE and self.engine == engine and self.recipe.choices == choices
 
     @property
-    def told_of_files(self) -> FileOptions:
+    def file_options(self) -> FileOptions:
         """By which words its files are opened; where they were not kept, by what was found out."""
         if self.told:
             return FileOptions(**json.loads(self.told))

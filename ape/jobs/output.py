@@ -125,7 +125,9 @@ def check_output_folder(output: Path, *, field: str) -> None:
 def _refuse_no_file(output: Path) -> None:
     """A device or a pipe would be replaced by a file, or read without end."""
     if output.exists() and not output.is_file():
-        raise InputError(f"{output} is not a regular file. Name a new file or an earlier output.", field="output")
+        raise InputError(
+            f"{output} is not a regular file. Name a new file or an earlier output.", field="output"
+        )
 
 
 def open_input(job: Job, path: str, sha256: str) -> Book:
@@ -136,7 +138,7 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
             f"{place.name} has changed since the job was planned. Start the job again from the same files: only "
             "changed paragraphs are edited again.",
         )
-    told = job.told_of_files
+    told = job.file_options
     return open_book(
         place,
         format=told.format,
@@ -179,7 +181,7 @@ class _Texts:
         self.store, self.job, self.book, self.left_out = store, job, book, left_out
         self.last = ""
         self.given: set[str] = set()
-        self._text_of = store.text_of(job.id)
+        self._text_of = store.new_texts(job.id)
 
     def __call__(self, paragraph: str) -> str | None:
         text = None if paragraph in self.left_out else self._text_of(paragraph)
@@ -187,7 +189,7 @@ class _Texts:
             return None
         self.last = paragraph
         try:
-            fitted = self.book.fitted(text)
+            fitted = self.book.fit_text(text)
         except InputError as error:
             self.left_out[paragraph] = str(error)
             return None
@@ -196,7 +198,7 @@ class _Texts:
 
     def expected(self, row: JobParagraph) -> str:
         """What stands in the book when it is read back; what was finished since it was written does not."""
-        return self.book.fitted(row.text) if row.planned.id in self.given else row.planned.mt
+        return self.book.fit_text(row.text) if row.planned.id in self.given else row.planned.mt
 
 
 def _written(texts: _Texts, output: Path) -> JobOutput:
@@ -256,8 +258,8 @@ def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:
 def _opened_again(texts: _Texts, part: Path) -> Book:
     """What was written. What was guessed of the MT is known of it: new words could make the guess another one."""
     if isinstance(texts.book, BilingualBook):
-        return texts.book.at(part)
-    told, guessed = texts.job.told_of_files, getattr(texts.book, "encoding", None)
+        return texts.book.reopen(part)
+    told, guessed = texts.job.file_options, getattr(texts.book, "encoding", None)
     return open_book(
         part,
         format=texts.book.format,

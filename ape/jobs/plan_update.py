@@ -75,10 +75,10 @@ def update_plan(
     database: Database, job: str, rows: Iterable[PlannedParagraph], *, first: Callable[[Connection], None]
 ) -> PlanChanges:
     """Stage the rows, then do what comes `first`, compare and change, all or nothing."""
-    with database.staging() as connection:
+    with database.staging_transaction() as connection:
         _stage(connection, rows)
         try:
-            with database.writing_on(connection):
+            with database.write_on(connection):
                 first(connection)
                 lock_job(connection, job)
                 found = _merge(connection, job)

@@ -78,7 +78,7 @@ def select_job_paragraphs(
     query = _filtered(job, state=state, decision=decision, chapter=chapter)
     last = -1
     while True:
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             batch = connection.execute(query.where(paragraphs.c.position > last)).mappings().all()
         yield from map(read_paragraph, batch)
         if len(batch) < _BATCH:
@@ -131,5 +131,5 @@ class NewTexts:
             .order_by(paragraphs.c.position)
             .limit(_BATCH)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return {id: text for id, text in connection.execute(query)}  # noqa: A001, C416

@@ -23,10 +23,10 @@ def migrate(database: Database, *, revisions: Sequence[str] = REVISIONS, more: S
 
     Raises InputError where a newer version made them, or where they are somebody else's.
     """
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         if _version(connection) == revisions[-1]:
             return
-    with database.writing() as connection:
+    with database.write_transaction() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         version = _version(connection)

@@ -62,13 +62,13 @@ class JobChanges(TypedDict, total=False):
 class JobStore:
     """Jobs and all that belongs to them. `url` is a file, or "sqlite:///…", or "postgresql://…".
 
-    A worker that is not heard of for `lease_seconds` may lose what it holds. `patience` is how long to wait for another
+    A worker that is not heard of for `lease_seconds` may lose what it holds. `timeout_seconds` is how long to wait for another
     program that holds the database.
     """
 
-    def __init__(self, url: str, *, lease_seconds: float = 60.0, patience: float = 30.0) -> None:
+    def __init__(self, url: str, *, lease_seconds: float = 60.0, timeout_seconds: float = 30.0) -> None:
         self._lease = lease_seconds
-        self._database = Database(url, patience=patience)
+        self._database = Database(url, timeout_seconds=timeout_seconds)
         try:
             migrate(self._database)
         except BaseException:
@@ -91,14 +91,14 @@ class JobStore:
 
     def add(self, job: Job) -> None:
         """Keep a new job. Raises Conflict where there is one of that id."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             entry = upsert(connection, jobs).values(_job_columns(job)).on_conflict_do_nothing()
             if connection.scalar(entry.returning(jobs.c.id)) is None:
                 raise Conflict(f"There is a job {job.id!r} already.")
 
     def job(self, id: str, *, owner: str | None = None) -> Job:
         """The job. Raises UnknownJob where there is none, or where `owner` is given and it is not theirs."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return _job(connection, id, owner)
 
     def jobs(self, *, owner: str | None = None, state: JobState | None = None) -> list[Job]:
@@ -108,7 +108,7 @@ class JobStore:
             query = query.where(jobs.c.owner == owner)
         if state is not None:
             query = query.where(jobs.c.state == state)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [_to_job(row) for row in connection.execute(query).mappings()]
 
     def update(self, id: str, **changes: Unpack[JobChanges]) -> Job:
@@ -118,13 +118,13 @@ class JobStore:
             raise TypeError(f"A job's {min(unknown)} can't be changed.")
         if "recipe" in changes:
             values["recipe"] = changes["recipe"].to_json()
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(update(jobs).where(jobs.c.id == id).values(**values, updated=DatabaseTime()))
             return _job(connection, id)
 
     def remove(self, id: str) -> None:
         """Forget the job and everything that belongs to it."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             lock_job(connection, id)
             for table in (stretches, paragraphs, results):
                 connection.execute(delete(table).where(table.c.job == id))
@@ -133,7 +133,7 @@ class JobStore:
     def remove_unplanned(self, id: str) -> None:
         """Forget the job, unless it has paragraphs by now: somebody else may have planned it meanwhile."""
         planned = exists().where(paragraphs.c.job == id)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(jobs).where(jobs.c.id == id, ~planned))
 
     # The plan.
@@ -161,7 +161,7 @@ class JobStore:
         quarantined: bool = False,
     ) -> int:
         """Let these wait again, and tell how many had a result or were in quarantine. Old results stay as history."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             lock_job(connection, id)
             return redo_paragraphs(connection, id, ids=paragraphs, rejected=rejected, quarantined=quarantined)
 
@@ -173,9 +173,9 @@ class JobStore:
         It is the worker's alone until released, or until it is not heard of for too long. So is no other stretch: one
         that is done, or given up for now, should be released.
         """
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ended = claims.dead_workers(connection)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             if ended:
                 claims.forget_workers(connection, ended)
             claims.renew_lease(connection, worker, lease=self._lease)
@@ -187,13 +187,13 @@ class JobStore:
         What it claimed and what is not among them any more is lost: others do it. A stretch without anything left
         to do is nobody's, too.
         """
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             claims.renew_lease(connection, worker, lease=self._lease)
             return claims.held_stretches(connection, worker)
 
     def release(self, worker: JobWorker, stretch: Stretch | None = None) -> None:
         """Let go of this stretch; or of all, when the worker goes."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             claims.release_claims(connection, worker, stretch)
 
     def save(self, stretch: Stretch, paragraph_id: str, result: PostEdit, *, seconds: float) -> bool:
@@ -204,45 +204,45 @@ class JobStore:
         """
         row = _row(stretch, paragraph_id)
         try:
-            with self._database.swiftly() as transaction:
+            with self._database.prepared_transaction() as transaction:
                 claims.save_result(transaction, stretch, row, result, seconds=seconds)
         except claims.ClaimLost:
             return False
         return True
 
-    def fail(self, stretch: Stretch, paragraph_id: str, reason: str, *, most: int) -> ParagraphState:
-        """Count a failure, and tell where the paragraph stands then: in quarantine once it failed `most` times.
+    def fail(self, stretch: Stretch, paragraph_id: str, reason: str, *, max_failures: int) -> ParagraphState:
+        """Count a failure, and tell where the paragraph stands then: in quarantine once it failed `max_failures` times.
 
         Nothing is counted where `save` would keep nothing.
         """
         row = _row(stretch, paragraph_id)
         try:
-            with self._database.writing() as connection:
-                return claims.record_failure(connection, stretch, row, reason, most=most)
+            with self._database.write_transaction() as connection:
+                return claims.record_failure(connection, stretch, row, reason, max_failures=max_failures)
         except claims.ClaimLost:
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 return claims.paragraph_state(connection, stretch.job, paragraph_id) or row.state
 
     # Looking.
 
     def counts(self, id: str) -> JobCounts:
         """How the job stands. Cheap: it may be asked every second."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return queries.count_paragraphs(connection, id)
 
-    def at_work(self, id: str) -> int:
+    def active_workers(self, id: str) -> int:
         """How many workers are at it, here or elsewhere; who died elsewhere counts until their lease is over."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ended = claims.dead_workers(connection)
         if ended:
-            with self._database.writing() as connection:
+            with self._database.write_transaction() as connection:
                 claims.forget_workers(connection, ended)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return queries.count_active_workers(connection, id)
 
     def chapters(self, id: str) -> list[ChapterCounts]:
         """How its chapters stand, in order. As cheap."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return queries.count_by_chapter(connection, id)
 
     def rows(
@@ -258,13 +258,13 @@ class JobStore:
             self._database, id, state=state, decision=decision, chapter=chapter
         )
 
-    def text_of(self, id: str) -> NewText:
+    def new_texts(self, id: str) -> NewText:
         """What a writer asks for the new text of a paragraph: None where it stays as it is. Quick in book order."""
         return queries.NewTexts(self._database, id)
 
     def rate(self, model: str) -> ModelRate | None:
         """How fast the model was of late, in any job; None where it never was."""
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return queries.model_rate(connection, model)
 
 

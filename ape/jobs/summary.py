@@ -79,4 +79,4 @@ def quarantine_reasons(store: JobStore, id: str) -> dict[str, str]:
 
 def describe_state(store: JobStore, job: Job) -> str:
     """The state for people: a running job without a worker is "stopped"."""
-    return "stopped" if job.state is JobState.RUNNING and not store.at_work(job.id) else job.state
+    return "stopped" if job.state is JobState.RUNNING and not store.active_workers(job.id) else job.state

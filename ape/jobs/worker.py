@@ -1,6 +1,6 @@
-"""Work on a job: take stretches from the store, post-edit their paragraphs in order, and save each as it comes.
+"""Work on a job: claim stretches from the store, post-edit their paragraphs in order, save each result at once.
 
-Several lanes of one process, and several processes, may be at one job. What they share is the store alone.
+Several tasks of one process, and several processes, may work on one job. They share only the store.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ log = logging.getLogger("ape.jobs")
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# Looked at that often: whether somebody paused the job, and whether others have left something to do.
+# How often to check whether the job was paused, and whether other workers have left something to do.
 POLL_SECONDS = 1.0
 RELEASE_SECONDS = 5.0
-# A failing server is not a bad paragraph: when so many in a row were given up and none worked, the job stops, and
-# those paragraphs wait again.
+# A failing server is not a bad paragraph: after this many failures in a row the job stops, and those paragraphs
+# wait again.
 MIN_CONSECUTIVE_FAILURES = 5
-# A passage that any model can be asked about, to see whether it answers at all.
+# A passage that any model can post-edit, to check that the server answers.
 PROBE_SEGMENT = Segment("…", "He came in and sat down.", source_language="und", target_language="en")
 
 
 class EngineOutage(EngineError):
-    """The model server fails on everything."""
+    """The model server fails on every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobStep:
-    """A paragraph was finished, or was given up for the reason."""
+    """A paragraph was finished, or quarantined with the reason as `failure`."""
 
-    row: JobParagraph
+    paragraph: JobParagraph
     failure: str = ""
 
 
@@ -64,27 +64,26 @@ async def work_on_job(
     max_failures: int = 3,
     listen: JobListener = lambda _: None,
 ) -> JobState:
-    """Do what is to be done, with so many paragraphs at once, until nothing waits or somebody stops the job.
+    """Post-edit the waiting paragraphs until none is left or the job is stopped, and return its state.
 
-    Gives the state in which the job was left: done, or paused or cancelled by somebody. Cancelling this call stops the
-    work under way; whatever was finished is in the store. Raises EngineFails where the model server fails on
-    everything.
+    The state is done, paused or cancelled. A paragraph is quarantined after `max_failures`. Cancelling this call drops
+    the requests under way; finished paragraphs are in the store. Raises EngineOutage where the server fails.
     """
     worker = JobWorker.here()
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
-    crew = _JobWorkers(store, job, engine, worker, concurrency, max_failures, listen, thread)
+    workers = _JobWorkers(store, job, engine, worker, concurrency, max_failures, listen, thread)
     try:
-        return await crew.run()
+        return await workers.run()
     finally:
         gone = thread.submit(store.release, worker)
-        # Not waited for on the loop: a database that somebody holds would stop all else with it.
+        # Not awaited without limit: a locked database would block the event loop.
         thread.shutdown(wait=False)
         with suppress(TimeoutError, StoreError):
             await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(gone)), RELEASE_SECONDS)
 
 
 class _JobWorkers:
-    """The lanes of one process on one job."""
+    """The concurrent tasks of one process on one job."""
 
     def __init__(
         self,
@@ -107,91 +106,93 @@ class _JobWorkers:
         self.thread = thread
         self.options = job.recipe.options()
         self.wanted = JobState.RUNNING
-        self.given_up: list[str] = []
+        self.quarantined: list[str] = []
 
     async def run(self) -> JobState:
-        """Lane by lane until nothing waits; another process may hold the rest, and may die over it."""
-        look = asyncio.create_task(self._look())
+        """Run all tasks until nothing waits. Another process may hold the rest, and may die with it."""
+        poll = asyncio.create_task(self._poll())
         try:
             while self.wanted is JobState.RUNNING:
-                await self._all_lanes(look)
-                if not (await self._aside(self.store.counts, self.job.id)).waiting:
+                await self._run_workers(poll)
+                if not (await self._in_thread(self.store.counts, self.job.id)).waiting:
                     break
-                await asyncio.wait([look], timeout=POLL_SECONDS)
-            await self._require_a_living_server()
+                await asyncio.wait([poll], timeout=POLL_SECONDS)
+            await self._check_server()
             return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
         except (EngineOutage, asyncio.CancelledError):
-            # Whoever stops us may do so because the server is gone.
-            self.thread.submit(self._pardon)
+            # The work may have been cancelled because the server is gone.
+            self.thread.submit(self._forget_failures)
             raise
         finally:
-            look.cancel()
+            poll.cancel()
             with suppress(asyncio.CancelledError):
-                await look
+                await poll
 
-    async def _all_lanes(self, look: asyncio.Task[None]) -> None:
-        lanes = [asyncio.create_task(self._lane()) for _ in range(self.concurrency)]
+    async def _run_workers(self, poll: asyncio.Task[None]) -> None:
+        tasks = [asyncio.create_task(self._run_worker()) for _ in range(self.concurrency)]
         try:
-            pending: set[asyncio.Task[None]] = {look, *lanes}
-            while pending - {look} and not look.done():
+            pending: set[asyncio.Task[None]] = {poll, *tasks}
+            while pending - {poll} and not poll.done():
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
-                    task.result()  # the first error ends it all; `look` ends where somebody stops the job
+                    task.result()  # the first error ends the work; `poll` ends when the job is stopped
         finally:
-            for lane in lanes:
-                lane.cancel()
-            await asyncio.gather(*lanes, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _lane(self) -> None:
-        while stretch := await self._aside(self.store.claim, self.job.id, self.worker):
+    async def _run_worker(self) -> None:
+        while stretch := await self._in_thread(self.store.claim, self.job.id, self.worker):
             with suppress(_StretchLost):
-                await self._do(stretch)
-            await self._aside(self.store.release, self.worker, stretch)
+                await self._edit_stretch(stretch)
+            await self._in_thread(self.store.release, self.worker, stretch)
 
-    async def _do(self, stretch: Stretch) -> None:
-        """The paragraphs of a stretch, each with those before it as context."""
+    async def _edit_stretch(self, stretch: Stretch) -> None:
+        """Post-edit the paragraphs of a stretch in order, each with the preceding ones as context."""
         earlier = ContextWindow(self.job.recipe.context, stretch.before)
         for row in stretch.rows:
             if row.state is ParagraphState.WAITING:
-                row = await self._one(stretch, row, earlier.pairs)
+                row = await self._post_edit(stretch, row, earlier.pairs)
             earlier.add(row)
 
-    async def _one(self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]) -> JobParagraph:
-        """One paragraph: its result, or, after several failures, the MT and the reason."""
+    async def _post_edit(
+        self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]
+    ) -> JobParagraph:
+        """Post-edit one paragraph; after too many failures it keeps the MT and the reason."""
         segment = paragraph_segment(row, self.job.recipe, context)
         for _ in range(self.max_failures):
             began = time.monotonic()
             try:
                 result = await post_edit(segment, self.engine, options=self.options)
             except KeyRefused as error:
-                raise EngineOutage(f"{error} All that was finished is kept.") from error
+                raise EngineOutage(f"{error} All finished paragraphs are saved.") from error
             except ApeError as error:
                 if not isinstance(error, EngineError | InputError):
                     raise
-                state = await self._aside(self._fail, stretch, row, error)
+                state = await self._in_thread(self._fail, stretch, row, error)
                 if state is ParagraphState.WAITING:
                     continue
-                given_up = replace(row, state=state, reason=str(error))
-                self.listen(JobStep(given_up, str(error)))
-                self._stop_if_nothing_works(error)
-                return given_up
+                quarantined = replace(row, state=state, reason=str(error))
+                self.listen(JobStep(quarantined, str(error)))
+                self._stop_on_outage(error)
+                return quarantined
             except Exception as error:
                 log.exception("Paragraph %s of job %s", row.planned.id, self.job.id)
-                bug = InputError(f"Our own fault, please report it: {type(error).__name__}: {error}")
-                state = await self._aside(self._fail, stretch, row, bug)
-                given_up = replace(row, state=state, reason=str(bug))
-                self.listen(JobStep(given_up, str(bug)))
-                return given_up
+                bug = InputError(f"Internal error, please report it: {type(error).__name__}: {error}")
+                state = await self._in_thread(self._fail, stretch, row, bug)
+                quarantined = replace(row, state=state, reason=str(bug))
+                self.listen(JobStep(quarantined, str(bug)))
+                return quarantined
             return await self._save(stretch, row, result, time.monotonic() - began)
         raise _StretchLost
 
     async def _save(
         self, stretch: Stretch, row: JobParagraph, result: PostEdit, seconds: float
     ) -> JobParagraph:
-        self.given_up.clear()
-        # Cancelled or not, what was made is kept.
+        self.quarantined.clear()
+        # A finished result is saved even when the task is cancelled.
         saved = await asyncio.shield(
-            self._aside(self.store.save, stretch, row.planned.id, result, seconds=seconds)
+            self._in_thread(self.store.save, stretch, row.planned.id, result, seconds=seconds)
         )
         if not saved:
             raise _StretchLost
@@ -200,26 +201,26 @@ class _JobWorkers:
         return done
 
     def _fail(self, stretch: Stretch, row: JobParagraph, error: EngineError | InputError) -> ParagraphState:
-        """Count the failure. All of it in the store's thread, which a cancelled lane does not stop halfway."""
+        """Count the failure. Runs in the store's thread, so that cancelling the task does not interrupt it."""
         if isinstance(error, InputError):
-            # A paragraph that can't be asked about at all will not be mended by asking again.
-            return self.store.fail(stretch, row.planned.id, str(error), most=1)
-        state = self.store.fail(stretch, row.planned.id, str(error), most=self.max_failures)
+            # Retrying does not help a paragraph that can't be sent at all.
+            return self.store.fail(stretch, row.planned.id, str(error), max_failures=1)
+        state = self.store.fail(stretch, row.planned.id, str(error), max_failures=self.max_failures)
         if state is ParagraphState.QUARANTINED:
-            self.given_up.append(row.planned.id)
+            self.quarantined.append(row.planned.id)
         return state
 
-    def _pardon(self) -> None:
-        """Those that were given up since anything last worked wait again."""
-        if self.given_up:
-            self.store.redo(self.job.id, paragraphs=tuple(self.given_up))
+    def _forget_failures(self) -> None:
+        """Let the paragraphs wait again that were quarantined since the last success."""
+        if self.quarantined:
+            self.store.redo(self.job.id, paragraphs=tuple(self.quarantined))
 
-    async def _require_a_living_server(self) -> None:
-        """Where the last paragraphs were given up, it may be the server that is gone, and not they that are bad.
+    async def _check_server(self) -> None:
+        """Raise EngineOutage where the last paragraphs failed because the server is gone.
 
-        It is asked a question that does nobody harm: a list of models comes from many a server that answers no more.
+        Asks for a draft: many servers still list their models when they no longer generate text.
         """
-        if not self.given_up:
+        if not self.quarantined:
             return
         try:
             await post_edit(
@@ -227,38 +228,38 @@ class _JobWorkers:
             )
         except EngineError as error:
             raise EngineOutage(
-                f"The model server answers nothing any more: {error} All that was finished is kept."
+                f"The model server no longer answers: {error} All finished paragraphs are saved."
             ) from error
 
-    def _stop_if_nothing_works(self, error: Exception) -> None:
-        if len(self.given_up) < max(MIN_CONSECUTIVE_FAILURES, self.concurrency + 1):
+    def _stop_on_outage(self, error: Exception) -> None:
+        if len(self.quarantined) < max(MIN_CONSECUTIVE_FAILURES, self.concurrency + 1):
             return
         raise EngineOutage(
-            f"The model server failed on {len(self.given_up)} paragraphs in a row, the last time so: {error} "
-            "All that was finished is kept; these paragraphs wait."
+            f"The model server failed on {len(self.quarantined)} paragraphs in a row. The last error: {error} "
+            "All finished paragraphs are saved; these paragraphs wait again."
         )
 
-    async def _look(self) -> None:
-        """Keep our leases, and see whether somebody wants the job stopped."""
+    async def _poll(self) -> None:
+        """Renew the leases, and notice when the job is paused or cancelled."""
         while self.wanted is JobState.RUNNING:
             await asyncio.sleep(POLL_SECONDS)
-            await self._aside(self.store.renew, self.worker)
-            state = (await self._aside(self.store.job, self.job.id)).state
+            await self._in_thread(self.store.renew, self.worker)
+            state = (await self._in_thread(self.store.job, self.job.id)).state
             if state in (JobState.PAUSED, JobState.CANCELLED):
                 self.wanted = state
 
-    async def _aside(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The database in its own thread, one call after the other."""
+    async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the store in its thread, one call at a time."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.thread, lambda: call(*args, **kwargs))
 
 
 class _StretchLost(Exception):
-    """The stretch is another worker's by now."""
+    """Another worker has taken over the stretch."""
 
 
 def paragraph_segment(row: JobParagraph, recipe: JobRecipe, context: tuple[Context, ...] = ()) -> Segment:
-    """The passage that a paragraph is to a model."""
+    """The paragraph as a passage for the model."""
     return Segment(
         source=row.planned.source,
         mt=row.planned.mt,

@@ -51,8 +51,8 @@ class RaterLink:
 class TrialStore:
     """Trials, raters and votes. `url` is a file, "sqlite:///…" or "postgresql://…", as for the job store."""
 
-    def __init__(self, url: str, *, patience: float = 30.0) -> None:
-        self._database = Database(url, patience=patience)
+    def __init__(self, url: str, *, timeout_seconds: float = 30.0) -> None:
+        self._database = Database(url, timeout_seconds=timeout_seconds)
         # Trials never change, and each vote is checked against its trial.
         self._indices: dict[str, TrialIndex] = {}
         try:
@@ -78,7 +78,7 @@ class TrialStore:
     def add(self, trial: Trial) -> None:
         """Store a trial; an existing one keeps its votes."""
         row = {"id": trial.id, "name": trial.name, "content": trial_to_json(trial), "created": DatabaseTime()}
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(upsert(connection, trials).values(row).on_conflict_do_nothing())
 
     def trial(self, id: str) -> Trial:
@@ -88,13 +88,13 @@ class TrialStore:
     def trials(self) -> list[Trial]:
         """All trials, newest first."""
         query = select(trials.c.id).order_by(trials.c.created.desc(), trials.c.id)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             ids = list(connection.scalars(query))
         return [self.trial(one) for one in ids]
 
     def remove(self, id: str) -> None:
         """Delete a trial with its raters and votes."""
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             connection.execute(delete(trials).where(trials.c.id == id))
         self._indices.pop(id, None)
 
@@ -106,7 +106,7 @@ class TrialStore:
         if not rater.strip():
             raise InputError("A rater needs a name.", field="rater")
         token = new_token()
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             _add_rater(connection, trial, rater)
             where = (raters.c.trial == trial) & (raters.c.name == rater)
             connection.execute(update(raters).where(where).values(token_hash=token_hash(token)))
@@ -115,7 +115,7 @@ class TrialStore:
     def find_link(self, token: str) -> RaterLink:
         """Find the trial and rater of a link. Raises UnknownTrial for an unknown or replaced link."""
         query = select(raters.c.trial, raters.c.name).where(raters.c.token_hash == token_hash(token))
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             row = connection.execute(query).one_or_none() if is_complete_token(token) else None
         if row is None:
             raise UnknownTrial(
@@ -134,7 +134,7 @@ class TrialStore:
             .group_by(raters.c.name, raters.c.token_hash, raters.c.created)
             .order_by(raters.c.created, raters.c.name)
         )
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [
                 RaterProgress(name, count, bool(invited))
                 for name, count, invited in connection.execute(query)
@@ -148,7 +148,7 @@ class TrialStore:
         Raises InputError for an unknown item, and Conflict for a different vote on the same item unless `replace`.
         """
         vote = self._index(trial).complete_vote(vote)
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             return self._store(connection, trial, vote, replace=replace)[1]
 
     def save_all(
@@ -161,7 +161,7 @@ class TrialStore:
         known = self._index(trial)
         whole = [known.complete_vote(vote) for vote in votes]
         found: Counter[VoteSaveResult] = Counter()
-        with self._database.writing() as connection:
+        with self._database.write_transaction() as connection:
             for vote, place in zip(whole, places or [""] * len(whole), strict=True):
                 try:
                     found[self._store(connection, trial, vote, replace=replace)[0]] += 1
@@ -199,12 +199,12 @@ class TrialStore:
         )
         if rater is not None:
             query = query.where(votes.c.rater == rater)
-        with self._database.reading() as connection:
+        with self._database.read_transaction() as connection:
             return [self._vote_from_row(row) for row in connection.execute(query).mappings()]
 
     def _index(self, id: str) -> TrialIndex:
         if id not in self._indices:
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 content = connection.scalar(select(trials.c.content).where(trials.c.id == id))
             if content is None:
                 raise UnknownTrial(f"There is no trial {id!r}.", field="trial")

@@ -324,13 +324,13 @@ class JobScheduler:
 
     def _record_step(self, id: str, step: JobStep) -> None:
         if running := self._running.get(id):
-            running.pace.record(step.row)
-            if step.row.result:
+            running.pace.record(step.paragraph)
+            if step.paragraph.result:
                 running.has_succeeded = True
                 self._queue.clear_backoff(id)
         if self._metrics:
-            self._metrics.paragraph(step.row.result)
-        self.progress.record_paragraph(step.row, id)
+            self._metrics.paragraph(step.paragraph.result)
+        self.progress.record_paragraph(step.paragraph, id)
 
     async def _finish(self, job: Job) -> None:
         """Write the book and mark the job done, unless paragraphs were reset meanwhile."""

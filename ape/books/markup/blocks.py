@@ -4,7 +4,7 @@
     for piece in cut(read_xml(file, name="ch1.xhtml"), rules):
         if isinstance(piece, Block):
             piece.text                                       # "He said ⟦1⟧no⟦/1⟧."
-            piece.put("She said ⟦1⟧no⟦/1⟧.")                 # the bytes of the block with that text in it
+            piece.encode("She said ⟦1⟧no⟦/1⟧.")                 # the bytes of the block with that text in it
         else:
             piece                                            # bytes between blocks
 
@@ -44,7 +44,7 @@ class MarkupBlock:
     path: tuple[XmlElement, ...]
     encoding: str
     rules: MarkupRules
-    why: str = ""
+    skip_reason: str = ""
 
     @property
     def start(self) -> int:
@@ -69,7 +69,7 @@ class MarkupBlock:
     @property
     def skip(self) -> str:
         """Why it is not to be edited."""
-        return self.why or self.marked.trouble
+        return self.skip_reason or self.marked.skip_reason
 
     @property
     def text(self) -> str:
@@ -80,16 +80,16 @@ class MarkupBlock:
     def marked(self) -> MarkedText:
         """Its text, and the mark-up that the marks stand for."""
         return extract_marked_text(
-            self.tokens, self.rules, encoding=self.encoding, path=self.path, flat=bool(self.why)
+            self.tokens, self.rules, encoding=self.encoding, path=self.path, flat=bool(self.skip_reason)
         )
 
-    def put(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         """Its bytes with another text in them. Marks that don't fit are an `InputError`."""
         if text == self.text:
             return self.raw
         if self.skip:
             raise InputError(f"This paragraph can't be edited: {self.skip}.")
-        return self.marked.put(text)
+        return self.marked.encode(text)
 
 
 def write_blocks(
@@ -102,7 +102,7 @@ def write_blocks(
             out.write(piece)
             continue
         text = new_text(piece)
-        out.write(piece.raw if text is None else piece.put(text))
+        out.write(piece.raw if text is None else piece.encode(text))
         paragraphs += 1
         replaced += text is not None and text != piece.text
     return WriteCounts(paragraphs, replaced)

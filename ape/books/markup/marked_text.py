@@ -77,7 +77,7 @@ class InlinePart:
     kind: str
     tokens: list[XmlToken]
     pair: int = -1  # the same for the two halves of a pair
-    aside: bool = False
+    can_trim: bool = False
     half: tuple[bool, str] | None = None
     number: int = 0
 
@@ -101,19 +101,19 @@ class MarkedText:
     suffix: bytes
     raws: dict[str, bytes]
     segments: dict[str, MarkupSegment]  # by the mark before it, "" for the first
-    trouble: str = ""
+    skip_reason: str = ""
 
-    def put(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         """The bytes of the block with this text in it."""
         if why := describe_misplaced_marks(text, self.text):
             raise InputError(f"The text can't be put back into the file. {why}")
         spelling = {char: raw for segment in self.segments.values() for char, raw in segment.references()}
         out, before, position = [self.prefix], "", 0
         for match in MARK.finditer(text):
-            out.append(self.segments[before].respelled(text[position : match.start()], spelling=spelling))
+            out.append(self.segments[before].encode_edited(text[position : match.start()], spelling=spelling))
             out.append(self.raws[match.group()])
             before, position = match.group(), match.end()
-        out.append(self.segments[before].respelled(text[position:], spelling=spelling))
+        out.append(self.segments[before].encode_edited(text[position:], spelling=spelling))
         return b"".join([*out, self.suffix])
 
 
@@ -142,8 +142,8 @@ def extract_marked_text(
         mark: MarkupSegment(tokens, encoding, collapse=rules.collapse) for mark, tokens in texts.items()
     }
     text = "".join(mark + segment.text for mark, segment in segments.items())
-    trouble = "" if find_marks(text) == list(raws) else "has marks of ours in it"
-    return MarkedText(text, prefix, suffix, raws, segments, trouble)
+    skip_reason = "" if find_marks(text) == list(raws) else "has marks of ours in it"
+    return MarkedText(text, prefix, suffix, raws, segments, skip_reason)
 
 
 def _parts(tokens: Sequence[XmlToken], rules: MarkupRules, around: Sequence[XmlElement]) -> list[InlinePart]:
@@ -166,13 +166,15 @@ def _parts(tokens: Sequence[XmlToken], rules: MarkupRules, around: Sequence[XmlE
             else:
                 parts.append(
                     InlinePart(
-                        "alone", list(tokens[index : ends[index] + 1]), aside=kind is not ElementKind.OPAQUE
+                        "alone",
+                        list(tokens[index : ends[index] + 1]),
+                        can_trim=kind is not ElementKind.OPAQUE,
                     )
                 )
                 parts[-1].half = rules.half(token.element) if kind is ElementKind.HALF else None
                 index = ends[index]
         else:
-            parts.append(InlinePart("alone", [token], aside=token.kind == "other"))
+            parts.append(InlinePart("alone", [token], can_trim=token.kind == "other"))
         index += 1
     _pair_halves(parts, first=len(tokens))
     return _without_empty_pairs(parts)
@@ -208,7 +210,7 @@ def _pair_halves(parts: list[InlinePart], *, first: int) -> None:
                 if other.half[1] == part.half[1]:
                     del begun[begun.index(other) :]
                     other.kind, part.kind = "open", "close"
-                    other.aside = part.aside = False
+                    other.can_trim = part.can_trim = False
                     other.pair = part.pair = first + index
                     break
 
@@ -228,8 +230,8 @@ def _without_empty_pairs(parts: list[InlinePart]) -> list[InlinePart]:
             start, before = begun.pop()
             if texts == before:
                 tokens = [token for other in out[start:] for token in other.tokens]
-                aside = all(other.aside for other in out[start + 1 : -1])
-                out[start:] = [InlinePart("alone", tokens, aside=aside)]
+                can_trim = all(other.can_trim for other in out[start + 1 : -1])
+                out[start:] = [InlinePart("alone", tokens, can_trim=can_trim)]
         elif part.kind == "text":
             texts += part.tokens[0].text != ""
     return out
@@ -267,7 +269,7 @@ def _trimmed(parts: list[InlinePart], encoding: str) -> tuple[list[InlinePart], 
 
 def _is_outside(part: InlinePart) -> bool:
     if part.kind != "text":
-        return part.aside
+        return part.can_trim
     return all(token.text.strip(WHITESPACE) == "" and not token.literal for token in part.tokens)
 
 

@@ -48,7 +48,7 @@ class MarkupSegment:
         start, end = (sign.encode(self.encoding) for sign in "&;")
         return token.raw.startswith(start) and token.raw.endswith(end) and not token.literal
 
-    def respelled(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
+    def encode_edited(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
         """The bytes of a new text: those of the old one where it is the same, else as `spelling` has it."""
         if new == self.text:
             return join_tokens(self.tokens)

@@ -167,10 +167,10 @@ def test_a_fitted_text_is_what_is_read_back(name: str, text: str) -> None:
     encoding = Encoding(name)
     if name == "ascii" and ("é" in text or "ù" in text):
         with pytest.raises(InputError, match=r"U\+00[EF]9.*ascii"):
-            encoding.fitted(text)
+            encoding.fit_text(text)
     else:
-        fitted = encoding.fitted(text)
-        assert encoding.encode(text, place="p1").decode(name) == fitted == encoding.fitted(fitted)
+        fitted = encoding.fit_text(text)
+        assert encoding.encode(text, place="p1").decode(name) == fitted == encoding.fit_text(fitted)
 
 
 def test_references_and_half_characters_need_no_plain_form() -> None:

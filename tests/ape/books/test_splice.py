@@ -121,51 +121,51 @@ def test_preformatted_text_is_shown_but_can_not_be_edited() -> None:
     (block,) = blocks("<body><pre>a <b>x</b></pre></body>")
     assert (block.text, block.skip, block.shape) == ("a x", "preformatted", "pre")
     with pytest.raises(InputError, match="preformatted"):
-        block.put("b")
+        block.encode("b")
 
 
 def test_a_text_with_something_like_our_marks_is_skipped() -> None:
     (block,) = blocks("<p>as in ⟦1⟧ or <i>so</i></p>")
     assert block.skip == "has marks of ours in it"
     with pytest.raises(InputError, match="marks of ours"):
-        block.put("as in ⟦1⟧ or ⟦1⟧thus⟦/1⟧")
+        block.encode("as in ⟦1⟧ or ⟦1⟧thus⟦/1⟧")
 
 
 def test_an_edit_keeps_tags_references_and_line_breaks_around_it() -> None:
     (block,) = blocks(
         "<p>\n  Hello <i\nid='a'>you</i>, it&#8217;s\r\n  me<br />.<sup><a href='#n'>1</a></sup> </p>"
     )
-    assert block.put("Hello ⟦1⟧thou⟦/1⟧, it’s\u00a0& me⟦2/⟧.").decode() == (
+    assert block.encode("Hello ⟦1⟧thou⟦/1⟧, it’s\u00a0& me⟦2/⟧.").decode() == (
         "\n  Hello <i\nid='a'>thou</i>, it&#8217;s\u00a0&amp; me<br />.<sup><a href='#n'>1</a></sup> "
     )
 
 
 def test_a_character_is_spelled_as_the_paragraph_spells_it() -> None:
     (block,) = blocks("<p>It&#8217;s a dog&#8217;s life.</p>")
-    assert block.put("That’s a cat’s life’s end.") == b"That&#8217;s a cat&#8217;s life&#8217;s end."
+    assert block.encode("That’s a cat’s life’s end.") == b"That&#8217;s a cat&#8217;s life&#8217;s end."
 
 
 def test_marks_may_come_back_in_another_order() -> None:
     (block,) = blocks("<p>the <b>big</b> <i>red</i> house<br/>here</p>")
     new = "here⟦3/⟧ la maison ⟦2⟧rouge ⟦1⟧et grande⟦/1⟧⟦/2⟧"
-    assert block.put(new) == b"here<br/> la maison <i>rouge <b>et grande</b></i>"
+    assert block.encode(new) == b"here<br/> la maison <i>rouge <b>et grande</b></i>"
 
 
 @pytest.mark.parametrize("new", ["no marks", "⟦1⟧a", "⟦1⟧a⟦/1⟧⟦2/⟧", "⟦/1⟧a⟦1⟧", "⟦1⟧⟦1⟧a⟦/1⟧⟦/1⟧"])
 def test_a_text_whose_marks_do_not_fit_is_refused(new: str) -> None:
     (block,) = blocks("<p>a <b>b</b> c</p>")
     with pytest.raises(InputError, match="mark"):
-        block.put(new)
+        block.encode(new)
 
 
 def test_what_xml_can_not_hold_is_left_out() -> None:
     (block,) = blocks("<p>a</p>")
-    assert block.put("b\x00\x0b\ud800 ]]> c") == b"b ]]&gt; c"
+    assert block.encode("b\x00\x0b\ud800 ]]> c") == b"b ]]&gt; c"
 
 
 def test_an_edited_literal_section_is_escaped() -> None:
     (block,) = blocks("<p><![CDATA[a < b]]> c</p>")
-    assert block.put("a < d c") == b"a &lt; d c"
+    assert block.encode("a < d c") == b"a &lt; d c"
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_pieces_joined_are_the_file_and_each_text_put_back_is_itself(soup: bool,
     for block in found:
         if isinstance(block, MarkupBlock):
             assert page.encode()[block.start : block.end] == block.raw
-            assert block.marked.put(block.text) == block.raw
+            assert block.marked.encode(block.text) == block.raw
 
 
 @pytest.mark.parametrize("soup", [False, True])
@@ -330,7 +330,7 @@ def edited(text: str, data: st.DataObject) -> str:
 @given(page=PAGES)
 def test_a_word_at_the_end_leaves_all_other_bytes(page: str) -> None:
     for block in blocks(page):
-        new = block.put(block.text + "zebra")
+        new = block.encode(block.text + "zebra")
         assert new.replace(b"zebra", b"") == block.raw
 
 

@@ -41,9 +41,9 @@ def test_a_table_in_latin_1_says_what_it_can_hold(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_bytes("Un été.\tA summer.\n".encode("iso8859-1"))
     a_book = open_tsv(path, encoding="iso8859-1")
-    assert a_book.fitted("“A — summer…”") == '"A -- summer..."'
+    assert a_book.fit_text("“A — summer…”") == '"A -- summer..."'
     with pytest.raises(InputError, match=r"'夏' \(U\+590F\), which the file's encoding, iso8859-1"):
-        a_book.fitted("A 夏.")
+        a_book.fit_text("A 夏.")
     again = tmp_path / "b.tsv"
     again.write_bytes(written(a_book, {"line1": "“A — summer…”"}))
     assert next(open_tsv(again, encoding="iso8859-1").paragraphs()).text == '"A -- summer..."'
@@ -52,7 +52,7 @@ def test_a_table_in_latin_1_says_what_it_can_hold(tmp_path: Path) -> None:
 def test_json_holds_every_text(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"source": "Un été.", "mt": "Summer."}\n'.encode("iso8859-1"))
-    assert open_jsonl(path, encoding="iso8859-1").fitted("“夏”") == "“夏”"
+    assert open_jsonl(path, encoding="iso8859-1").fit_text("“夏”") == "“夏”"
 
 
 def tsv(path: Path, text: str | bytes) -> Book:

@@ -41,7 +41,7 @@ def store(store_url: str) -> Iterator[JobStore]:
     """An empty store, on each database in turn."""
     with JobStore(store_url) as store:
         yield store
-        with store._database.writing() as connection:
+        with store._database.write_transaction() as connection:
             connection.execute(jobs.delete())
             connection.execute(workers.delete())
 

@@ -26,7 +26,7 @@ from ape.text.token_estimate import estimate_tokens
 from prompts import CHAT, SEP
 
 RECIPE = JobRecipe("model", "", CHAT.fingerprint, "fr", "en", context=0, max_attempts=1)
-SPEED = EngineSpeed(reads=1_000, writes=100, at_once=10, slack=1.0)
+SPEED = EngineSpeed(reads=1_000, writes=100, concurrency=10, slack=1.0)
 
 
 def pair(
@@ -119,7 +119,7 @@ def test_time_is_tokens_over_speed_and_requests_at_once() -> None:
 
 def test_a_guess_is_wider_than_a_measurement() -> None:
     rate = ModelRate(passages=200, seconds=2.0, prompt_tokens=400, completion_tokens=100)
-    measured = EngineSpeed.measured(rate, at_once=4)
+    measured = EngineSpeed.measured(rate, concurrency=4)
     assert measured.origin == "measured on the last 200 passages"
     assert measured.slack < ENGINE_SPEEDS["embedded"].slack
     assert 400 / measured.reads + 100 / measured.writes == pytest.approx(2.0)  # as long as it took before

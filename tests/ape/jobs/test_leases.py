@@ -116,7 +116,7 @@ def test_a_finished_stretch_is_nobodys(store: JobStore, worker: JobWorker) -> No
     stretch = claimed(store, worker)
     for row in stretch.rows[:4]:
         store.save(stretch, row.planned.id, a_result(), seconds=1)
-    store.fail(stretch, "p4", "bad", most=1)
+    store.fail(stretch, "p4", "bad", max_failures=1)
     assert store.renew(worker) == set()
     store.redo("j", paragraphs=["p4"])
     assert claimed(store, JobWorker.here()).number == 0
@@ -129,7 +129,7 @@ def test_the_same_worker_does_not_write_by_an_old_claim(store: JobStore, worker:
     new = claimed(store, worker)
     store.release(worker, old)
     assert not store.save(old, "p0", a_result(), seconds=1)
-    assert store.fail(old, "p0", "bad", most=1) is ParagraphState.WAITING
+    assert store.fail(old, "p0", "bad", max_failures=1) is ParagraphState.WAITING
     assert store.save(new, "p0", a_result(), seconds=1)
 
 
@@ -143,7 +143,7 @@ def test_who_is_not_heard_of_loses_its_stretch_and_can_save_nothing(store_url: s
     quick = claimed(store, JobWorker.here())
     assert quick.number == slow.number
     assert not store.save(slow, "p0", a_result("slow"), seconds=1)
-    assert store.fail(slow, "p0", "bad", most=1) is ParagraphState.WAITING
+    assert store.fail(slow, "p0", "bad", max_failures=1) is ParagraphState.WAITING
     assert store.renew(FAR) == set()
     assert store.save(quick, "p0", a_result("quick"), seconds=1)
     assert next(store.rows("j")).text == "quick"
@@ -211,7 +211,7 @@ def test_processes_share_a_job_and_one_is_killed(store_url: str, store: JobStore
                 assert running.returncode == 0
     assert sorted(done) == sorted(row.id for row in a_plan(60))  # each once
     assert (store.counts("j").edited, store.counts("j").waiting) == (60, 0)
-    with store._database.reading() as connection:
+    with store._database.read_transaction() as connection:
         assert connection.scalar(select(func.count()).select_from(results)) == 60
 
 

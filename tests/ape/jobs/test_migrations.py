@@ -44,7 +44,7 @@ def test_the_revisions_that_the_code_knows_are_those_of_the_folder() -> None:
 
 
 def test_the_revisions_make_the_tables_that_the_code_uses(new_url: str) -> None:
-    with JobStore(new_url) as store, store._database.reading() as connection:
+    with JobStore(new_url) as store, store._database.read_transaction() as connection:
         context = MigrationContext.configure(
             connection, opts={"version_table": VERSION_TABLE, "compare_type": True}
         )
@@ -65,9 +65,9 @@ AT_0001 = (
 
 
 def test_a_job_of_the_first_version_lives_on(new_url: str) -> None:
-    with closing(Database(new_url, patience=10)) as database:
+    with closing(Database(new_url, timeout_seconds=10)) as database:
         migrate(database, revisions=("0001",))
-        with database.writing() as connection:
+        with database.write_transaction() as connection:
             for statement in AT_0001:
                 connection.execute(text(statement), {"recipe": RECIPE.to_json()})
     with JobStore(new_url) as store:
@@ -84,7 +84,7 @@ def test_a_job_of_the_first_version_lives_on(new_url: str) -> None:
 def test_a_database_of_a_newer_version_is_left_alone(new_url: str) -> None:
     with JobStore(new_url) as store:
         begin(store)
-        with store._database.writing() as connection:
+        with store._database.write_transaction() as connection:
             connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     with pytest.raises(InputError, match=r"was made by a newer version \(its tables are at 9999"):
         JobStore(new_url)
@@ -103,11 +103,11 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_p
         "    raise RuntimeError('the power failed')\n"
     )
     with (
-        closing(Database(new_url, patience=10)) as database,
+        closing(Database(new_url, timeout_seconds=10)) as database,
         pytest.raises(RuntimeError, match="the power failed"),
     ):
         migrate(database, revisions=(*REVISIONS, "later"), more=[broken])
-    with JobStore(new_url) as store, store._database.reading() as connection:
+    with JobStore(new_url) as store, store._database.read_transaction() as connection:
         names = {column["name"] for column in inspect(connection).get_columns("jobs")}
     assert "half" not in names
 

@@ -183,9 +183,9 @@ def test_a_paragraph_of_another_stretch_is_a_mistake(store: JobStore, worker: Jo
 def test_failures_are_counted_up_to_quarantine(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
-    assert store.fail(stretch, "p1", "no answer", most=2) is ParagraphState.WAITING
-    assert store.fail(stretch, "p1", "no answer again", most=2) is ParagraphState.QUARANTINED
-    assert store.fail(stretch, "p1", "too late", most=2) is ParagraphState.QUARANTINED
+    assert store.fail(stretch, "p1", "no answer", max_failures=2) is ParagraphState.WAITING
+    assert store.fail(stretch, "p1", "no answer again", max_failures=2) is ParagraphState.QUARANTINED
+    assert store.fail(stretch, "p1", "too late", max_failures=2) is ParagraphState.QUARANTINED
     assert not store.save(stretch, "p1", a_result(), seconds=1)
     row = next(store.rows("j", state=ParagraphState.QUARANTINED))
     assert (row.planned.id, row.reason, row.failures, row.text) == (
@@ -200,7 +200,7 @@ def test_failures_are_counted_up_to_quarantine(store: JobStore, worker: JobWorke
 def test_a_paragraph_that_works_after_a_failure_has_no_reason(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
-    store.fail(stretch, "p0", "no answer", most=3)
+    store.fail(stretch, "p0", "no answer", max_failures=3)
     assert next(store.rows("j")).reason == "no answer"
     assert store.save(stretch, "p0", a_result(), seconds=1)
     assert next(store.rows("j")).reason == ""
@@ -235,7 +235,7 @@ def test_a_changed_paragraph_alone_waits_again(store: JobStore, worker: JobWorke
 def test_a_changed_paragraph_comes_out_of_quarantine(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     stretch = claimed(store, worker)
-    store.fail(stretch, "p0", "bad", most=1)
+    store.fail(stretch, "p0", "bad", max_failures=1)
     store.plan("j", a_plan())
     assert states(store)["p0"] is ParagraphState.QUARANTINED
     store.plan("j", [planned(0, text="mended"), *a_plan()[1:]])
@@ -251,7 +251,7 @@ def test_an_old_recipe_finds_its_results_again(store: JobStore, worker: JobWorke
     assert store.counts("j").waiting == 20
     finish(store, worker, decision=Decision.REJECTED)
     assert store.counts("j").rejected == 20
-    assert store.plan("j", a_plan()) == PlanChanges(changed=20, taken=20)
+    assert store.plan("j", a_plan()) == PlanChanges(changed=20, reused=20)
     assert [row.result for row in store.rows("j")] == first
     assert store.counts("j").edited == 20
 
@@ -264,7 +264,7 @@ def test_moved_paragraphs_take_their_results_with_them(store: JobStore, worker: 
         planned(number, text=str(number - 1)) for number in range(1, 21)
     ]
     moved[1] = planned(1, text="0")
-    assert store.plan("j", moved) == PlanChanges(new=1, changed=20, taken=20)
+    assert store.plan("j", moved) == PlanChanges(new=1, changed=20, reused=20)
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p0"]
     assert [row.text for row in store.rows("j")][1:] == [f"new p{number}" for number in range(20)]
 
@@ -283,9 +283,9 @@ def test_a_twin_that_waits_does_not_take_its_twins_result(store: JobStore, worke
 def test_what_the_book_lost_goes_and_comes_back_with_its_result(store: JobStore, worker: JobWorker) -> None:
     begin(store)
     finish(store, worker)
-    assert store.plan("j", a_plan(12)) == PlanChanges(kept=12, gone=8)
+    assert store.plan("j", a_plan(12)) == PlanChanges(kept=12, removed=8)
     assert (store.counts("j").total, len(store.chapters("j"))) == (12, 2)
-    assert store.plan("j", a_plan(20)) == PlanChanges(kept=12, new=8, taken=8)
+    assert store.plan("j", a_plan(20)) == PlanChanges(kept=12, new=8, reused=8)
     assert store.counts("j").done == 20
 
 
@@ -296,7 +296,7 @@ def test_what_is_skipped_now_is_not_done_and_may_be_back(store: JobStore, worker
     assert store.plan("j", plan) == PlanChanges(kept=19, changed=1)
     row = next(store.rows("j"))
     assert (row.state, row.reason, row.text) == (ParagraphState.SKIPPED, "no source", row.planned.mt)
-    assert store.plan("j", a_plan()) == PlanChanges(kept=19, changed=1, taken=1)
+    assert store.plan("j", a_plan()) == PlanChanges(kept=19, changed=1, reused=1)
     assert states(store)["p0"] is ParagraphState.DONE
 
 
@@ -353,7 +353,7 @@ def test_one_who_works_while_the_plan_changes_can_not_save_what_was_replaced(
     stretch = claimed(store, worker)
     store.plan("j", [planned(0, text="another"), *a_plan()[1:]])
     assert not store.save(stretch, "p0", a_result(), seconds=1)
-    assert store.fail(stretch, "p0", "no answer", most=1) is ParagraphState.WAITING
+    assert store.fail(stretch, "p0", "no answer", max_failures=1) is ParagraphState.WAITING
     assert store.save(stretch, "p1", a_result(), seconds=1)
 
 
@@ -378,7 +378,7 @@ def test_redo_of_all_rejected_and_quarantined(store: JobStore, worker: JobWorker
     stretch = claimed(store, worker)
     store.save(stretch, "p0", a_result(decision=Decision.REJECTED), seconds=1)
     store.save(stretch, "p1", a_result(), seconds=1)
-    store.fail(stretch, "p2", "bad", most=1)
+    store.fail(stretch, "p2", "bad", max_failures=1)
     assert store.redo("j", rejected=True, quarantined=True) == 2
     found = states(store)
     assert [found[f"p{number}"] for number in range(3)] == [
@@ -411,7 +411,7 @@ def test_counts_by_state_decision_and_chapter(store: JobStore, worker: JobWorker
     stretch = claimed(store, worker)
     for number, decision in enumerate(Decision):
         store.save(stretch, f"p{number}", a_result(decision=decision), seconds=1)
-    store.fail(stretch, "p4", "bad", most=1)
+    store.fail(stretch, "p4", "bad", max_failures=1)
     assert store.counts("j") == JobCounts(
         waiting=15,
         edited=1,
@@ -469,7 +469,7 @@ def test_new_texts_are_found_in_any_order(store: JobStore, worker: JobWorker) ->
     expected = {ids[0]: f"new {ids[0]}"}
     everything = [f"p{number}" for number in range(450)]
     for order in (everything, everything[::-31], [*everything[::97], "unknown"]):
-        text_of = store.text_of("j")
+        text_of = store.new_texts("j")
         assert {one: text for one in order if (text := text_of(one)) is not None} == {
             one: text for one, text in expected.items() if one in order
         }
@@ -479,8 +479,8 @@ def test_texts_of_a_stretch_that_was_redone_are_the_mt_again(store: JobStore, wo
     begin(store)
     finish(store, worker)
     store.redo("j", paragraphs=["p0"])
-    assert store.text_of("j")("p0") is None
-    assert store.text_of("j")("p1") == "new p1"
+    assert store.new_texts("j")("p0") is None
+    assert store.new_texts("j")("p1") == "new p1"
 
 
 def test_the_rate_of_a_model_is_of_its_latest_results(store: JobStore, worker: JobWorker) -> None:
@@ -523,9 +523,9 @@ def test_the_sums_are_always_what_the_paragraphs_say(
         elif what == "save" and stretch:
             store.save(stretch, paragraph, a_result(decision=list(Decision)[number % 3]), seconds=1)
         elif stretch:
-            store.fail(stretch, paragraph, "bad", most=2)
+            store.fail(stretch, paragraph, "bad", max_failures=2)
     kept = store.counts(name), store.chapters(name)
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         recount_stretches(connection, name)
     assert (store.counts(name), store.chapters(name)) == kept
     assert kept[0].total == 30
@@ -583,7 +583,7 @@ def test_planning_redoing_and_working_at_once_get_along(store: JobStore) -> None
         thread.join()
     assert failed == []
     counts = store.counts("j")
-    with store._database.writing() as connection:
+    with store._database.write_transaction() as connection:
         recount_stretches(connection, "j")
     assert store.counts("j") == counts
 
@@ -672,7 +672,7 @@ def _fill(store: JobStore) -> None:
 
 def test_a_locked_store_is_waited_for_and_then_named(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
-    with JobStore(str(path), patience=0.05) as store, closing(sqlite3.connect(path)) as other:
+    with JobStore(str(path), timeout_seconds=0.05) as store, closing(sqlite3.connect(path)) as other:
         begin(store)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="is locked by another program"):

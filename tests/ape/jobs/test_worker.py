@@ -125,7 +125,7 @@ async def test_a_paragraph_that_always_fails_is_given_up_and_the_book_goes_on(
     )
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.QUARANTINED)] == ["c0#3"]
     assert sum("number 3." in one for one in asked(scripted)) == 3
-    assert [step.row.planned.id for step in steps if step.failure] == ["c0#3"]
+    assert [step.paragraph.planned.id for step in steps if step.failure] == ["c0#3"]
     assert store.counts("j").done == 5
 
     scripted.script = mend
@@ -152,7 +152,7 @@ async def test_a_server_that_answers_nothing_at_the_end_is_not_taken_for_bad_par
 ) -> None:
     scripted.play(Fail(503))  # its list of models still comes, as from a proxy whose model is gone
     job = begin(store, [planned(number) for number in range(2)])
-    with pytest.raises(EngineOutage, match="answers nothing"):
+    with pytest.raises(EngineOutage, match="no longer answers"):
         await work_on_job(store, job, engine, concurrency=1)
     assert store.counts("j").waiting == 2
 

@@ -43,7 +43,7 @@ def trials(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TrialStor
     with TrialStore(url) as store:
         store.add(TRIAL)
         yield store
-        with store._database.writing() as connection:
+        with store._database.write_transaction() as connection:
             connection.execute(trials_table.delete())
 
 
