@@ -1,7 +1,7 @@
-"""Take a stretch of paragraphs, write results into it while it is ours, let go of it.
+"""Claim stretches, write results into them while the claim holds, and release them.
 
-Every statement here that changes a paragraph first changes its stretch, under the condition that the claim still
-stands. So of two who believe to hold a stretch only one can write, and no paragraph gets two results.
+Every statement that changes a paragraph first updates its stretch, on condition that the claim still holds. So of two
+workers that believe to hold a stretch only one can write, and no paragraph gets two results.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _A_DAY = 86_400.0
 
 
 def dead_workers(connection: Connection) -> list[str]:
-    """The workers of this machine whose processes run no more."""
+    """The workers on this machine whose processes have ended."""
     query = select(workers).where(workers.c.host == this_host())
     known = [JobWorker(row.id, row.host, row.pid, row.started) for row in connection.execute(query)]
     return sorted(worker.id for worker in known if has_ended(worker))
 
 
 def forget_workers(connection: Connection, ids: list[str]) -> None:
-    """Believe these workers dead: what they hold is free."""
+    """Delete dead workers and free their stretches."""
     connection.execute(delete(workers).where(workers.c.id.in_(ids)))
 
 
 def renew_lease(connection: Connection, worker: JobWorker, *, lease: float) -> None:
-    """Believe the worker alive for so many seconds."""
+    """Extend the lease of the worker."""
     entry = upsert(connection, workers).values(
         id=worker.id, host=worker.host, pid=worker.pid, started=worker.started, expires=DatabaseTime() + lease
     )
@@ -52,7 +52,7 @@ def renew_lease(connection: Connection, worker: JobWorker, *, lease: float) -> N
 
 
 def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretch | None:
-    """The heaviest stretch that waits and that no living worker holds."""
+    """Claim the heaviest waiting stretch that no living worker holds."""
     # On PostgreSQL this waits for who plans the job anew, and has all its stretches locked.
     recipe = connection.scalar(select(jobs.c.recipe).where(jobs.c.id == job).with_for_update(read=True))
     if recipe is None:
@@ -84,13 +84,13 @@ def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretc
 
 
 def held_stretches(connection: Connection, worker: JobWorker) -> set[tuple[str, int]]:
-    """The stretches that are the worker's, as job and number."""
+    """The stretches that the worker holds, as job and number."""
     query = select(stretches.c.job, stretches.c.number).where(stretches.c.worker == worker.id)
     return set(connection.execute(query))
 
 
 def release_claims(connection: Connection, worker: JobWorker, stretch: Stretch | None) -> None:
-    """Let go of one stretch, or of all and be gone."""
+    """Release one stretch, or all of them with the worker."""
     free = update(stretches).where(stretches.c.worker == worker.id).values(worker=None)
     if stretch is not None:
         connection.execute(
@@ -111,13 +111,13 @@ def release_claims(connection: Connection, worker: JobWorker, stretch: Stretch |
 
 
 class ClaimLost(Exception):
-    """The claim is over, or the paragraph is not what was claimed. Nothing of the transaction is to be kept."""
+    """The claim is over, or the paragraph has changed. The transaction is rolled back."""
 
 
 def save_result(
     transaction: PreparedTransaction, stretch: Stretch, row: JobParagraph, result: PostEdit, *, seconds: float
 ) -> None:
-    """Store the result. Raises NotOurs unless the claim stands and the paragraph still waits for it."""
+    """Store the result. Raises ClaimLost unless the claim holds and the paragraph still waits."""
     columns = result_columns(result)
     claim = _claim_values(stretch, row)
     decisions = {one.value: int(result.decision is one) for one in Decision}
@@ -134,7 +134,7 @@ def save_result(
 def record_failure(
     connection: Connection, stretch: Stretch, row: JobParagraph, reason: str, *, max_failures: int
 ) -> ParagraphState:
-    """Count a failure, and put the paragraph into quarantine at the last. Raises NotOurs as `save` does."""
+    """Count a failure; the last one quarantines the paragraph. Raises ClaimLost as `save_result` does."""
     _change(connection, _STILL_OURS, _claim_values(stretch, row))
     state = connection.scalar(
         _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": max_failures}
@@ -147,7 +147,7 @@ def record_failure(
 
 
 def paragraph_state(connection: Connection, job: str, paragraph: str) -> ParagraphState | None:
-    """Where the paragraph stands; None where the book does not have it any more."""
+    """The state of the paragraph; None where it is no longer in the book."""
     state = connection.scalar(
         select(paragraphs.c.state).where(paragraphs.c.job == job, paragraphs.c.id == paragraph)
     )

@@ -1,4 +1,4 @@
-"""A database by its address, SQLite or PostgreSQL: transactions, and its errors as sentences."""
+"""SQLite or PostgreSQL by URL: transactions, and database errors as StoreError."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONNECTIONS = 20
 
 
 class Database:
-    """Transactions that are all or nothing, from any thread. `timeout_seconds` is how long to wait for others, in seconds."""
+    """Atomic transactions from any thread. `timeout_seconds` is how long to wait for a lock."""
 
     def __init__(self, url: str, *, timeout_seconds: float) -> None:
         self.url = _parse(url)
@@ -37,7 +37,7 @@ class Database:
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
         self._engine = self._open()
         if self.is_sqlite:
-            with self._told():
+            with self._translate_errors():
                 self._write_ahead()
 
     @property
@@ -47,20 +47,20 @@ class Database:
 
     @contextmanager
     def read_transaction(self) -> Iterator[Connection]:
-        """One look at the database, in which nothing changes meanwhile on SQLite."""
-        with self._told(), self._engine.begin() as connection:
+        """A read transaction; on SQLite a consistent snapshot."""
+        with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write_transaction(self) -> Iterator[Connection]:
-        """All of it is kept, for good, when the block ends; nothing is where it raises."""
-        with self._told(), self._turn, self._engine.connect() as connection:
+        """A write transaction: committed when the block ends, rolled back where it raises."""
+        with self._translate_errors(), self._turn, self._engine.connect() as connection:
             yield from _written(connection)
 
     @contextmanager
     def prepared_transaction(self) -> Iterator[PreparedTransaction]:
-        """As `writing`, for statements that were `Prepared`."""
-        with self._told(), self._turn:
+        """A write transaction for prepared statements."""
+        with self._translate_errors(), self._turn:
             connection = self._engine.raw_connection()
             try:
                 cursor = connection.cursor()
@@ -76,18 +76,18 @@ class Database:
 
     @contextmanager
     def staging_transaction(self) -> Iterator[Connection]:
-        """A connection whose own temporary tables can be filled at leisure: nobody is kept waiting meanwhile."""
-        with self._told(), self._engine.connect() as connection:
+        """A connection with temporary tables of its own, which can be filled without locking others."""
+        with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write_on(self, connection: Connection) -> Iterator[Connection]:
-        """As `writing`, on a connection that has something staged."""
+        """A write transaction on a connection with staged rows."""
         with self._turn:
             yield from _written(connection)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def _open(self) -> Engine:
@@ -98,10 +98,9 @@ class Database:
         return _sqlite(self.url, self._timeout_seconds)
 
     def _write_ahead(self) -> None:
-        """WAL, so that readers and the writer do not wait for each other. The file remembers it.
+        """Switch to WAL, so that readers and the writer do not block each other. The file remembers it.
 
-        Of several processes that begin at once one may be told "locked" here, without the timeout_seconds that other commands
-        have.
+        Of several processes that start together one may see "locked" here, where the busy timeout does not apply.
         """
         until = time.monotonic() + self._timeout_seconds
         connection = self._engine.raw_connection()
@@ -118,8 +117,8 @@ class Database:
             connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the database refuses, as a sentence."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate database errors to StoreError."""
         try:
             yield
         except DBAPIError as error:
@@ -129,25 +128,25 @@ class Database:
         except sqlite3.Error as error:
             raise _sentence(error, self.name) from error
         except Exception as error:
-            # The driver's own, where it was used without what would have made them DBAPIError.
+            # Errors of the driver itself, which SQLAlchemy did not wrap in DBAPIError.
             if not isinstance(error, self._engine.dialect.loaded_dbapi.Error):
                 raise
             raise _sentence(error, self.name) from error
 
 
 class PreparedStatement:
-    """A statement that is made into SQL once, and then goes straight to the driver.
+    """A statement compiled to SQL once and passed straight to the driver.
 
-    SQLAlchemy takes about 0.1 ms to look up and run even one that it has compiled: for the three of a result as long as
-    a good disk takes to be sure of them.
+    SQLAlchemy takes about 0.1 ms to look up and run even a compiled statement: for the three of a result as long as a
+    good disk takes to sync them.
     """
 
     def __init__(self, statement: UpdateBase) -> None:
         self._statement = statement
         self._made: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    def made(self, dialect: Dialect) -> tuple[str, dict[str, Any]]:
-        """The SQL, with its parameters by name, and those that are always the same."""
+    def compile(self, dialect: Dialect) -> tuple[str, dict[str, Any]]:
+        """Compile to SQL with named parameters, and the constant ones among them."""
         if dialect.name not in self._made:
             named = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
             compiled = self._statement.compile(dialect=named)
@@ -164,8 +163,8 @@ class PreparedTransaction:
         self._dialect = dialect
 
     def change(self, statement: PreparedStatement, values: Mapping[str, str | float]) -> int:
-        """How many rows it changed."""
-        sql, fixed = statement.made(self._dialect)
+        """Run the statement and return the number of changed rows."""
+        sql, fixed = statement.compile(self._dialect)
         fitting = {
             name: escape_text(value) if isinstance(value, str) else value for name, value in values.items()
         }
@@ -181,7 +180,7 @@ def _written(connection: Connection) -> Iterator[Connection]:
 
 
 def _name(url: URL) -> str:
-    """As people know it, without the password."""
+    """The URL without its password."""
     if url.drivername == "sqlite":
         return url.database or ""
     return url.set(drivername="postgresql").render_as_string()
@@ -192,7 +191,7 @@ def _make_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"The folder of {path} can't be made: {error.strerror}. Choose another place."
+            f"The folder of {path} can't be created: {error.strerror}. Choose another place."
         ) from error
 
 
@@ -228,7 +227,7 @@ def _sqlite(url: URL, timeout_seconds: float) -> Engine:
         connection.isolation_level = None  # the driver begins no transactions of its own; we do, below
         connection.execute(f"PRAGMA busy_timeout = {int(1000 * timeout_seconds)}")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # a result is on the disk before anyone is told of it
+        connection.execute("PRAGMA synchronous = FULL")  # a result is on disk before it is reported
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -257,7 +256,7 @@ def _postgresql(url: URL, timeout_seconds: float) -> Engine:
 
 
 def _sentence(error: BaseException | None, name: str) -> ApeError:
-    """What the database says, in our words."""
+    """The message of a database error."""
     if isinstance(error, sqlite3.Error):
         return _sqlite_sentence(error, name)
     state: str = getattr(error, "sqlstate", None) or "none"

@@ -165,7 +165,7 @@ _Code = Callable[[re.Match[str], bool], str]
 
 
 def _coded(text: str, code: _Code) -> str:
-    """The text as XML, its marks as inline codes; `code` is told whether a mark has its other half."""
+    """The text as XML, its marks as inline codes; `code` gets whether a mark is paired."""
     paired = _pairs(text)
     out, at = "", 0
     for match in MARK.finditer(text):

@@ -24,7 +24,7 @@ from ape.passage.options import (
 
 
 class JobState(StrEnum):
-    """What is wanted of a job, or that it is over."""
+    """The state of a job: as requested, or how it ended."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -35,10 +35,10 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobRecipe:
-    """Everything besides the two texts that decides a result.
+    """Everything apart from the two texts that decides a result.
 
-    `revision` is the content hash of the model (and adapter) where it can be known. `prompt` is the fingerprint of the
-    prompt format. `context` is how many earlier paragraphs are shown.
+    `revision` is the content hash of the model (and adapter) where it is known. `prompt` is the fingerprint of the
+    prompt format. `context` is how many earlier paragraphs the model is given.
     """
 
     model: str = ""
@@ -62,32 +62,32 @@ class JobRecipe:
 
     @property
     def choices(self) -> JobRecipe:
-        """The user's choices alone, without the model and the languages that were found."""
+        """The recipe without what is filled in when a job begins: the model and the languages."""
         return replace(self, model="", revision="", prompt="", source_language="", target_language="")
 
     def to_json(self) -> str:
-        """In one canonical form."""
+        """The recipe in canonical JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     def fingerprint(self, source: str, mt: str) -> str:
-        """The name of the result that this recipe gives for a paragraph."""
+        """Hash of everything that decides the result for a paragraph."""
         return hash_json([self.to_json(), source, mt], length=32, errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
 class UnpairedSource:
-    """Paragraphs of a source that are not in the MT: how many, and the first of them as (id, how it begins)."""
+    """Source paragraphs without an MT: how many, and the first of them as (id, beginning)."""
 
     count: int = 0
     first: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
-        """To be kept with the job; nothing where there are none."""
+        """As stored with the job; empty where there are none."""
         return json.dumps(asdict(self), ensure_ascii=False) if self.count else ""
 
     @classmethod
     def from_json(cls, text: str) -> UnpairedSource:
-        """As it was kept."""
+        """Parse the stored JSON."""
         if not text:
             return cls()
         kept = json.loads(text)
@@ -96,10 +96,10 @@ class UnpairedSource:
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """What the user told of the files, besides their encoding: what was left out is found out from them.
+    """How to open the files, apart from their encoding. None means: detect it.
 
-    A file is opened by the same words when it is planned and when it is written. What was found out would not do in
-    their place: a file that is surely bilingual is read otherwise than one that seems to be.
+    The same options open a file when it is planned and when it is written. Detected values would not do: a file that is
+    declared bilingual is read differently from one that is detected as such.
     """
 
     format: str | None = None
@@ -107,18 +107,18 @@ class FileOptions:
     target_language: str | None = None
 
     def to_json(self) -> str:
-        """To be kept with the job."""
+        """As stored with the job."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One book under repair. Paths are as given, files are known by the SHA-256 of their content.
+    """One book to post-edit. Paths are as given; files are identified by the SHA-256 of their content.
 
-    `source` is empty for a bilingual file. `owner` is the hash of the key of whoever began it, and empty on the command
-    line. `note` says why it failed. `encoding` is what the user said the files are in, where they were asked.
-    `engine` is the engine and model as the user named them. `outcome` tells of the output that was written, and
-    `unpaired` of the source that has no MT, both in JSON; so is `told`, which jobs of older versions do not have.
+    `source` is empty for a bilingual file. `owner` is the hash of the owner's API key, empty on the command line.
+    `note` is the reason of a failure. `encoding` is set where the user named one. `engine` is the engine and model as
+    configured. In JSON: `outcome` describes the output that was written, `unpaired` the source without MT, and
+    `file_options_json` the file options, which jobs of older versions lack.
     """
 
     id: str
@@ -140,20 +140,20 @@ class Job:
     engine: str = ""
     outcome: str = ""
     unpaired: str = ""
-    told: str = ""
+    file_options_json: str = ""
 
     def is_finished_by(self, engine: str, choices: JobRecipe) -> bool:
-        """Whether the job is done, by that engine and with those choices of the user."""
+        """Whether the job is done, by that engine and with those choices."""
         return self.state is JobState.DONE and self.engine == engine and self.recipe.choices == choices
 
     @property
     def file_options(self) -> FileOptions:
-        """By which words its files are opened; where they were not kept, by what was found out."""
-        if self.told:
-            return FileOptions(**json.loads(self.told))
+        """How to open its files; jobs of older versions use what was detected."""
+        if self.file_options_json:
+            return FileOptions(**json.loads(self.file_options_json))
         return FileOptions(self.format, self.recipe.source_language, self.recipe.target_language)
 
     @property
     def unpaired_source(self) -> UnpairedSource:
-        """The paragraphs of the source that no MT came from."""
+        """The source paragraphs without an MT."""
         return UnpairedSource.from_json(self.unpaired)

@@ -1,4 +1,4 @@
-"""The files of a job: which they are, by path and by content."""
+"""A job's files, and its id."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ape.files import hashing
 
 @dataclass(frozen=True, slots=True)
 class JobFiles:
-    """What is to be edited: a source and its MT, or one bilingual file (then there is no source)."""
+    """A source and its MT, or one bilingual file (then `source` is None)."""
 
     source: Path | None
     mt: Path
@@ -20,12 +20,12 @@ class JobFiles:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Those that there are."""
+        """The files that were given."""
         return (self.source, self.mt) if self.source else (self.mt,)
 
 
 def hash_file(path: Path | None) -> str:
-    """The SHA-256 of a file, or a clear sentence where it can't be read; nothing for none."""
+    """The SHA-256 of a file, "" for None. Raises InputError where it can't be read."""
     if path is None:
         return ""
     try:
@@ -35,6 +35,6 @@ def hash_file(path: Path | None) -> str:
 
 
 def job_id(files: JobFiles, output: Path) -> str:
-    """The same command is the same job."""
+    """The id of a job: equal paths give an equal id."""
     paths = [str(path.resolve()) if path else "" for path in (files.source, files.mt, output)]
     return hashing.hash_text("\0".join(paths), length=10, errors="replace")

@@ -1,8 +1,7 @@
-"""Who works on what, and whether it still lives.
+"""Workers of jobs, their stretches, and whether a worker is alive.
 
-A worker holds stretches until it lets go of them, or until somebody takes them: when it was not heard of for a while,
-or at once when its process ran on this machine and does not any more. Each claim has a turn, and nothing can be
-written into a stretch in a turn that is over.
+A worker holds stretches until it releases them or loses them: when its lease expires, or at once when its process ran
+on this machine and has ended. Each claim has a turn, and nothing can be written under a turn that is over.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _ENDED = ("Z", "X", "x")
 
 @dataclass(frozen=True, slots=True)
 class JobWorker:
-    """One who works: `started` tells its process from a later one of the same number."""
+    """A worker process. `started` distinguishes it from a later process with the same number."""
 
     id: str
     host: str
@@ -32,17 +31,17 @@ class JobWorker:
 
     @classmethod
     def here(cls) -> JobWorker:
-        """A new one in this process."""
+        """A new worker in this process."""
         pid = os.getpid()
         return cls(uuid.uuid4().hex, this_host(), pid, _started(pid) or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Paragraphs that one worker does in order, the finished ones among them.
+    """Paragraphs that one worker post-edits in order, including finished ones.
 
-    `before` are the paragraphs to edit that come just before its first in the same chapter, as many as the recipe shows
-    as context. `turn` is what the claim is known by.
+    `before` are the paragraphs just before the first in the same chapter, as many as the recipe uses as context. `turn`
+    identifies the claim.
     """
 
     job: str
@@ -55,7 +54,7 @@ class Stretch:
 
 @cache
 def this_host() -> str:
-    """This machine since it was started, as far as process numbers mean the same."""
+    """This machine and boot: process numbers are comparable within it."""
     with suppress(OSError):
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{socket.gethostname()}/{boot}/{os.readlink(_PROC / 'self/ns/pid')}"  # noqa: PTH115, no path
@@ -63,7 +62,7 @@ def this_host() -> str:
 
 
 def has_ended(worker: JobWorker) -> bool:
-    """Whether its process surely runs no more. False where that can't be known from here."""
+    """Whether the process has certainly ended. False where that is unknown."""
     if worker.host != this_host():
         return False
     started = _started(worker.pid)
@@ -71,7 +70,7 @@ def has_ended(worker: JobWorker) -> bool:
 
 
 def _started(pid: int) -> str | None:
-    """When the process began, in ticks since the machine did; empty for its corpse, None where we can't see it."""
+    """The start time of the process in ticks since boot; empty for a zombie, None where it is hidden."""
     try:
         # Its name is in brackets and may hold anything.
         state, *rest = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -81,7 +80,7 @@ def _started(pid: int) -> str | None:
 
 
 def _is_gone(pid: int) -> bool:
-    """Whether nothing has that number: a process of another user may be hidden from us."""
+    """Whether no process has that number; one of another user may be hidden."""
     if os.name != "posix":
         return False  # there a signal of 0 would not only ask
     try:

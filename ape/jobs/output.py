@@ -1,4 +1,4 @@
-"""Put a job's texts back into its file: written whole or not at all, read back, and compared paragraph by paragraph."""
+"""Write a job's texts back into its file, atomically, and verify the result paragraph by paragraph."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.jobs.store import JobStore
 from ape.text.inline_marks import strip_marks
 
-# So many are named one by one; of the others there is the count.
+# How many paragraphs are listed one by one; the others are only counted.
 MAX_NOTES = 100
-# So often a book is written anew without what did not fit; one look finds most of it.
+# How often to write the book again without the texts that did not fit; one pass finds most of them.
 MAX_TRIES = 10
 
 
 class OutputMismatch(ApeError):
-    """A file that we wrote does not read back as it should: it is thrown away."""
+    """The written file does not read back as it should. It is discarded."""
 
     title = "The output is not what it should be"
 
 
 @dataclass(frozen=True, slots=True)
 class ParagraphNote:
-    """A paragraph of the finished book that somebody has to see to, and why."""
+    """A paragraph of the finished book that needs attention, and why."""
 
     id: str
     message: str
@@ -45,9 +45,9 @@ class ParagraphNote:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """The finished book: as many paragraphs as came in, and which of them still have source text in them.
+    """The finished book, and which of its paragraphs still contain source text (`left_over`).
 
-    `left_out` are paragraphs whose new text could not be put back, with the reason.
+    `left_out` are paragraphs whose new text could not be written, with the reason.
     """
 
     path: Path
@@ -59,12 +59,12 @@ class JobOutput:
     left_out: tuple[ParagraphNote, ...] = ()
 
     def to_json(self) -> str:
-        """To be kept with the job."""
+        """As stored with the job."""
         return json.dumps({**asdict(self), "path": str(self.path)}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> JobOutput:
-        """As it was kept."""
+        """Parse the stored JSON."""
         content = json.loads(text)
         notes = {
             name: tuple(ParagraphNote(**one) for one in content.get(name, ()))
@@ -76,7 +76,7 @@ class JobOutput:
 def check_output_path(
     output: Path, *, inputs: tuple[Path, ...], known_hash: str = "", overwrite: bool = False
 ) -> None:
-    """Raise where the output can't be written, or would replace what is not ours to replace.
+    """Raise where the output can't be written, or would replace a file that the job did not write.
 
     `known_hash` is the SHA-256 of what this job wrote there before.
     """
@@ -86,12 +86,12 @@ def check_output_path(
                 f"{output} is the input itself. Choose another name for the output.", field="output"
             )
     if output.is_dir():
-        raise InputError(f"{output} is a folder. Name the file that is to be written.", field="output")
-    _refuse_no_file(output)
+        raise InputError(f"{output} is a folder. Name the file to write.", field="output")
+    _check_regular_file(output)
     check_output_folder(output, field="output")
     if output.exists() and not overwrite and hash_file(output) != known_hash:
         raise Conflict(
-            f"{output} is there already, and is not what this job wrote. Choose another name, or allow overwriting it.",
+            f"{output} exists and was not written by this job. Choose another name, or allow overwriting it.",
             field="output",
         )
 
@@ -110,7 +110,7 @@ def check_output_suffix(output: Path, book: Book) -> None:
 
 
 def check_output_folder(output: Path, *, field: str) -> None:
-    """Raise where no file can be put into the folder of the output."""
+    """Raise where no file can be created in the output's folder."""
     if not output.parent.is_dir():
         raise InputError(f"There is no folder {output.parent}. Make it first.", field=field)
     try:
@@ -122,8 +122,8 @@ def check_output_folder(output: Path, *, field: str) -> None:
         ) from error
 
 
-def _refuse_no_file(output: Path) -> None:
-    """A device or a pipe would be replaced by a file, or read without end."""
+def _check_regular_file(output: Path) -> None:
+    """Raise for a device or a pipe: it would be replaced by a file, or read without end."""
     if output.exists() and not output.is_file():
         raise InputError(
             f"{output} is not a regular file. Name a new file or an earlier output.", field="output"
@@ -131,28 +131,28 @@ def _refuse_no_file(output: Path) -> None:
 
 
 def open_input(job: Job, path: str, sha256: str) -> Book:
-    """A file of the job as it was when the job began."""
+    """Open a file of the job; raises Conflict where it has changed since planning."""
     place = Path(path)
     if hash_file(place) != sha256:
         raise Conflict(
             f"{place.name} has changed since the job was planned. Start the job again from the same files: only "
             "changed paragraphs are edited again.",
         )
-    told = job.file_options
+    options = job.file_options
     return open_book(
         place,
-        format=told.format,
+        format=options.format,
         encoding=job.encoding or None,
-        source_language=told.source_language,
-        target_language=told.target_language,
+        source_language=options.source_language,
+        target_language=options.target_language,
     )
 
 
 def write_output(store: JobStore, job: Job, output: Path) -> JobOutput:
-    """The book with what has been done so far, in the format it came in.
+    """Write the book with all results so far, in its own format.
 
-    A text that this file can't hold, or that does not read back as it was written, is left out: its paragraph stays as
-    it was, and is named.
+    A text that the file can't encode, or that does not read back as written, is left out: its paragraph stays as it was
+    and is noted.
     """
     book = open_input(job, job.mt, job.mt_hash)
     left_out: dict[str, str] = {}
@@ -167,7 +167,7 @@ def write_output(store: JobStore, job: Job, output: Path) -> JobOutput:
 
 
 class _UnencodableTexts(Exception):
-    """New texts that do not go into the book, by paragraph, and why."""
+    """New texts that can't be written into the book: reasons by paragraph id."""
 
     def __init__(self, paragraphs: Mapping[str, str]) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class _UnencodableTexts(Exception):
 
 
 class _Texts:
-    """What is to be written, paragraph by paragraph, in words that the file can hold."""
+    """The new texts, by paragraph id, in characters that the file can encode."""
 
     def __init__(self, store: JobStore, job: Job, book: Book, left_out: dict[str, str]) -> None:
         self.store, self.job, self.book, self.left_out = store, job, book, left_out
@@ -197,7 +197,7 @@ class _Texts:
         return fitted
 
     def expected(self, row: JobParagraph) -> str:
-        """What stands in the book when it is read back; what was finished since it was written does not."""
+        """The text to find when reading back; results that were saved after writing are not in it."""
         return self.book.fit_text(row.text) if row.planned.id in self.given else row.planned.mt
 
 
@@ -217,7 +217,7 @@ def _written(texts: _Texts, output: Path) -> JobOutput:
 @contextmanager
 def open_output(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """Yield a new file and its path; it becomes `output` when the block ends, and is removed if the block fails."""
-    _refuse_no_file(output)
+    _check_regular_file(output)
     try:
         with atomic_path(output, sync=True) as part, part.open("x+b") as file:
             yield part, file
@@ -231,19 +231,17 @@ def open_output(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:
-    """Read what was written: the same paragraphs in the same order, each with the text that it should have."""
-    job, book = texts.job, _opened_again(texts, part)
+    """Read the file back and compare: the same paragraphs in order, each with the expected text."""
+    job, book = texts.job, _reopen(texts, part)
     named: list[ParagraphNote] = []
     unfit: dict[str, str] = {}
     count, edited = 0, ""
     for paragraph, row in zip_longest(book.paragraphs(), texts.store.rows(job.id)):
         if row is None or paragraph is None or paragraph.id != row.planned.id:
-            raise _UnencodableTexts(
-                unfit or {edited: "With it, the paragraphs were not the same ones any more."}
-            )
+            raise _UnencodableTexts(unfit or {edited: "With it, the paragraphs of the file changed."})
         text = texts.expected(row)
         edited = row.planned.id if text != row.planned.mt else edited
-        # Marks are numbered as they come, and those at the rim are none: only the words are compared.
+        # Marks are renumbered and dropped at the edges, so only the words are compared.
         if strip_marks(paragraph.text).split() != strip_marks(text).split():
             unfit[edited] = "It did not read back as it was written."
         if message := _left_over(row, text, job):
@@ -255,22 +253,22 @@ def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:
     return named, count
 
 
-def _opened_again(texts: _Texts, part: Path) -> Book:
-    """What was written. What was guessed of the MT is known of it: new words could make the guess another one."""
+def _reopen(texts: _Texts, part: Path) -> Book:
+    """Open what was written, with the MT's detected encoding and layout: new words could change the detection."""
     if isinstance(texts.book, BilingualBook):
         return texts.book.reopen(part)
-    told, guessed = texts.job.file_options, getattr(texts.book, "encoding", None)
+    options, detected = texts.job.file_options, getattr(texts.book, "encoding", None)
     return open_book(
         part,
         format=texts.book.format,
-        encoding=texts.job.encoding or (guessed.name if isinstance(guessed, Encoding) else None),
-        source_language=told.source_language,
-        target_language=told.target_language,
+        encoding=texts.job.encoding or (detected.name if isinstance(detected, Encoding) else None),
+        source_language=options.source_language,
+        target_language=options.target_language,
     )
 
 
 def _left_over(row: JobParagraph, text: str, job: Job) -> str:
-    # Guards take half a second to import, and whoever only looks at a finished job needs none.
+    # Guards take half a second to import; commands that only read a finished job need none.
     from ape.jobs.untranslated_text import find_untranslated_text
 
     if row.state is ParagraphState.SKIPPED and not row.planned.source:

@@ -1,7 +1,7 @@
-"""Put a plan into the store: what is unchanged keeps its result, the rest waits, or takes a result from before.
+"""Store a plan: unchanged paragraphs keep their results, the rest wait or reuse earlier results.
 
-The plan is first streamed into a temporary table, which takes as long as reading the book does and locks nobody out.
-Then a few statements compare it with what is there, in one transaction.
+The plan is streamed into a temporary table, which takes as long as reading the book and locks nobody out. A few
+statements then compare it with the stored paragraphs, in one transaction.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ staged_paragraphs = Table(
 
 
 def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An insert that can say what to do where the row is there already."""
+    """An insert with ON CONFLICT for this database."""
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
 def update_plan(
     database: Database, job: str, rows: Iterable[PlannedParagraph], *, first: Callable[[Connection], None]
 ) -> PlanChanges:
-    """Stage the rows, then do what comes `first`, compare and change, all or nothing."""
+    """Stage the rows, then run `first`, compare and update, in one transaction."""
     with database.staging_transaction() as connection:
         _stage(connection, rows)
         try:
@@ -86,14 +86,14 @@ def update_plan(
             staged_paragraphs.drop(connection)
             connection.commit()
         if found.kept != sum(astuple(found)):
-            _look_over(connection)
+            _analyse(connection)
     return found
 
 
 def lock_job(connection: Connection, job: str) -> None:
-    """Keep everybody else from changing this job until the transaction ends. SQLite has one writer anyway.
+    """Lock the job until the transaction ends. SQLite has one writer anyway.
 
-    The order is the same for all: the job, its stretches, then the rest.
+    All callers lock in the same order: the job, its stretches, then the rest.
     """
     # Weaker than FOR UPDATE, for which a worker that saves a result of this job, and holds its stretch, would wait.
     known = connection.scalar(select(jobs.c.id).where(jobs.c.id == job).with_for_update(key_share=True))
@@ -105,7 +105,7 @@ def lock_job(connection: Connection, job: str) -> None:
 
 
 def recount_stretches(connection: Connection, job: str) -> None:
-    """Make the stretches and their sums what the paragraphs say. Who holds one goes on holding it."""
+    """Recompute the stretches and their sums from the paragraphs. Claims stay."""
     state, decision, words = paragraphs.c.state, paragraphs.c.decision, paragraphs.c.words
 
     def number(*conditions: Any, of: Any = 1) -> Any:
@@ -157,15 +157,15 @@ def _stage(connection: Connection, rows: Iterable[PlannedParagraph]) -> None:
     )
     if twice is not None:
         raise InputError(
-            f"Two paragraphs of the book have the id {twice!r}: results could not be told apart."
+            f"Two paragraphs of the book have the id {twice!r}: results could not be distinguished."
         )
     if connection.dialect.name != "sqlite":
         connection.execute(text(f"ANALYZE {staged_paragraphs.name}"))
     connection.commit()
 
 
-def _look_over(connection: Connection) -> None:
-    """Let PostgreSQL learn of a new book now: until it does, it takes thousands of paragraphs for a handful."""
+def _analyse(connection: Connection) -> None:
+    """Update the planner statistics of PostgreSQL: without them it expects a handful of paragraphs, not thousands."""
     if connection.dialect.name != "sqlite":
         connection.execute(text(f"ANALYZE {paragraphs.name}, {stretches.name}, {results.name}"))
         connection.commit()
@@ -200,18 +200,18 @@ def _merge(connection: Connection, job: str) -> PlanChanges:
             select(staged_paragraphs.c.kind, func.count()).group_by(staged_paragraphs.c.kind)
         ).all()
     )
-    _put(connection, job)
-    taken = _take(connection, job)
+    _write_changes(connection, job)
+    reused = _reuse_results(connection, job)
     here = select(staged_paragraphs.c.id)
-    gone = connection.execute(
+    removed = connection.execute(
         delete(paragraphs).where(paragraphs.c.job == job, paragraphs.c.id.not_in(here))
     ).rowcount
     recount_stretches(connection, job)
-    return PlanChanges(kinds.get("new", 0), kinds.get("kept", 0), kinds.get("changed", 0), gone, taken)
+    return PlanChanges(kinds.get("new", 0), kinds.get("kept", 0), kinds.get("changed", 0), removed, reused)
 
 
 def _compare(connection: Connection, job: str) -> None:
-    """Mark what is new, what is as it was, and what will not have the result it had."""
+    """Mark new, unchanged and changed paragraphs, and those that lose their result."""
     same = and_(
         paragraphs.c.fingerprint == staged_paragraphs.c.fingerprint,
         or_(
@@ -227,8 +227,8 @@ def _compare(connection: Connection, job: str) -> None:
     connection.execute(update(staged_paragraphs).values(kind=func.coalesce(kind, "new")))
 
 
-def _put(connection: Connection, job: str) -> None:
-    """Write the paragraphs that are not there as planned; of one that was kept, what has become of it stays."""
+def _write_changes(connection: Connection, job: str) -> None:
+    """Write the paragraphs that differ from the plan; unchanged ones keep their state."""
     state = case((staged_paragraphs.c.skip != "", ParagraphState.SKIPPED), else_=ParagraphState.WAITING)
     fresh = select(
         literal(job),
@@ -255,8 +255,8 @@ def _put(connection: Connection, job: str) -> None:
     )
 
 
-def _take(connection: Connection, job: str) -> int:
-    """Give new and changed paragraphs a result that is there for their fingerprint: their own, or a moved one's."""
+def _reuse_results(connection: Connection, job: str) -> int:
+    """Give new and changed paragraphs an existing result for their fingerprint, their own or a moved one."""
     own = exists().where(
         results.c.job == job,
         results.c.fingerprint == staged_paragraphs.c.fingerprint,

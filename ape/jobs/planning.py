@@ -1,4 +1,4 @@
-"""Begin a job, or go on with it: the same files and output are the same job, and nothing is mixed silently."""
+"""Plan a job from two files: begin it, or resume it. Equal files and output mean the same job."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ MAX_PARAGRAPH_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class OpenedFiles:
-    """Files that were looked at and may be paired."""
+    """Opened files, checked to be a pair."""
 
     files: JobFiles
     source: Book | None
     mt: Book
     source_language: str
     target_language: str
-    told: FileOptions
+    file_options: FileOptions
 
     def pairing(self) -> BookPairing:
-        """Which paragraphs belong together."""
+        """Pair the paragraphs of both books."""
         languages = BookLanguages(self.source_language, self.target_language)
         return pair_books(self.source, self.mt, languages=languages)
 
@@ -88,7 +88,7 @@ class StartedJob:
 def open_files(
     files: JobFiles, *, source_language: str | None = None, target_language: str | None = None
 ) -> OpenedFiles:
-    """Open both files and see that they may be a pair; raises InputError where they can't be."""
+    """Open both files and check that they may be a pair; raises InputError where they can't be."""
 
     def opened(path: Path, field: str, format: str | None = None) -> Book:
         try:
@@ -116,12 +116,12 @@ def open_files(
         )
     source = opened(files.source, "source") if files.source else None
     languages = check_languages(source, mt, source_language=source_language, target_language=target_language)
-    told = FileOptions(files.format, source_language, target_language)
-    return OpenedFiles(files, source, mt, languages.source, languages.target, told)
+    options = FileOptions(files.format, source_language, target_language)
+    return OpenedFiles(files, source, mt, languages.source, languages.target, options)
 
 
 def skip_too_long(pairs: Iterable[ParagraphPair]) -> Iterator[ParagraphPair]:
-    """The same pairs; those that no model and no guard could take in are not to be edited."""
+    """The same pairs, with a skip reason for those that are too long for models and guards."""
     for pair in pairs:
         if not pair.skip and max(len(pair.mt), len(pair.source)) > MAX_PARAGRAPH_CHARACTERS:
             yield replace(pair, skip=f"longer than {MAX_PARAGRAPH_CHARACTERS:,} characters")
@@ -186,10 +186,10 @@ def plan_pairs(
 def _begin_new(
     store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
 ) -> StartedJob:
-    """A new job, or none at all where its book can't be paired."""
+    """Add and plan a new job; it is removed again where its book can't be paired."""
     try:
         store.add(wanted)
-    except Conflict:  # somebody else was quicker
+    except Conflict:  # another process was quicker
         return _resume(store, store.job(wanted.id, owner=wanted.owner), wanted, pairing, restart=restart)
     return StartedJob(*_plan(store, wanted, pairing), resumed=False)
 
@@ -197,12 +197,12 @@ def _begin_new(
 def _resume(
     store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
 ) -> StartedJob:
-    """The job as it was left, planned anew where it was of other files, or was never planned to its end."""
+    """Resume a job; plan it again where its files changed or planning was interrupted."""
     if not store.counts(job.id).total:
         return StartedJob(*_plan(store, wanted, pairing), resumed=False)
     if job.recipe != wanted.recipe and not restart:
         raise Conflict(_other_recipe(job.recipe, wanted.recipe), field="restart")
-    if _made_of(job) != _made_of(wanted):
+    if _plan_inputs(job) != _plan_inputs(wanted):
         return StartedJob(*_plan(store, wanted, pairing), resumed=True)
     done = job.state is JobState.DONE
     job = store.update(
@@ -218,13 +218,13 @@ def _resume(
     return StartedJob(job, None, resumed=True)
 
 
-def _made_of(job: Job) -> tuple[object, ...]:
-    """All that decides what a plan has in it."""
-    return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.told
+def _plan_inputs(job: Job) -> tuple[object, ...]:
+    """Everything that decides the content of a plan."""
+    return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.file_options_json
 
 
 def _plan(store: JobStore, wanted: Job, pairing: Callable[[], PairSource]) -> tuple[Job, PlanChanges]:
-    """The job with its paragraphs: both at once, so that whoever is killed here leaves none, or what was there."""
+    """Store the job together with its paragraphs, so that a kill leaves no half plan."""
     try:
         source = pairing()
         replanned = store.plan(
@@ -261,7 +261,7 @@ def _job(
         created=now,
         updated=now,
         encoding=files.encoding or "",
-        told=opened.told.to_json(),
+        file_options_json=opened.file_options.to_json(),
         engine=engine,
     )
 

@@ -1,4 +1,4 @@
-"""Look at a job: its numbers, its paragraphs in order, its new texts."""
+"""Read a job: counts, paragraphs in order, new texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def count_paragraphs(connection: Connection, job: str) -> JobCounts:
 
 
 def count_active_workers(connection: Connection, job: str) -> int:
-    """How many workers hold a stretch of it, as far as is known."""
+    """The number of workers that hold a stretch of the job."""
     query = (
         select(func.count(func.distinct(stretches.c.worker)))
         .join_from(stretches, workers, stretches.c.worker == workers.c.id)
@@ -39,7 +39,7 @@ def count_active_workers(connection: Connection, job: str) -> int:
 
 
 def count_by_chapter(connection: Connection, job: str) -> list[ChapterCounts]:
-    """The same by chapter, in the order of the book."""
+    """The counts by chapter, in book order."""
     query = (
         select(stretches.c.chapter, func.min(stretches.c.title).label("heading"), *_SUMS)
         .where(stretches.c.job == job)
@@ -74,7 +74,7 @@ def select_job_paragraphs(
     decision: Decision | None,
     chapter: int | None,
 ) -> Iterator[JobParagraph]:
-    """Paragraphs in order, some at a time: nothing is held open while the caller thinks."""
+    """Paragraphs in order, in batches: no transaction stays open between them."""
     query = _filtered(job, state=state, decision=decision, chapter=chapter)
     last = -1
     while True:
@@ -101,9 +101,9 @@ def _filtered(
 
 
 class NewTexts:
-    """The new text of a paragraph by its id, and None where it stays as it is.
+    """The new text of a paragraph by id, None where it stays as it is.
 
-    Asked in the order of the book, it looks into the database once for many paragraphs.
+    Calls in book order need one query for many paragraphs.
     """
 
     def __init__(self, database: Database, job: str) -> None:
@@ -112,7 +112,7 @@ class NewTexts:
         self._near: dict[str, str | None] = {}
 
     def __call__(self, paragraph: str) -> str | None:
-        """None also for a paragraph that the job does not know."""
+        """Return the new text; None also for an unknown paragraph."""
         if paragraph not in self._near:
             self._near = self._from(paragraph)
         return self._near.get(paragraph)

@@ -1,4 +1,4 @@
-"""Let paragraphs be done again; what they had stays as history."""
+"""Reset paragraphs to waiting; their results stay as history."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMED = 5
 def redo_paragraphs(
     connection: Connection, job: str, *, ids: Sequence[str], rejected: bool, quarantined: bool
 ) -> int:
-    """How many wait again. Whoever calls has locked the job."""
+    """Reset the paragraphs and return how many. The caller holds the lock of the job."""
     conditions: list[ColumnElement[bool]] = []
     for batch in (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)):
         _refuse_others(connection, job, batch)
@@ -66,7 +66,7 @@ def _wait_again(connection: Connection, job: str, condition: ColumnElement[bool]
 
 
 def _retire(connection: Connection, these: ColumnElement[bool]) -> None:
-    """Number the results of these paragraphs behind the older ones of the same key."""
+    """Move the results of these paragraphs behind the older ones of the same key."""
     older = results.alias()
     number = (
         select(func.max(older.c.retired) + 1)

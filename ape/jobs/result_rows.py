@@ -1,4 +1,4 @@
-"""Results and paragraphs as rows of a table, and back, exactly."""
+"""Convert results and paragraphs to table rows and back, losslessly."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _UNSPACED = re.compile(
 
 
 def count_words(text: str) -> int:
-    """About how many words; at least one, so that what waits always weighs something."""
+    """Estimate the number of words; at least one, so that every waiting paragraph has a weight."""
     seen = strip_marks(text)
     return max(1, len((seen if seen.isascii() else _UNSPACED.sub(" x ", seen)).split()))
 
 
 def result_columns(result: PostEdit) -> dict[str, Any]:
-    """The result by the columns of its table."""
+    """The columns of a result."""
     return {
         "passage": result.id,
         "post_edit": result.post_edit,
@@ -51,7 +51,7 @@ def result_columns(result: PostEdit) -> dict[str, Any]:
 
 
 def read_result(row: RowMapping) -> PostEdit:
-    """The result as it was given."""
+    """Read a result from its row."""
     return PostEdit(
         id=row["passage"],
         post_edit=row["post_edit"],
@@ -73,7 +73,7 @@ def read_result(row: RowMapping) -> PostEdit:
 
 
 def join_result() -> ColumnElement[bool]:
-    """How a paragraph finds the result that counts for it."""
+    """Join condition of a paragraph and its current result."""
     return and_(
         results.c.job == paragraphs.c.job,
         results.c.fingerprint == paragraphs.c.fingerprint,
@@ -83,12 +83,12 @@ def join_result() -> ColumnElement[bool]:
 
 
 def join_current_result() -> ColumnElement[bool]:
-    """The same, where it is in the book: one that is skipped now may have been done before."""
+    """The same for paragraphs that are done: a skipped one may have an earlier result."""
     return and_(join_result(), paragraphs.c.state == ParagraphState.DONE)
 
 
 def select_paragraphs() -> Select[Any]:
-    """Paragraphs with their results; `to_row` reads what it gives."""
+    """Select paragraphs with their results, for `read_paragraph`."""
     return select(
         *(paragraphs.c[name] for name in PLANNED_COLUMNS),
         *(paragraphs.c[name] for name in ("state", "failures")),
@@ -98,7 +98,7 @@ def select_paragraphs() -> Select[Any]:
 
 
 def read_paragraph(row: RowMapping) -> JobParagraph:
-    """A paragraph with what has become of it."""
+    """Read a paragraph with its state and result."""
     return JobParagraph(
         planned=read_planned(row),
         state=ParagraphState(row["state"]),
@@ -110,5 +110,5 @@ def read_paragraph(row: RowMapping) -> JobParagraph:
 
 
 def read_planned(row: RowMapping) -> PlannedParagraph:
-    """A paragraph as it was planned."""
+    """Read a planned paragraph."""
     return PlannedParagraph(**{name: row[name] for name in PLANNED_COLUMNS})

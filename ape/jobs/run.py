@@ -158,7 +158,7 @@ def find_finished_job(store: JobStore, id: str, request: EditBookRequest, engine
     same = (
         job.is_finished_by(engine, request.recipe)
         and not request.redo
-        and job.told == request.file_options.to_json()
+        and job.file_options_json == request.file_options.to_json()
         and (request.files.encoding or "") == job.encoding
     )
     if not (same and job.outcome and request.output.is_file()):

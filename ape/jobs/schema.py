@@ -1,4 +1,4 @@
-"""Bring a database to the tables of this version, once, however many processes begin at the same time."""
+"""Migrate a database to the tables of this version, once even when many processes start together."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LOCK = 4_119_726_253
 
 
 def migrate(database: Database, *, revisions: Sequence[str] = REVISIONS, more: Sequence[Path] = ()) -> None:
-    """Create the tables, or change them to what this version needs. `more` are folders of further revisions.
+    """Create or upgrade the tables. `more` are folders of further revisions.
 
-    Raises InputError where a newer version made them, or where they are somebody else's.
+    Raises InputError where a newer version made them, or another program.
     """
     with database.read_transaction() as connection:
         if _version(connection) == revisions[-1]:

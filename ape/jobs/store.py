@@ -1,6 +1,6 @@
-"""The job store: books at work, in SQLite or PostgreSQL, so that nothing finished is lost and nothing is done twice.
+"""The job store, in SQLite or PostgreSQL: no finished result is lost, and none is made twice.
 
-All of it may be called from any thread, by many processes at once, and on several machines where they share a server.
+Safe to call from any thread, from many processes, and from several machines that share a server.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class JobChanges(TypedDict, total=False):
-    """What can be changed about a job."""
+    """The fields of a job that `update` may change."""
 
     state: JobState
     recipe: JobRecipe
@@ -60,10 +60,10 @@ class JobChanges(TypedDict, total=False):
 
 
 class JobStore:
-    """Jobs and all that belongs to them. `url` is a file, or "sqlite:///…", or "postgresql://…".
+    """Jobs with their paragraphs, results and workers. `url` is a file, "sqlite:///…" or "postgresql://…".
 
-    A worker that is not heard of for `lease_seconds` may lose what it holds. `timeout_seconds` is how long to wait for another
-    program that holds the database.
+    A worker that does not renew its lease for `lease_seconds` may lose its stretches. `timeout_seconds` is how long to
+    wait for a locked database.
     """
 
     def __init__(self, url: str, *, lease_seconds: float = 60.0, timeout_seconds: float = 30.0) -> None:
@@ -76,7 +76,7 @@ class JobStore:
             raise
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close all connections."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -90,19 +90,19 @@ class JobStore:
     # Jobs.
 
     def add(self, job: Job) -> None:
-        """Keep a new job. Raises Conflict where there is one of that id."""
+        """Add a new job. Raises Conflict where the id exists."""
         with self._database.write_transaction() as connection:
             entry = upsert(connection, jobs).values(_job_columns(job)).on_conflict_do_nothing()
             if connection.scalar(entry.returning(jobs.c.id)) is None:
                 raise Conflict(f"There is a job {job.id!r} already.")
 
     def job(self, id: str, *, owner: str | None = None) -> Job:
-        """The job. Raises UnknownJob where there is none, or where `owner` is given and it is not theirs."""
+        """Read the job. Raises UnknownJob where there is none, or where it belongs to another owner."""
         with self._database.read_transaction() as connection:
             return _job(connection, id, owner)
 
     def jobs(self, *, owner: str | None = None, state: JobState | None = None) -> list[Job]:
-        """All jobs, or those of an owner or in a state, the newest first."""
+        """List jobs, newest first, optionally of one owner or in one state."""
         query = select(jobs).order_by(jobs.c.created.desc(), jobs.c.id)
         if owner is not None:
             query = query.where(jobs.c.owner == owner)
@@ -112,7 +112,7 @@ class JobStore:
             return [_to_job(row) for row in connection.execute(query).mappings()]
 
     def update(self, id: str, **changes: Unpack[JobChanges]) -> Job:
-        """Change the job, and give it back as it is then."""
+        """Change fields of the job and return it."""
         values: dict[str, Any] = {**changes}
         if unknown := values.keys() - JobChanges.__annotations__.keys():
             raise TypeError(f"A job's {min(unknown)} can't be changed.")
@@ -123,7 +123,7 @@ class JobStore:
             return _job(connection, id)
 
     def remove(self, id: str) -> None:
-        """Forget the job and everything that belongs to it."""
+        """Delete the job and everything that belongs to it."""
         with self._database.write_transaction() as connection:
             lock_job(connection, id)
             for table in (stretches, paragraphs, results):
@@ -131,7 +131,7 @@ class JobStore:
             connection.execute(delete(jobs).where(jobs.c.id == id))
 
     def remove_unplanned(self, id: str) -> None:
-        """Forget the job, unless it has paragraphs by now: somebody else may have planned it meanwhile."""
+        """Delete the job unless it has paragraphs: another process may have planned it meanwhile."""
         planned = exists().where(paragraphs.c.job == id)
         with self._database.write_transaction() as connection:
             connection.execute(delete(jobs).where(jobs.c.id == id, ~planned))
@@ -141,14 +141,14 @@ class JobStore:
     def plan(
         self, id: str, rows: Iterable[PlannedParagraph], *, job: Callable[[], Job] | None = None
     ) -> PlanChanges:
-        """Take the paragraphs of the book as they are now, in order; all of them or, where `rows` raises, none.
+        """Store the paragraphs of the book in order: all of them or, where `rows` raises, none.
 
-        `job` is asked for when all rows were read, and is kept together with them: what the plan was made of, and its
-        paragraphs, are never at odds. Only its name, its owner, and what is known of its output stay as they were.
+        `job` is called after all rows were read and stored in the same transaction, so that job and paragraphs always
+        agree. Name, owner and output of a known job stay.
 
-        One whose fingerprint is as it was keeps its result. One that is new or has changed takes a result of this job
-        for its new fingerprint (it has moved, or an old recipe is back), or else waits, with no failures. What the book
-        does not have any more goes; its results stay as history. While `rows` is read nobody is kept waiting.
+        A paragraph with an unchanged fingerprint keeps its result. A new or changed one reuses a result of this job
+        with its fingerprint (it has moved, or an old recipe is back), or else waits, with no failures. Paragraphs that
+        are no longer in the book are removed; their results stay as history. Reading `rows` locks nobody out.
         """
         return update_plan(self._database, id, rows, first=lambda connection: _keep(connection, job))
 
@@ -160,7 +160,7 @@ class JobStore:
         rejected: bool = False,
         quarantined: bool = False,
     ) -> int:
-        """Let these wait again, and tell how many had a result or were in quarantine. Old results stay as history."""
+        """Reset paragraphs to waiting and return how many had a result or a quarantine. Old results stay as history."""
         with self._database.write_transaction() as connection:
             lock_job(connection, id)
             return redo_paragraphs(connection, id, ids=paragraphs, rejected=rejected, quarantined=quarantined)
@@ -168,10 +168,9 @@ class JobStore:
     # Work.
 
     def claim(self, id: str, worker: JobWorker) -> Stretch | None:
-        """The heaviest stretch that has paragraphs waiting and that nobody alive holds; None where there is none.
+        """Claim the heaviest free stretch with waiting paragraphs; None where there is none.
 
-        It is the worker's alone until released, or until it is not heard of for too long. So is no other stretch: one
-        that is done, or given up for now, should be released.
+        The worker holds it until it is released or the lease expires. Release a stretch when done with it.
         """
         with self._database.read_transaction() as connection:
             ended = claims.dead_workers(connection)
@@ -182,25 +181,23 @@ class JobStore:
             return claims.claim_stretch(connection, id, worker)
 
     def renew(self, worker: JobWorker) -> set[tuple[str, int]]:
-        """Say that the worker is alive, and hear what is still its own: job and number of stretches.
+        """Renew the lease of the worker and return the stretches it still holds, as job and number.
 
-        What it claimed and what is not among them any more is lost: others do it. A stretch without anything left
-        to do is nobody's, too.
+        Claimed stretches that are missing were taken over by others, or have nothing left to do.
         """
         with self._database.write_transaction() as connection:
             claims.renew_lease(connection, worker, lease=self._lease)
             return claims.held_stretches(connection, worker)
 
     def release(self, worker: JobWorker, stretch: Stretch | None = None) -> None:
-        """Let go of this stretch; or of all, when the worker goes."""
+        """Release one stretch, or all of them when the worker ends."""
         with self._database.write_transaction() as connection:
             claims.release_claims(connection, worker, stretch)
 
     def save(self, stretch: Stretch, paragraph_id: str, result: PostEdit, *, seconds: float) -> bool:
-        """Keep the result, for good once this returns True.
+        """Save the result durably; True on success.
 
-        False, and nothing is changed, where the stretch is not ours any more, or where the paragraph has a result by
-        now or is another one than was claimed.
+        False, with nothing changed, where the claim is lost, or the paragraph already has a result or has changed.
         """
         row = _row(stretch, paragraph_id)
         try:
@@ -211,9 +208,9 @@ class JobStore:
         return True
 
     def fail(self, stretch: Stretch, paragraph_id: str, reason: str, *, max_failures: int) -> ParagraphState:
-        """Count a failure, and tell where the paragraph stands then: in quarantine once it failed `max_failures` times.
+        """Count a failure and return the state of the paragraph: quarantined after `max_failures`.
 
-        Nothing is counted where `save` would keep nothing.
+        Counts nothing where `save` would return False.
         """
         row = _row(stretch, paragraph_id)
         try:
@@ -226,12 +223,12 @@ class JobStore:
     # Looking.
 
     def counts(self, id: str) -> JobCounts:
-        """How the job stands. Cheap: it may be asked every second."""
+        """The counts of the job. Cheap enough to call every second."""
         with self._database.read_transaction() as connection:
             return queries.count_paragraphs(connection, id)
 
     def active_workers(self, id: str) -> int:
-        """How many workers are at it, here or elsewhere; who died elsewhere counts until their lease is over."""
+        """The number of active workers; one that died on another machine counts until its lease expires."""
         with self._database.read_transaction() as connection:
             ended = claims.dead_workers(connection)
         if ended:
@@ -241,7 +238,7 @@ class JobStore:
             return queries.count_active_workers(connection, id)
 
     def chapters(self, id: str) -> list[ChapterCounts]:
-        """How its chapters stand, in order. As cheap."""
+        """The counts by chapter, in order. Cheap as well."""
         with self._database.read_transaction() as connection:
             return queries.count_by_chapter(connection, id)
 
@@ -253,17 +250,17 @@ class JobStore:
         decision: Decision | None = None,
         chapter: int | None = None,
     ) -> Iterator[JobParagraph]:
-        """The paragraphs, in the order of the book, as many at a time as fit into little memory."""
+        """Iterate over the paragraphs in book order, in batches."""
         return queries.select_job_paragraphs(
             self._database, id, state=state, decision=decision, chapter=chapter
         )
 
     def new_texts(self, id: str) -> NewText:
-        """What a writer asks for the new text of a paragraph: None where it stays as it is. Quick in book order."""
+        """A callable that returns the new text of a paragraph, or None. Fast in book order."""
         return queries.NewTexts(self._database, id)
 
     def rate(self, model: str) -> ModelRate | None:
-        """How fast the model was of late, in any job; None where it never was."""
+        """The recent speed of a model in any job; None where it has no results."""
         with self._database.read_transaction() as connection:
             return queries.model_rate(connection, model)
 
@@ -287,7 +284,7 @@ _STAYS = ("id", "owner", "name", "created", "output_hash")
 
 
 def _keep(connection: Connection, job: Callable[[], Job] | None) -> None:
-    """Write the job as it is planned, also where somebody has removed it meanwhile."""
+    """Write the job as planned, even where another process has removed it meanwhile."""
     if job is None:
         return
     insert = upsert(connection, jobs).values(_job_columns(job()))
@@ -301,6 +298,7 @@ def _job_columns(job: Job) -> dict[str, Any]:
     values = {field.name: getattr(job, field.name) for field in fields(job)}
     return values | {
         "recipe": job.recipe.to_json(),
+        "told": values.pop("file_options_json"),
         "created": job.created.timestamp(),
         "updated": job.updated.timestamp(),
     }
@@ -310,6 +308,7 @@ def _to_job(row: RowMapping) -> Job:
     values: dict[str, Any] = dict(row)
     recipe = json.loads(values["recipe"])
     recipe["glossary"] = tuple(map(tuple, recipe["glossary"]))
+    values["file_options_json"] = values.pop("told")
     return Job(
         **values
         | {

@@ -642,7 +642,7 @@ def test_a_folder_is_no_store(tmp_path: Path) -> None:
 
 def test_a_place_that_can_not_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match=r"The folder of .*jobs\.db can't be made: Not a directory"):
+    with pytest.raises(StoreError, match=r"The folder of .*jobs\.db can't be created: Not a directory"):
         JobStore(str(tmp_path / "file" / "below" / "jobs.db"))
 
 
