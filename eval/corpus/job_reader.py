@@ -54,10 +54,10 @@ def _finished(store: JobStore, job: Job) -> list[JobParagraph]:
             f"Job {job.id} is not finished: {len(waiting):,} of {len(rows):,} paragraphs wait. Resume it first.",
             field="job",
         )
-    kept = [row for row in rows if row.planned.source.strip() and row.planned.mt.strip()]
-    if not kept:
+    usable = [row for row in rows if row.planned.source.strip() and row.planned.mt.strip()]
+    if not usable:
         raise InputError(f"Job {job.id} has no paragraph with a source and an MT.", field="job")
-    return kept
+    return usable
 
 
 def _check_same(first: Job, ours: Sequence[JobParagraph], job: Job, theirs: Sequence[JobParagraph]) -> None:

@@ -23,7 +23,7 @@ _OPENING = regex.compile(r"(?<=^|\s)[\"'](?=\p{L})")
 _STEM = 5  # letters: enough for "wooden" to be like "wood" in most cases, and for names
 _TRUST = 0.6  # how much of a piece's words the line it belongs to is thought to explain
 
-# In nats: a word that a line explains is worth two to five. Set on line-aligned outputs, joined and parted again.
+# In nats: a word that a line explains is worth two to five. Set on line-aligned outputs, joined and segments again.
 _CUT = 8.0
 _EMPTY = 6.0
 
@@ -34,10 +34,10 @@ def split_by_guides(text: str, guides: Sequence[Sequence[str]]) -> list[str]:
     lines = [" ".join(given) for given in zip(*guides, strict=True)]
     if not pieces or not lines:
         return ["" for _ in lines]
-    parted = [""] * len(lines)
+    segments = [""] * len(lines)
     for piece, line in zip(pieces, _places(_likeness(pieces, lines), inside), strict=True):
-        parted[line] += piece
-    return [" ".join(one.split()) for one in parted]
+        segments[line] += piece
+    return [" ".join(one.split()) for one in segments]
 
 
 def _pieces(text: str) -> tuple[list[str], list[bool]]:

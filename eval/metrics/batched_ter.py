@@ -44,16 +44,16 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     if not reference:
         return len(hypothesis)
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*reference, *hypothesis)))}
-    words, wanted = ([numbers[word] for word in text] for text in (hypothesis, reference))
-    traced: Any = lib_ter.BeamEditDistance(wanted)  # type: ignore[arg-type]  # any words will do
+    words, target = ([numbers[word] for word in text] for text in (hypothesis, reference))
+    traced: Any = lib_ter.BeamEditDistance(target)  # type: ignore[arg-type]  # any words will do
     shifts = checked = 0
     while True:
         distance, inverse = traced(words)
-        moves = list(_moves(words, wanted, inverse, checked))
+        moves = list(_moves(words, target, inverse, checked))
         checked += len(moves)
         if not moves:
             break
-        distances = beam_distances([move.words for move in moves], wanted)
+        distances = beam_distances([move.words for move in moves], target)
         # Ranked as in Tercom: what wins most, then the longest, then the first, then the one that goes least far.
         nearest, best = min(
             zip(distances, moves, strict=True),
@@ -110,8 +110,8 @@ def beam_distances(outputs: Sequence[Sequence[int]], reference: Sequence[int]) -
     """
     wide = np.int16 if max(len(outputs[0]), len(reference)) < _NEVER // 2 else np.int32
     given = np.array(outputs, np.int32).T
-    wanted = np.array(reference, np.int32)[:, None]
-    length, width = len(given), len(wanted)
+    target = np.array(reference, np.int32)[:, None]
+    length, width = len(given), len(target)
     ratio = width / length if length else 1.0
     beam = lib_ter._BEAM_WIDTH
     if beam < ratio / 2:
@@ -127,7 +127,7 @@ def beam_distances(outputs: Sequence[Sequence[int]], reference: Sequence[int]) -
         row = spare[at % 2]
         row[:low] = _NEVER  # the beam moves on, and never comes back
         np.add(last[low:high], 1, out=row[low:high])
-        replaced = last[first - 1 : high - 1] + (given[at - 1] != wanted[first - 1 : high - 1])
+        replaced = last[first - 1 : high - 1] + (given[at - 1] != target[first - 1 : high - 1])
         np.minimum(row[first:high], replaced, out=row[first:high])
         # A word put in costs one more than the cell before, which may itself have come from the one before that.
         here = row[low:high]

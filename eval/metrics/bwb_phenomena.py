@@ -118,8 +118,8 @@ def _of(given: Mapping[str, Sequence[_Line]], name: str, segments: int, what: st
 def _wanted(line: BwbErrorLine) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for error in line.errors:
-        if error.wanted:
-            found.setdefault(error.kind, []).append(error.wanted)
+        if error.correction:
+            found.setdefault(error.kind, []).append(error.correction)
     return found
 
 
@@ -127,17 +127,17 @@ def _counts(ours: Counter[str], theirs: Counter[str]) -> list[int]:
     return [(ours & theirs).total(), ours.total(), theirs.total()]
 
 
-def _wordings(wanted: Sequence[str], output: str, references: Sequence[str]) -> list[int]:
+def _wordings(wordings: Sequence[str], output: str, references: Sequence[str]) -> list[int]:
     """Counts of the annotated wordings; those that no reference has are ignored."""
-    ours = Counter({wording: len(find_wording_spans(wording, output)) for wording in wanted})
+    ours = Counter({wording: len(find_wording_spans(wording, output)) for wording in wordings})
     theirs = Counter(
         {
             wording: max((len(find_wording_spans(wording, text)) for text in references), default=0)
-            for wording in wanted
+            for wording in wordings
         }
     )
-    asked = Counter({wording: ours[wording] for wording, number in theirs.items() if number})
-    matches, _, possible = counts = _counts(asked, theirs)
+    present = Counter({wording: ours[wording] for wording, number in theirs.items() if number})
+    matches, _, possible = counts = _counts(present, theirs)
     return [*counts, matches, possible]
 
 

@@ -67,11 +67,11 @@ class EvaluationResults:
 
     def signatures(self) -> dict[str, str]:
         """The signature of each metric that measured any system."""
-        told = {}
-        for metric, systems in self.counted.items():
-            if signature := next((one.signature for one in systems.values() if one.signature), ""):
-                told[metric] = signature
-        return told
+        found = {
+            metric: next((one.signature for one in systems.values() if one.signature), "")
+            for metric, systems in self.counted.items()
+        }
+        return {metric: signature for metric, signature in found.items() if signature}
 
     def by_document(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """Scores by metric, document and system; None where undefined."""
@@ -97,7 +97,7 @@ class EvaluationResults:
         for number, document in enumerate(self.corpus.documents):
             for system in self.corpus.systems:
                 for place, output in enumerate(document.outputs[system]):
-                    told = {
+                    fields = {
                         metric: scores[metric, system].get((number, place))
                         for metric in self.counted
                         if scores.get((metric, system))
@@ -108,13 +108,13 @@ class EvaluationResults:
                         "system": system,
                         "output": output,
                         "references": list(document.references_of(place)),
-                        "scores": told,
+                        "scores": fields,
                     }
 
     def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
         """For JSON."""
         corpus = self.corpus
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "corpus": {
                 "name": corpus.name,
                 "documents": len(corpus.documents),
@@ -131,32 +131,34 @@ class EvaluationResults:
                 "signature": self.resampling.signature,
             },
             "signatures": self.signatures(),
-            "scores": [self._told(metric, system) for metric in self.metrics for system in corpus.systems],
+            "scores": [
+                self._score_fields(metric, system) for metric in self.metrics for system in corpus.systems
+            ],
         }
-        return told | ({"by_document": self.by_document()} if documents else {})
+        return fields | ({"by_document": self.by_document()} if documents else {})
 
-    def _told(self, metric: Metric, system: str) -> dict[str, Any]:
+    def _score_fields(self, metric: Metric, system: str) -> dict[str, Any]:
         score = self.score(metric.name, system)
-        told: dict[str, Any] = {"metric": metric.name, "system": system, "better": _direction(metric)}
+        fields: dict[str, Any] = {"metric": metric.name, "system": system, "better": _direction(metric)}
         if isinstance(score, Unmeasured):
-            return told | {"score": None, "not_applicable": score.why}
-        told |= {"score": score.value, "parts": dict(score.parts)}
+            return fields | {"score": None, "not_applicable": score.why}
+        fields |= {"score": score.value, "parts": dict(score.parts)}
         standing = self.standings[metric.name].get(system)
         if standing and isinstance(standing.interval, ConfidenceInterval):
-            told["interval"] = [standing.interval.low, standing.interval.high]
+            fields["interval"] = [standing.interval.low, standing.interval.high]
         elif standing and isinstance(standing.interval, Unmeasured):
-            told["no_interval"] = standing.interval.why
+            fields["no_interval"] = standing.interval.why
         if standing and isinstance(standing.comparison, PairedComparison):
-            told["difference"] = standing.comparison.difference
-            told["p_value"] = standing.comparison.p_value
-            told["p_value_corrected"] = standing.corrected
+            fields["difference"] = standing.comparison.difference
+            fields["p_value"] = standing.comparison.p_value
+            fields["p_value_corrected"] = standing.corrected
         elif standing and isinstance(standing.comparison, Unmeasured):
-            told["no_test"] = standing.comparison.why
+            fields["no_test"] = standing.comparison.why
         if standing and isinstance(standing.ranks, WilcoxonResult):
-            told["wilcoxon"] = asdict(standing.ranks) | {"p_value_corrected": standing.ranks_corrected}
+            fields["wilcoxon"] = asdict(standing.ranks) | {"p_value_corrected": standing.ranks_corrected}
         elif standing and isinstance(standing.ranks, Unmeasured):
-            told["no_wilcoxon"] = standing.ranks.why
-        return told
+            fields["no_wilcoxon"] = standing.ranks.why
+        return fields
 
 
 def _direction(metric: Metric) -> str:
@@ -178,11 +180,11 @@ def measure_systems(
     """Count every system by every metric; `on_progress` is called with metric and system before each."""
     names = [metric.name for metric in metrics]
     if len(set(names)) < len(names):
-        raise InputError("A metric is asked for twice.", field="metric")
+        raise InputError("A metric is given twice.", field="metric")
     resampling = resampling or ResamplingOptions(default_resampling_unit(corpus))
     if resampling.baseline and resampling.baseline not in corpus.systems:
         raise InputError(
-            f"There is no system called {resampling.baseline!r} to compare with: {', '.join(corpus.systems)}.",
+            f"There is no system called {resampling.baseline!r}. There are: {', '.join(corpus.systems)}.",
             field="baseline",
         )
     counted: dict[str, dict[str, MetricCounts | Unmeasured]] = {}

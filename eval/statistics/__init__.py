@@ -1,1 +1,1 @@
-"""Statistics: significance tests, intervals, agreement and power."""
+"""Statistics: counts and folds, significance tests, intervals, agreement and power."""

@@ -119,15 +119,15 @@ def _looked_up(
     texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
 ) -> list[Annotation]:
     keys = [cache_key(f"{name}\0{text}") for text in texts]
-    kept = cache.read(keys)
-    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
+    packed = cache.read(keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in packed}
     fresh = {
         key: pack_annotation(one)
         for key, one in zip(new, work(list(new.values())) if new else (), strict=True)
     }
     cache.write(fresh)
-    kept |= fresh
-    return [unpack_annotation(kept[key], text) for key, text in zip(keys, texts, strict=True)]
+    packed |= fresh
+    return [unpack_annotation(packed[key], text) for key, text in zip(keys, texts, strict=True)]
 
 
 def _open(folder: Path) -> AbstractContextManager[ContentCache[bytes]]:

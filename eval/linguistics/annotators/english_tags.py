@@ -106,8 +106,8 @@ def _verb(words: Sequence[str], found: Sequence[str], place: int) -> str:
         back -= 1
     before, tag_before = words[back], found[back]
     # "Can you tell", "did he go"
-    asked = back > 0 and before in _SUBJECTS and (words[back - 1] in _DO or found[back - 1] == "MD")
-    if tag_before == "MD" or before in _DO or asked:
+    is_question = back > 0 and before in _SUBJECTS and (words[back - 1] in _DO or found[back - 1] == "MD")
+    if tag_before == "MD" or before in _DO or is_question:
         return "VB" if tag in _BASE_AFTER else tag
     if tag_before == "TO":
         return "VB" if tag in ("VBP", "VB") or (tag in _BASE_AFTER and _is_base(word)) else tag

@@ -52,15 +52,15 @@ def _found(language: str, prefer: str | None) -> Annotator:
 def _with_package(build: Callable[[], Annotator], package: str | None) -> Annotator:
     if package is None or find_spec(package) is None:
         raise NoAnnotatorError(
-            f"Words are told apart by {package}, which is not installed. Type: pip install 'ape-books[eval]'"
+            f"This language needs {package}, which is not installed. Type: pip install 'ape-books[eval]'"
         )
     return build()
 
 
 def _nothing(language: str, prefer: str | None) -> str:
-    wanted = "" if prefer in (None, "spacy") else f" called {prefer!r}"
+    preferred = "" if prefer in (None, "spacy") else f" called {prefer!r}"
     by_itself = f" Without it, {', '.join(sorted(FALLBACK_ANNOTATORS))} can be annotated."
     return (
-        f"There is no annotator{wanted} for the language {language!r}: no spaCy model of it is installed. "
+        f"There is no annotator{preferred} for the language {language!r}: no spaCy model of it is installed. "
         f"See https://spacy.io/models for one, and install it with: python -m spacy download MODEL.{by_itself}"
     )

@@ -11,7 +11,7 @@ from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
 def pack_annotation(annotation: Annotation) -> bytes:
     """Pack what the text does not show: token offsets, tags, and lemmas that differ from the word."""
     tokens = annotation.tokens
-    told = [
+    fields = [
         [token.start for token in tokens],
         [len(token.text) for token in tokens],
         "\t".join(token.tag for token in tokens),
@@ -19,7 +19,7 @@ def pack_annotation(annotation: Annotation) -> bytes:
         [[one.start, one.end, one.label] for one in annotation.entities],
         annotation.sentences,
     ]
-    return zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+    return zlib.compress(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode(), 1)
 
 
 def unpack_annotation(packed: bytes, text: str) -> Annotation:

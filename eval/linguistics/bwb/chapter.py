@@ -38,7 +38,7 @@ def read_chapters(folder: Path) -> list[BwbChapter]:
     """Read the chapter in a folder, or those in its sub-folders."""
     if not folder.is_dir():
         raise InputError(
-            f"{folder} is no folder. The annotation of a chapter is several files side by side.", field="data"
+            f"{folder} is not a folder. An annotated chapter is a folder of several files.", field="data"
         )
     folders = [one for one in (folder, *sorted(folder.iterdir())) if one.is_dir() and _file(one, _REFERENCE)]
     if not folders:

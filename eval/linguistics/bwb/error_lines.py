@@ -34,7 +34,7 @@ class BwbErrorItem:
 
     kind: str
     found: str = ""
-    wanted: str = ""
+    correction: str = ""
     start: int | None = None
     end: int | None = None
 
@@ -76,45 +76,45 @@ def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[
 
 def _field(text: str, field: str) -> Iterator[BwbErrorItem | str]:
     """The errors of one field, or what is wrong with it."""
-    parted = _FIELD.fullmatch(field)
-    if parted is None:
+    match = _FIELD.fullmatch(field)
+    if match is None:
         if field.strip():
             yield f"{field!r} does not begin with the number of a kind of error"
         return
-    kind = ERROR_KINDS.get(parted["kind"])
+    kind = ERROR_KINDS.get(match["kind"])
     if kind is None:
-        yield f"{parted['kind']} is no kind of error (0 to {len(ERROR_KINDS) - 1})"
-        kind = f"kind {parted['kind']}"
-    if parted["rest"] is None:
+        yield f"{match['kind']} is not a kind of error (0 to {len(ERROR_KINDS) - 1})"
+        kind = f"kind {match['kind']}"
+    if match["rest"] is None:
         if kind != "none":
             yield BwbErrorItem(kind)
         return
-    for item in parted["rest"].split(";"):
+    for item in match["rest"].split(";"):
         yield from _item(text, kind, item)
 
 
 def _item(text: str, kind: str, item: str) -> Iterator[BwbErrorItem | str]:
     placed = _ITEM.fullmatch(item)
     words = (placed["words"] if placed else item).strip()
-    wanted, comma, found = words.partition(",") if kind in WITH_CORRECTION else ("", ",", words)
+    correction, comma, found = words.partition(",") if kind in WITH_CORRECTION else ("", ",", words)
     if not comma:
-        yield f"{words!r} should be what is wanted, a comma, and what is there"
-        found, wanted = wanted, ""
-    wanted, found = wanted.strip(), found.strip()
+        yield f"{words!r} should be the correction, a comma, and the erroneous words"
+        found, correction = correction, ""
+    correction, found = correction.strip(), found.strip()
     if placed is None:
         yield f"{item.strip()!r} has no place, such as <pos/1,3>"
-        yield BwbErrorItem(kind, found, wanted)
+        yield BwbErrorItem(kind, found, correction)
         return
     start, end = int(placed["first"]) - 1, int(placed["last"])
     if text[start:end] == found:
-        yield BwbErrorItem(kind, found, wanted, start, end)
+        yield BwbErrorItem(kind, found, correction, start, end)
         return
     yield f"characters {start + 1} to {end} are {text[start:end]!r}, not {found!r}"
     near = _nearest(text, found, start)
     yield (
-        BwbErrorItem(kind, found, wanted)
+        BwbErrorItem(kind, found, correction)
         if near is None
-        else BwbErrorItem(kind, found, wanted, near, near + len(found))
+        else BwbErrorItem(kind, found, correction, near, near + len(found))
     )
 
 

@@ -40,11 +40,11 @@ def parse_names(lines: Sequence[str]) -> tuple[tuple[BwbNames, ...], tuple[Annot
 
 def _line(line: str) -> tuple[BwbNames, list[tuple[int, str]]]:
     """The names of a line, and issues by column."""
-    parted = _LINE.fullmatch(line)
-    if parted is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         return BwbNames(Counter(), Counter()), [(1, "the line is not PERSON: (…) and NONPERSON: (…)")]
     wrong: list[tuple[int, str]] = []
-    persons, others = (_side(parted[side], parted.start(side) + 1, wrong) for side in ("person", "other"))
+    persons, others = (_side(match[side], match.start(side) + 1, wrong) for side in ("person", "other"))
     for name in others:
         if name.endswith(("’s", "'s")) and name[:-2] in persons:
             wrong.append((line.index(name) + 1, f"{name!r} is counted apart from {name[:-2]!r}"))

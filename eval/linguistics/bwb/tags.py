@@ -39,7 +39,7 @@ def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
         tag, wrong = _of_entity(first, fields)
     else:
         return None, [
-            f"<{inner}> is no tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"
+            f"<{inner}> is not a tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"
         ]
     if tag and not wrong and inner != ", ".join(fields):
         wrong = [f"<{inner}> is not spaced as <{', '.join(fields)}>"]
@@ -49,21 +49,21 @@ def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
 
 
 def _of_pronoun(kind: BwbTagKind, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
-    shown = f"<{', '.join(fields)}>"
+    tag_text = f"<{', '.join(fields)}>"
     if len(fields) < 2 or not fields[-1].isdecimal():
-        return None, [f"{shown} has no number of an entity"]
-    return BwbTag(kind, fields[-1]), [f"{shown} has more than a number"] * (len(fields) > 2)
+        return None, [f"{tag_text} has no number of an entity"]
+    return BwbTag(kind, fields[-1]), [f"{tag_text} has more than a number"] * (len(fields) > 2)
 
 
 def _of_entity(type_: str, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
-    shown = f"<{', '.join(fields)}>"
+    tag_text = f"<{', '.join(fields)}>"
     if not fields[-1].isdecimal():
-        return None, [f"{shown} has no number of an entity"]
+        return None, [f"{tag_text} has no number of an entity"]
     flags = [field for field in fields[1:-1] if field in _FLAGS]
     if flags and len(fields) == 3:
         return BwbTag("entity", fields[-1], type_, _FLAGS[flags[0]]), []
     if len(fields) == 2:
-        wrong = f"{shown} doesn't say whether it is terminology, T or N"
+        wrong = f"{tag_text} doesn't say whether it is terminology, T or N"
     else:
-        wrong = f"{shown} has {', '.join(fields[1:-1])!r} where T or N should be"
+        wrong = f"{tag_text} has {', '.join(fields[1:-1])!r} where T or N should be"
     return BwbTag("entity", fields[-1], type_, _FLAGS[flags[0]] if flags else None), [wrong]

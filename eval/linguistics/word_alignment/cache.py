@@ -41,9 +41,9 @@ class CachedAligner:
         """Links from the file, or aligned and written to it; a folder without write access costs time only."""
         path = self.folder / f"{alignment_digest(self.name, bitext, extra)}.txt"
         with suppress(OSError, ValueError, InputError):
-            kept = [gold.sure for gold in read_links(path)]
-            if len(kept) == len(bitext):
-                return kept
+            links = [gold.sure for gold in read_links(path)]
+            if len(links) == len(bitext):
+                return links
         links = self.aligner.align(bitext, extra=extra)
         with suppress(OSError):
             _write(path, links)
@@ -52,12 +52,12 @@ class CachedAligner:
 
 def alignment_digest(name: str, bitext: Bitext, extra: Bitext) -> str:
     """A digest of everything the links depend on."""
-    told = sha256(name.encode())
+    digest = sha256(name.encode())
     for texts in (bitext, extra):
         for source, target in texts:
-            told.update(json.dumps([*source, None, *target]).encode())
-        told.update(b"\n")
-    return told.hexdigest()[:32]
+            digest.update(json.dumps([*source, None, *target]).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()[:32]
 
 
 def _write(path: Path, links: Sequence[WordLinks]) -> None:

@@ -68,6 +68,6 @@ def _links(line: str) -> WordLinks:
     return frozenset(map(_link, line.split()))
 
 
-def _link(told: str) -> tuple[int, int]:
-    source, target = told.split("-")
+def _link(link: str) -> tuple[int, int]:
+    source, target = link.split("-")
     return int(source), int(target)

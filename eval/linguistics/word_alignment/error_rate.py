@@ -64,7 +64,7 @@ def _line(line: str, first: int, where: str) -> GoldLinks:
         link = (int(match[1]) - first, int(match[3]) - first) if match else (-1, -1)
         if match is None or min(link) < 0:
             raise InputError(
-                f"{where}: {word!r} is no link, such as {first}-{first + 1} or {first}p{first + 1}."
+                f"{where}: {word!r} is not a link such as {first}-{first + 1} or {first}p{first + 1}."
             )
         possible.add(link)
         if match[2] == "-":

@@ -21,12 +21,12 @@ def collect_wordings(errors: Mapping[str, Sequence[BwbErrorLine]], kind: str) ->
     """The correct wordings of all errors of a kind (ambiguity or ellipsis), from the error lines by document."""
     found = {
         (document, segment): tuple(
-            error.wanted for error in line.errors if error.kind == kind and error.wanted
+            error.correction for error in line.errors if error.kind == kind and error.correction
         )
         for document, lines in errors.items()
         for segment, line in enumerate(lines)
     }
-    return {place: wanted for place, wanted in found.items() if wanted}
+    return {place: wordings for place, wordings in found.items() if wordings}
 
 
 def read_error_lines(

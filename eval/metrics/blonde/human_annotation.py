@@ -68,9 +68,9 @@ def add_names(
     of_document: dict[str, dict[AnnotatedName, None]] = {}
     for (document, _), given in names.items():
         of_document.setdefault(document, {}).update(dict.fromkeys(given))
-    told, *others = texts
+    output_texts, *others = texts
     renamed = []
-    for (document, _), text, one in zip(where, told, output, strict=True):
+    for (document, _), text, one in zip(where, output_texts, output, strict=True):
         known = of_document.get(document)
         renamed.append(one if known is None or text is None else _among(one, text, list(known), keep=True))
     refined = []

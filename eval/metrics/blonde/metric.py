@@ -156,8 +156,8 @@ class Blonde:
         }
         names = "annotated" if self.names else "found"
         smooth = "exp" if set(folds.N_GRAM_KEYS) <= set(self.keys) else "none"
-        told = {"refs": most, "case": case, "smooth": smooth, **weights, "names": names}
-        return metric_signature(self.name, **told, annotator=annotator.name)
+        settings = {"refs": most, "case": case, "smooth": smooth, **weights, "names": names}
+        return metric_signature(self.name, **settings, annotator=annotator.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +187,8 @@ class BlondePlus(Blonde):
         known = {document.id for document in corpus.documents}
         if not any(place[0] in known for given in (self.ambiguity, self.ellipsis) for place in given):
             return Unmeasured(
-                "blonde+ needs the annotated wordings of ambiguity and ellipsis, and there are none; a file with them "
-                "is given with --annotation"
+                "blonde+ needs the annotated wordings of ambiguity and ellipsis, and there are none: give a file with "
+                "the annotation"
             )
         return Blonde.count(self, corpus, system)
 

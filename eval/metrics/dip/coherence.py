@@ -103,18 +103,20 @@ class DipCoherence:
         sides = annotate_sides(corpus, system, annotator)
         groups = _groups(sides)
         for side in sides:
-            kept = [place for place, text in enumerate(side.references) if text is not None]
-            if kept:
-                difference = _document(side.references, kept) - _document(side.outputs, kept)
+            indices = [place for place, text in enumerate(side.references) if text is not None]
+            if indices:
+                difference = _document(side.references, indices) - _document(side.outputs, indices)
                 rows.append((float(scorers[groups[side.id]].score(difference)), 1.0))
                 documents.append(index[side.id])
-        told = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
+        scorer = (
+            {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
+        )
         return MetricCounts(
             np.array(rows),
             np.array(documents, dtype=np.intp),
             _sum,
             metric_signature(
-                self.name, **told, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name
+                self.name, **scorer, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name
             ),
             unit="document",
             parts={"mean": mean_fold()},
@@ -179,17 +181,17 @@ def _key(texts: _Texts) -> str:
     return hash_text(words)
 
 
-def _passages(texts: _Texts, kept: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:
+def _passages(texts: _Texts, indices: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:
     """Passages of a dozen segments; the last has the rest."""
-    places = [place for place, one in enumerate(texts) if one is not None] if kept is None else kept
+    places = [place for place, one in enumerate(texts) if one is not None] if indices is None else indices
     for start in range(0, len(places), PASSAGE_SENTENCES):
         here = (texts[place] for place in places[start : start + PASSAGE_SENTENCES])
         yield cohesion_sentences([one for one in here if one is not None])
 
 
-def _document(texts: _Texts, kept: Sequence[int]) -> FloatArray:
+def _document(texts: _Texts, indices: Sequence[int]) -> FloatArray:
     """The mean of the features over the passages."""
-    mean: FloatArray = np.mean([cohesion_features(passage) for passage in _passages(texts, kept)], axis=0)
+    mean: FloatArray = np.mean([cohesion_features(passage) for passage in _passages(texts, indices)], axis=0)
     return mean
 
 
@@ -198,8 +200,8 @@ def _against_mt(corpus: Corpus, system: str, annotator: Annotator) -> RankedPair
     sides = annotate_sides(corpus, system, annotator)
     documents = _groups(sides)
     for side in sides:
-        kept = [place for place, text in enumerate(side.references) if text is not None]
-        passages = zip(_passages(side.references, kept), _passages(side.outputs, kept), strict=True)
+        indices = [place for place, text in enumerate(side.references) if text is not None]
+        passages = zip(_passages(side.references, indices), _passages(side.outputs, indices), strict=True)
         for ours, theirs in passages:
             better.append(cohesion_features(ours))
             worse.append(cohesion_features(theirs))

@@ -63,33 +63,35 @@ class Ranker:
         write_text_atomic(path, self._text(), errors="strict")
 
     def _text(self) -> str:
-        kept = _File(
+        stored = _File(
             kind=self.kind,
             features=self.features,
             scales=tuple(self.scales.tolist()),
             weights=tuple(self.weights.tolist()),
             facts=dict(self.facts),
         )
-        return json.dumps(kept.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(stored.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
 
 
 def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
     """Load a scorer; refuse another kind, or one trained on other features."""
     try:
-        kept = _File.model_validate_json(path.read_text(encoding="utf-8"))
+        stored = _File.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The scorer {path} can't be read: {error}.") from error
     except ValidationError as error:
         message = describe_validation_error(error, root="the file")
-        raise InputError(f"{path} is no scorer of ours: {message}.") from error
-    if kept.kind != kind or kept.features != tuple(features):
+        raise InputError(f"{path} is not a coherence scorer: {message}.") from error
+    if stored.kind != kind or stored.features != tuple(features):
         raise InputError(
-            f"{path} is a scorer of {kept.kind} with {len(kept.features)} features, and what is needed is one of "
+            f"{path} is a scorer of {stored.kind} with {len(stored.features)} features, and what is needed is one of "
             f"{kind} with the {len(features)} of this version. Train it again."
         )
-    if not len(kept.features) == len(kept.scales) == len(kept.weights):
-        raise InputError(f"{path} is no scorer of ours: it has not one weight for each feature.")
-    return Ranker(kept.kind, kept.features, np.array(kept.scales), np.array(kept.weights), kept.facts)
+    if not len(stored.features) == len(stored.scales) == len(stored.weights):
+        raise InputError(f"{path} is not a coherence scorer: it needs one weight for each feature.")
+    return Ranker(
+        stored.kind, stored.features, np.array(stored.scales), np.array(stored.weights), stored.facts
+    )
 
 
 def fit_ranker(
@@ -120,8 +122,10 @@ class RankedPairs:
 
     def of(self, groups: frozenset[str]) -> RankedPairs:
         """The pairs of some groups."""
-        kept = [place for place, group in enumerate(self.groups) if group in groups]
-        return RankedPairs(self.better[kept], self.worse[kept], tuple(self.groups[place] for place in kept))
+        stored = [place for place, group in enumerate(self.groups) if group in groups]
+        return RankedPairs(
+            self.better[stored], self.worse[stored], tuple(self.groups[place] for place in stored)
+        )
 
 
 def train_ranker(

@@ -129,7 +129,7 @@ class _Measured:
             _OVERALL,
             (*_side_by_side(rows, self._blonde), *published_rows(published.OVERALL, _OVERALL)),
             "The published rows are of the whole test set, ours of the chapters given. The paper has BERTScore and "
-            "COMET too, which need models: `ape eval score --metric bertscore --metric comet`.",
+            "COMET too, which need models: the metrics bertscore and comet.",
         )
 
     def categories(self) -> SuiteTable:

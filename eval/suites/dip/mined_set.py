@@ -116,9 +116,7 @@ def _manifest(path: Path, line: str) -> dict[str, Any]:
     if not (
         isinstance(manifest, dict) and manifest.get("kind") == MANIFEST_KIND and "items_sha256" in manifest
     ):
-        raise InputError(
-            f"Line 1 of {path} is no manifest of a mined set. `ape eval mine` writes such files."
-        )
+        raise InputError(f"Line 1 of {path} is not the manifest of a mined set.")
     return manifest
 
 

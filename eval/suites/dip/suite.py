@@ -47,7 +47,7 @@ class DipSuite:
     annotator: Annotator | None = None
     name: str = "dip"
     paper: str = "DiP benchmark tests: evaluation benchmarks for discourse phenomena in MT"
-    data_source: str = "It is a file that `ape eval mine` writes from the outputs of systems and a reference."
+    data_source: str = "Mine a set from the outputs of systems and a reference."
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: one line for each source segment of each item, or JSONL with "id" and "output"."""

@@ -66,7 +66,7 @@ def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
     [
         (("train", "stories.jsonl", "-o", "stories.jsonl"), "say --replace"),
         (("train", "stories.jsonl", "-o", "x.json", "--system", "best"), "no system 'best'"),
-        (("show", "stories.jsonl"), "no scorer of ours"),
+        (("show", "stories.jsonl"), "is not a coherence scorer"),
         (("show", "nothing.json"), "can't be read"),
     ],
 )
@@ -82,7 +82,7 @@ def test_references_too_short_to_be_shuffled_are_a_sentence(here: Run, tmp_path:
     words = ("short.jsonl", "-o", "x.json", "--against", "shuffled", "--target-language", "en")
     done = here("eval", "coherence", "train", *words)
     assert done.returncode == 2
-    assert "no reference has 3 sentences" in done.stderr
+    assert "a reference of at least 3 sentences" in done.stderr
     assert not (tmp_path / "x.json").exists()
 
 

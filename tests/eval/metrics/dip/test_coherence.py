@@ -81,7 +81,7 @@ def test_a_scorer_of_another_kind_or_a_broken_file_is_refused(tmp_path: Path) ->
         load_coherence_scorer(path)
     assert load_ranker(path, kind="length", features=["length"]).features == ("length",)
     path.write_text('{"kind": "coherence"}', encoding="utf-8")
-    with pytest.raises(InputError, match="no scorer of ours"):
+    with pytest.raises(InputError, match="is not a coherence scorer"):
         load_coherence_scorer(path)
     with pytest.raises(InputError, match="can't be read"):
         load_coherence_scorer(tmp_path / "nothing.json")

@@ -82,7 +82,7 @@ def test_the_page_has_the_tables_and_the_figures_in_it(outcome: SuiteResult, tmp
     ]
     assert all(base64.b64decode(png).startswith(b"\x89PNG") for png, _ in pictures)
     assert "img-src data:;" in page
-    assert "tale/an.txt, line 3, column 64: 7 is no kind of error (0 to 6)" in page
+    assert "tale/an.txt, line 3, column 64: 7 is not a kind of error (0 to 6)" in page
 
 
 def test_without_mark_up_there_are_no_figures(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_published_rows_are_the_papers(outcome: SuiteResult) -> None:
 def test_every_slip_is_told_with_its_place(outcome: SuiteResult) -> None:
     told = "\n".join(outcome.annotation_issues)
     assert "tale/an.txt, line 3, column 41: characters 30 to 32 are " in told
-    assert "tale/an.txt, line 3, column 64: 7 is no kind of error (0 to 6)" in told
+    assert "tale/an.txt, line 3, column 64: 7 is not a kind of error (0 to 6)" in told
     assert "tale/begin.en.an.txt, line 1, column 44: no space between" in told
     assert "tale/begin.zh.an.txt, line 2, column 1: <P,1> is not spaced" in told
     assert len(outcome.annotation_issues) == 4

@@ -122,7 +122,7 @@ def test_a_set_that_was_changed_is_refused(corpus: Corpus, english: Annotator, t
         read_mined_set(path)
     manifest, first, *_ = text.splitlines()
     path.write_text(f"{first}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"Line 1 of .* no manifest"):
+    with pytest.raises(InputError, match=r"Line 1 of .* not the manifest"):
         read_mined_set(path)
     broken = {**json.loads(first), "times": 0}
     path.write_text(f"{manifest}\n{json.dumps(broken)}\n", encoding="utf-8")
