@@ -1,1 +1,1 @@
-"""What we claim about speed, as ratios measured side by side in one run."""
+"""Claims about speed, as ratios of two sides measured in one run."""

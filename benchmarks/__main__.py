@@ -1,4 +1,4 @@
-"""Measure what we claim about speed: `python -m benchmarks`. Exits with 1 where a claim does not hold."""
+"""Measure the claims about speed: `python -m benchmarks`. Exits with 1 if a claim does not hold."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MISSING_REQUIREMENT: Mapping[str, Callable[[], str | None]] = {
 
 
 def main() -> int:
-    """Measure, and print a table or JSON."""
+    """Measure and print a table or JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",

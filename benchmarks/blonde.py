@@ -7,7 +7,6 @@ processor time, as each side runs on one: a busy neighbour takes none of it.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import time
@@ -18,6 +17,7 @@ import numpy as np
 
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 from benchmarks.data_folder import find_data_folder
+from benchmarks.studies.corpora import mlqe_path, mlqe_rows
 from eval.linguistics.annotators import Annotation, annotator_for
 from eval.metrics.blonde import folds
 from eval.metrics.blonde.categories import ENTITY_OF, MARKER_OF, N_GRAM_ORDERS, PRONOUN_OF, TENSE_OF
@@ -138,12 +138,11 @@ def _mean(match: dict[str | int, float], total: dict[str | int, float]) -> float
 
 
 def _texts() -> tuple[list[str], list[str], str]:
-    path = find_data_folder() / "mlqe_pe" / f"{_PAIR}.train.jsonl"
-    if not path.is_file():
+    data = find_data_folder()
+    if not mlqe_path(data, _PAIR, "train").is_file():
         outputs, references = _synthetic_texts()
         return outputs, references, "made-up texts, as the shared data is not here"
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for _, line in zip(range(SENTENCES), lines, strict=False)]
+    rows = mlqe_rows(data, _PAIR, "train")[:SENTENCES]
     return [row["mt"] for row in rows], [row["post_edit"] for row in rows], f"MLQE-PE {_PAIR}"
 
 

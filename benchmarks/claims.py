@@ -1,4 +1,4 @@
-"""A claim about speed: a ratio of two sides measured in turn, its bound if it has one, and whether it held."""
+"""A claim about speed: a ratio of two sides measured alternately, with an optional bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What we say, and the ratio of every round that was measured.
+    """A claim, and the ratio of every measured round.
 
     Without a bound it is a number to know, and holds whatever it is. `setting` is what it was measured on.
     """
@@ -24,17 +24,17 @@ class Claim:
 
     @property
     def ratio(self) -> float:
-        """The median: one round that a neighbour disturbed does not move it."""
+        """The median, which a single disturbed round does not move."""
         return median(self.ratios)
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The smallest and the largest ratio of a round."""
+        """Smallest and largest ratio of a round."""
         return min(self.ratios), max(self.ratios)
 
     @property
     def holds(self) -> bool:
-        """Whether the median keeps to the bound."""
+        """Whether the median meets the bound."""
         if self.bound is None:
             return True
         return self.ratio >= self.bound if self.direction == "at least" else self.ratio <= self.bound
@@ -43,7 +43,7 @@ class Claim:
 def measure_alternately(
     first: Callable[[], float], second: Callable[[], float], *, rounds: int
 ) -> list[tuple[float, float]]:
-    """What both sides measured in each round, one right after the other, and the one who begins changes."""
+    """Measure both sides in each round, alternating which one starts."""
     measured = []
     for number in range(rounds):
         if number % 2:
@@ -55,5 +55,5 @@ def measure_alternately(
 
 
 def ratios_by_round(measured: Sequence[tuple[float, float]]) -> tuple[float, ...]:
-    """First side over second, round by round."""
+    """Ratio of the first side to the second in each round."""
     return tuple(one / other for one, other in measured)

@@ -1,4 +1,4 @@
-"""Where other people's data is that some claims are measured on; it is not in the repository, and need not be there."""
+"""Location of external data that some claims are measured on; it is optional and not in the repository."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def find_data_folder() -> Path:
-    """The folder that APE_DATA names, or the one beside the repository."""
+    """The folder in APE_DATA; by default shared/data next to the repository."""
     return Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))

@@ -1,4 +1,4 @@
-"""The service costs next to nothing on top of the model: passages per second through it and around it.
+"""Overhead of the service: passages per second through it and directly to its engine.
 
 What is fair here:
 - Two processes of the same kind run, each as `ape serve` makes one: uvicorn, our service and the embedded engine
@@ -38,6 +38,7 @@ from ape.post_editor import post_edit
 from ape.sample import SAMPLES, load_sample
 from ape.text.sentences import split_sentences
 from benchmarks.claims import Claim
+from benchmarks.concurrent_requests import run_concurrently
 from benchmarks.service_process import ServiceProcess, start_service_process
 from prompts import Prompt
 
@@ -49,7 +50,7 @@ OPTIONS = Options(max_attempts=1)
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPassage:
-    """A passage, and how an engine is asked for it."""
+    """A passage with its prompt and sampling."""
 
     segment: Segment
     prompt: Prompt
@@ -58,7 +59,7 @@ class BenchmarkPassage:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRun:
-    """So many passages a second; tokens written in all, and processor time of both ends in all."""
+    """Passages per second, tokens written, and processor time of both ends."""
 
     rate: float
     tokens: int
@@ -70,7 +71,7 @@ ServiceSide = Callable[[ServiceProcess], AbstractAsyncContextManager[AskForPassa
 
 
 def measure() -> list[Claim]:
-    """Run both sides in turn at every number of passages in flight."""
+    """Run both sides alternately at each concurrency."""
     with ExitStack() as stack:
         twins = [stack.enter_context(start_service_process()) for _ in range(2)]
         return asyncio.run(_measure(twins))
@@ -82,15 +83,15 @@ async def _measure(twins: list[ServiceProcess]) -> list[Claim]:
     )
     for twin in twins:
         for side in (ask_service, ask_engine):
-            await run_passages(side, twin, list(islice(texts, 2)), in_flight=1)
+            await run_passages(side, twin, list(islice(texts, 2)), concurrency=1)
     return [
-        await _compare_sides(twins, texts, in_flight, *plan)
-        for in_flight, plan in LOADS_BY_CONCURRENCY.items()
+        await _compare_sides(twins, texts, concurrency, *plan)
+        for concurrency, plan in LOADS_BY_CONCURRENCY.items()
     ]
 
 
 async def _compare_sides(
-    twins: list[ServiceProcess], texts: Iterator[BenchmarkPassage], in_flight: int, count: int, times: int
+    twins: list[ServiceProcess], texts: Iterator[BenchmarkPassage], concurrency: int, count: int, times: int
 ) -> Claim:
     rounds: list[dict[ServiceSide, ServiceRun]] = []
     for number in range(times):
@@ -102,7 +103,7 @@ async def _compare_sides(
         if number // 2 % 2:
             sides.reverse()
         rounds.append(
-            {side: await run_passages(side, twin, chosen, in_flight=in_flight) for side, twin in sides}
+            {side: await run_passages(side, twin, chosen, concurrency=concurrency) for side, twin in sides}
         )
     rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (ask_service, ask_engine)]
     tokens, computed = (
@@ -111,7 +112,7 @@ async def _compare_sides(
         for name in ("tokens", "processor_seconds")
     )
     return Claim(
-        f"through the service / around it, {in_flight} in flight",
+        f"through the service / around it, {concurrency} in flight",
         tuple(each[ask_service].rate / each[ask_engine].rate for each in rounds),
         0.95,
         "at least",
@@ -136,21 +137,13 @@ def sample_passages() -> list[Segment]:
 
 
 async def run_passages(
-    side: ServiceSide, twin: ServiceProcess, chosen: list[BenchmarkPassage], *, in_flight: int
+    side: ServiceSide, twin: ServiceProcess, chosen: list[BenchmarkPassage], *, concurrency: int
 ) -> ServiceRun:
-    """Ask for the passages, so many at a time."""
-    waiting = iter(chosen)
-    tokens: list[int] = []
+    """Request the passages with this concurrency."""
     async with side(twin) as ask:
-
-        async def one_after_another() -> None:
-            for passage in waiting:
-                tokens.append(await ask(passage))
-
-        began, computed = time.perf_counter(), time.process_time() + twin.processor_seconds()
-        await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
-        rate = len(chosen) / (time.perf_counter() - began)
-        return ServiceRun(rate, sum(tokens), time.process_time() + twin.processor_seconds() - computed)
+        before = time.process_time() + twin.processor_seconds()
+        tokens, rate = await run_concurrently(chosen, ask, concurrency=concurrency)
+        return ServiceRun(rate, sum(tokens), time.process_time() + twin.processor_seconds() - before)
 
 
 @asynccontextmanager
@@ -177,7 +170,7 @@ async def ask_service(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
 
 @asynccontextmanager
 async def ask_engine(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
-    """Stream drafts from the engine itself."""
+    """Stream drafts directly from the engine."""
     async with openai.AsyncOpenAI(
         base_url=twin.engine,
         api_key=twin.key,
@@ -214,7 +207,7 @@ async def ask_engine(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
 
 
 class _Recorder:
-    """An engine that keeps what it is asked and answers with the MT."""
+    """An engine that records its requests and answers with the MT."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Prompt, Sampling]] = []
@@ -238,7 +231,7 @@ class _Recorder:
 
 
 async def prompt_and_sampling(segment: Segment) -> tuple[Prompt, Sampling]:
-    """The prompt and the sampling that the service will ask its engine with."""
+    """The prompt and sampling that the service sends to its engine."""
     recorder = _Recorder()
     await post_edit(segment, recorder, options=OPTIONS)
     return recorder.asked[0]

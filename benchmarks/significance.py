@@ -7,15 +7,14 @@ counts, all threads together: a busy neighbour takes none of it.
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 from benchmarks.data_folder import find_data_folder
+from benchmarks.studies.corpora import mlqe_path, mlqe_rows
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.sacrebleu import Bleu
 from eval.statistics.counts import MetricCounts
@@ -24,7 +23,6 @@ from eval.statistics.paired_tests import PairedComparison
 
 ROUNDS = 5
 SAMPLES = 1000
-_TEXTS = Path("mlqe_pe") / "ro-en.dev.jsonl"
 _WORDS = "the a old young captain sailor harbour letter wrote read found lost at in on night and".split()
 
 
@@ -95,11 +93,10 @@ def _sacrebleu(references: Sequence[str], baseline: Sequence[str], other: Sequen
 
 def _texts() -> tuple[list[str], list[str], list[str], str]:
     """References, two systems that differ by a little, and a sentence on what they are."""
-    path = find_data_folder() / _TEXTS
+    data = find_data_folder()
     chance = random.Random(11)
-    if path.is_file():
-        with path.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in lines]
+    if mlqe_path(data, "ro-en").is_file():
+        rows = mlqe_rows(data, "ro-en")
         references, baseline = [row["post_edit"] for row in rows], [row["mt"] for row in rows]
         what = "resampling: MLQE-PE ro-en, the MT, with a word lost here and there, twice"
     else:

@@ -6,22 +6,20 @@ here (APE_DATA); else made up. Both give the same edits. It is processor time th
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.ter import TER
 
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 from benchmarks.data_folder import find_data_folder
+from benchmarks.studies.corpora import candide_path, candide_rows
 from eval.metrics.batched_ter import BatchedTer
 
 ROUNDS = 3
 PARAGRAPHS = 24
-_TEXTS = Path("par3") / "candide_fr.aligned.jsonl"
 _WORDS = "the a old young captain sailor harbour letter wrote read found lost at in on night and".split()
 
 
@@ -50,11 +48,9 @@ def measure() -> list[Claim]:
 
 def _texts() -> tuple[list[str], list[str], str]:
     """Outputs, references, and a sentence on what they are."""
-    path = find_data_folder() / _TEXTS
-    if path.is_file():
-        with path.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in lines]
-        found = [(row["gt"], next(iter(row["human"].values()))) for row in rows]
+    data = find_data_folder()
+    if candide_path(data).is_file():
+        found = [(row["gt"], next(iter(row["human"].values()))) for row in candide_rows(data)]
         long = [pair for pair in found if 80 <= len(pair[0].split()) <= 200][:PARAGRAPHS]
         return (
             [gt for gt, _ in long],

@@ -143,7 +143,9 @@ def train_ours(steps: int, *, prompt_weight: float = 0.0) -> TrainingCost:
 
     with tempfile.TemporaryDirectory() as folder:
         write_dataset(Path(folder) / "data", {"train": rows}, {})
-        train_adapter(base.location, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen)
+        train_adapter(
+            base.location, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen
+        )
     tokens = sum(len(encode_example(tokenizer, one)) for one in rows)
     return TrainingCost(tokens, clock[TrainingStep] - clock[TrainingStart], _peak())
 

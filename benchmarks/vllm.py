@@ -33,6 +33,7 @@ import httpx2
 
 from ape.engines.vllm.launch import SPECULATION
 from benchmarks.claims import Claim
+from benchmarks.concurrent_requests import run_concurrently
 from benchmarks.service import BenchmarkPassage
 from benchmarks.vllm_clients import (
     ADAPTER,
@@ -64,7 +65,7 @@ Loads = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class VllmPlan:
-    """How much is measured of what."""
+    """Sizes of the measurements."""
 
     service: Loads
     speculation: Loads
@@ -101,11 +102,11 @@ QUICK = VllmPlan(
 
 @dataclass(frozen=True, slots=True)
 class VllmRun:
-    """So many passages a second, their drafts in order, and the processor time of it all."""
+    """Passages per second, their drafts in order, and the processor time."""
 
     rate: float
     answers: tuple[DraftTokens, ...]
-    computed: ProcessorTime
+    processor_time: ProcessorTime
 
     @property
     def written(self) -> int:
@@ -117,7 +118,7 @@ Rounds = Sequence[tuple[VllmRun, VllmRun]]
 
 
 def missing() -> str | None:
-    """What has to be there before this can be measured, as a sentence."""
+    """What is missing for this measurement, as a sentence."""
     if os.environ.get("APE_VLLM_PYTHON") and os.environ.get("APE_TEST_VLLM_MODELS"):
         return None
     return "vLLM is left out: `make bench-vllm` sets up an environment and models for it, and measures it."
@@ -210,8 +211,8 @@ async def start_vllm_service(
         service_pid, *others = running.family
         server = VllmServer(running.address, running.vllm_url, running.vllm_key, service_pid, tuple(others))
         _print_progress(f"vLLM is up after {time.monotonic() - began:.0f} s with {' '.join(flags)}")
-        await run_passages(service_side(server), await texts.draw(2, "sep"), in_flight=2)
-        await run_passages(vllm_side(server, BASE), await texts.draw(2, "chat"), in_flight=2)
+        await run_passages(service_side(server), await texts.draw(2, "sep"), concurrency=2)
+        await run_passages(vllm_side(server, BASE), await texts.draw(2, "chat"), concurrency=2)
         yield server
 
 
@@ -225,9 +226,9 @@ async def compare_sides(
     shared: bool = False,
     bound: float | None = None,
 ) -> list[Claim]:
-    """A claim for every number in flight; `shared`: both sides get the same prompts, new ones each round."""
+    """A claim for each concurrency; with `shared`, both sides get the same prompts, new ones each round."""
     claims = []
-    for in_flight, (passages_a_round, times) in loads.items():
+    for concurrency, (passages_a_round, times) in loads.items():
         rounds: list[tuple[VllmRun, VllmRun]] = []
         batches: tuple[list[BenchmarkPassage], ...] = ()
         for number in range(times):
@@ -238,21 +239,21 @@ async def compare_sides(
                 batches = batches[::-1]
             runs: dict[int, VllmRun] = {}
             for index in (1, 0) if odd else (0, 1):
-                runs[index] = await run_passages(sides[index], batches[index], in_flight=in_flight)
+                runs[index] = await run_passages(sides[index], batches[index], concurrency=concurrency)
             rounds.append((runs[0], runs[1]))
             _print_progress(
-                f"{text}, {in_flight} in flight, round {number + 1} of {times}: {runs[0].rate / runs[1].rate:.2f}"
+                f"{text}, {concurrency} in flight, round {number + 1} of {times}: {runs[0].rate / runs[1].rate:.2f}"
             )
         ratios = tuple(one.rate / other.rate for one, other in rounds)
         note = _note(rounds) + (_our_time(rounds) if bound else "")
-        claims.append(Claim(f"{text}, {in_flight} in flight", ratios, bound, note=note))
+        claims.append(Claim(f"{text}, {concurrency} in flight", ratios, bound, note=note))
     return claims
 
 
 def _note(rounds: Rounds) -> str:
     one, other = zip(*rounds, strict=True)
     written = sum(run.written for run in one) / sum(run.written for run in other)
-    computed = sum(run.computed.vllm for run in one) / sum(run.computed.vllm for run in other)
+    computed = sum(run.processor_time.vllm for run in one) / sum(run.processor_time.vllm for run in other)
     note = (
         f"{median(run.rate for run in one):.2f} against {median(run.rate for run in other):.2f} passages a second; "
         f"tokens {written:.2f}, processor time of vLLM {computed:.2f}"
@@ -265,33 +266,24 @@ def _note(rounds: Rounds) -> str:
 
 
 def _our_time(rounds: Rounds) -> str:
-    """What there is besides vLLM, which neighbours disturb least."""
+    """Processor time of service and client, which other load disturbs least."""
     one, other = (
-        1000 * sum(run.computed.ours for run in side) / sum(len(run.answers) for run in side)
+        1000 * sum(run.processor_time.ours for run in side) / sum(len(run.answers) for run in side)
         for side in zip(*rounds, strict=True)
     )
     return f"; of service and client {one:.0f} against {other:.0f} ms a passage"
 
 
-async def run_passages(side: VllmSide, chosen: Sequence[BenchmarkPassage], *, in_flight: int) -> VllmRun:
-    """Ask for the passages, so many at a time."""
-    waiting = iter(enumerate(chosen))
-    answers: dict[int, DraftTokens] = {}
+async def run_passages(side: VllmSide, chosen: Sequence[BenchmarkPassage], *, concurrency: int) -> VllmRun:
+    """Request the passages with this concurrency."""
     async with side.opened() as ask:
-
-        async def one_after_another() -> None:
-            for index, passage in waiting:
-                answers[index] = await ask(passage)
-
-        began, computed = time.perf_counter(), side.computed()
-        await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
-        rate = len(chosen) / (time.perf_counter() - began)
-        computed = side.computed() - computed
-    return VllmRun(rate, tuple(answers[index] for index in range(len(chosen))), computed)
+        before = side.processor_time()
+        answers, rate = await run_concurrently(chosen, ask, concurrency=concurrency)
+        return VllmRun(rate, tuple(answers), side.processor_time() - before)
 
 
 async def _load_copies(server: VllmServer) -> None:
-    """The same adapter again and again: vLLM takes each name for an adapter of its own."""
+    """Load the same adapter under several names, which vLLM treats as different adapters."""
     async with httpx2.AsyncClient(base_url=server.service, timeout=600, trust_env=False) as client:
         for name in ADAPTER_COPIES[1:]:
             response = await client.post("/v1/models", json={"name": name, "directory": ADAPTER})

@@ -1,4 +1,4 @@
-"""The two ways to a draft of vLLM: through the service, and straight to it with the prompt that the service sends."""
+"""Two clients for drafts of vLLM: through the service, and directly with the same prompt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BASE, ADAPTER = "base", "copier"
 
 @dataclass(frozen=True, slots=True)
 class VllmServer:
-    """A service on a vLLM of its own, and the way around it."""
+    """A service with its own vLLM, and the address of that vLLM."""
 
     service: str
     vllm: str
@@ -36,8 +36,8 @@ class VllmServer:
     service_pid: int
     vllm_pids: tuple[int, ...]
 
-    def computed(self) -> ProcessorTime:
-        """How long its processes, and this one, have computed so far."""
+    def processor_time(self) -> ProcessorTime:
+        """Processor time so far of its processes and this one."""
         return ProcessorTime(
             time.process_time() + _seconds(self.service_pid), sum(_seconds(pid) for pid in self.vllm_pids)
         )
@@ -45,7 +45,7 @@ class VllmServer:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorTime:
-    """Processor time in seconds: of the service and who asks, and of vLLM."""
+    """Processor seconds of service with client, and of vLLM."""
 
     ours: float
     vllm: float
@@ -61,7 +61,7 @@ def _seconds(pid: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class DraftTokens:
-    """How many tokens a draft has, and which, where that was asked for."""
+    """Number of tokens of a draft, and the tokens on request."""
 
     length: int
     tokens: tuple[int, ...] = ()
@@ -72,15 +72,15 @@ AskForTokens = Callable[[BenchmarkPassage], Awaitable[DraftTokens]]
 
 @dataclass(frozen=True, slots=True)
 class VllmSide:
-    """A way to ask, and whose processor time that takes."""
+    """A client, and the processor time to count for it."""
 
     opened: Callable[[], AbstractAsyncContextManager[AskForTokens]]
-    computed: Callable[[], ProcessorTime]
+    processor_time: Callable[[], ProcessorTime]
 
 
 def service_side(server: VllmServer) -> VllmSide:
     """Post passages to the service."""
-    return VllmSide(partial(_ask_service, server), server.computed)
+    return VllmSide(partial(_ask_service, server), server.processor_time)
 
 
 @asynccontextmanager
@@ -113,7 +113,7 @@ def vllm_side(
     characters where `tell_tokens`, since one chunk may then have more tokens than the other side's.
     """
     opened = partial(_ask_vllm, server, models or (ADAPTER,), length=length, tell_tokens=tell_tokens)
-    return VllmSide(opened, server.computed)
+    return VllmSide(opened, server.processor_time)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""How far our alignment of a book agrees with another of the same texts: `python -m benchmarks.studies.alignment_agreement`.
+"""Agreement of two alignments of one book: `python -m benchmarks.studies.alignment_agreement`.
 
 An alignment is a set of pairs, (human sentence, paragraph). The sentences are ours; another alignment, which may have
 cut its own, has the pair where the paragraph holds more than half of the sentence's letters. F1 is that of our set

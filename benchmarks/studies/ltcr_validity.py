@@ -1,4 +1,4 @@
-"""How far LTCR can be trusted, measured: `python -m benchmarks.studies.ltcr_validity --data DIR`.
+"""Validity of LTCR on annotated references: `python -m benchmarks.studies.ltcr_validity --data DIR`.
 
 In the annotated test set (Lei et al. 2024) the references translate every chain in one way. So L-Anno of the references
 is 100 where the renderings are those that people gave, and what is missing from 100 with an aligner is the aligner's
@@ -100,7 +100,8 @@ def main() -> None:
         for words, text in zip(annotated[one.id].words, one.outputs["reference"], strict=True)
     ]
     _print_now(
-        f"AER on 450 sentences with the test set to learn from: {measure_alignment_error(options.data, aligner, texts):.3f}"
+        "AER on 450 sentences with the test set to learn from: "
+        f"{measure_alignment_error(options.data, aligner, texts):.3f}"
     )
 
 

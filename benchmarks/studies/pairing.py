@@ -1,4 +1,4 @@
-"""How well source and MT are paired, measured: `python -m benchmarks.studies.pairing --data DIR`.
+"""Accuracy of pairing source and MT paragraphs: `python -m benchmarks.studies.pairing --data DIR`.
 
 Texts whose lines are known to belong together are disturbed: on each side, by chance, lines are merged, cut in two at a
 sentence end, or dropped. A pair is right if it names just the source paragraphs that its MT shares lines with and if,
@@ -9,14 +9,13 @@ Candide, with paragraphs of their own, are scored by whether PAR3's aligner agre
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
 from ape.books.pairing.book_pairing import (
@@ -27,6 +26,7 @@ from ape.books.pairing.book_pairing import (
     pair_books,
 )
 from ape.text import sentences
+from benchmarks.studies.corpora import candide_rows, fiction_rows, mlqe_rows
 
 DISTURBANCE_RATES = (0.0, 0.05, 0.1, 0.3)
 CONFIDENCE_LEVELS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99, 1.01)
@@ -35,7 +35,7 @@ TRANSLATIONS = ("candide_henry_morley", "candide_robert_adams")
 
 @dataclass(frozen=True, slots=True)
 class DisturbedParagraph:
-    """A paragraph after the disturbance: its text, and the lines it has of the undisturbed text, whole or in part."""
+    """A disturbed paragraph, with the numbers of the original lines that it contains, whole or in part."""
 
     text: str
     lines: frozenset[int]
@@ -55,20 +55,20 @@ class MemoryBook(UnicodeBook):
 
     @property
     def path(self) -> Path:
-        """There is no file: a name to speak of."""
+        """A name for messages; there is no file."""
         return Path(self.name)
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All of them."""
+        """All paragraphs."""
         return iter(self.listed)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """Not to be had."""
+        """Not supported."""
         raise NotImplementedError
 
 
 def make_memory_book(name: str, *chapters: Sequence[str], language: str | None = None) -> MemoryBook:
-    """A book of such chapters, with ids like `name/0#3`."""
+    """A book of these chapters, with ids like `name/0#3`."""
     paragraphs = [
         Paragraph(f"{name}/{number}#{place}", number, f"Chapter {number + 1}", text)
         for number, texts in enumerate(chapters)
@@ -79,7 +79,7 @@ def make_memory_book(name: str, *chapters: Sequence[str], language: str | None =
 
 @dataclass(frozen=True, slots=True)
 class PairOutcome:
-    """An MT paragraph: how sure its pair is, whether it is right, and whether it was given a source at all."""
+    """Outcome for an MT paragraph: confidence, whether the pair is right, and whether it has a source."""
 
     confidence: float
     right: bool
@@ -92,7 +92,7 @@ Chapters = Sequence[tuple[Sequence[str], Sequence[str]]]
 def disturb(
     texts: Sequence[str], *, chance: random.Random, rate: float, first: int = 0
 ) -> list[DisturbedParagraph]:
-    """Merge, cut or drop so many of the paragraphs, whose lines are numbered from `first`."""
+    """Merge, cut or drop a share `rate` of the paragraphs, numbered from `first`."""
     lines: list[DisturbedParagraph] = []
     place = 0
     while place < len(texts):
@@ -164,7 +164,7 @@ def _scored(
 def _well_cut(
     pair: ParagraphPair, line: DisturbedParagraph, sources: Sequence[DisturbedParagraph], texts: Sequence[str]
 ) -> bool:
-    """Whether the pair has the text of its own lines only; where the MT was cut, nobody knows what that is."""
+    """Whether the pair has the text of its lines only; unknown, and so true, if the MT was cut."""
     if not line.whole:
         return True
     there = frozenset().union(*(source.lines for source in sources))
@@ -178,33 +178,27 @@ def _well_cut(
 
 
 def read_fiction(data: Path, system: str = "") -> list[tuple[list[str], list[str]]]:
-    """The chapters of the web novels: Chinese, and the English reference or a system's output."""
-    with (data / "fiction_zh_en.jsonl").open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    return [(row["source"], row["systems"][system] if system else row["reference"]) for row in rows]
+    """Chapters of the web novels: Chinese with the English reference or a system's output."""
+    return [
+        (row["source"], row["systems"][system] if system else row["reference"]) for row in fiction_rows(data)
+    ]
 
 
 def read_candide(data: Path) -> list[tuple[list[str], list[str]]]:
-    """French, and Google's English, as one chapter."""
-    rows = _candide(data)
+    """Candide in French with Google's English, as one chapter."""
+    rows = candide_rows(data)
     return [([row["src"] for row in rows], [row["gt"] for row in rows])]
 
 
 def read_mlqe(data: Path, pair: str) -> list[tuple[list[str], list[str]]]:
-    """Sentences out of an encyclopedia and their MT, as one chapter."""
-    with (data / "mlqe_pe" / f"{pair}.dev.jsonl").open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    """Sentences of an encyclopedia with their MT, as one chapter."""
+    rows = mlqe_rows(data, pair)
     return [([row["source"] for row in rows], [row["mt"] for row in rows])]
 
 
-def _candide(data: Path) -> list[dict[str, Any]]:
-    with (data / "par3" / "candide_fr.aligned.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def pair_translation(data: Path, translation: str) -> list[PairOutcome]:
-    """A human translation of Candide: right is a pair that names a source paragraph whose PAR3 partner has the text."""
-    rows = _candide(data)
+    """Pair a human translation of Candide; right if PAR3's aligner gives the text to one of the pair's sources."""
+    rows = candide_rows(data)
     raw = (data / "par3" / "candide_raw" / f"{translation}.txt").read_text(encoding="utf-8")
     texts = [line.strip() for line in raw.splitlines() if line.strip()]
     french = make_memory_book("french", [row["src"] for row in rows])
@@ -223,7 +217,7 @@ def pair_translation(data: Path, translation: str) -> list[PairOutcome]:
 
 
 def format_accuracy(name: str, scored: Sequence[PairOutcome]) -> str:
-    """One line: how many are right, and of those that would be edited how many are."""
+    """Accuracy of all pairs, and of those that would be edited, on one line."""
     right = sum(row.right for row in scored)
     edited = [row for row in scored if row.paired and row.confidence >= DOUBTFUL_CONFIDENCE]
     rightly = sum(row.right for row in edited)
@@ -234,7 +228,7 @@ def format_accuracy(name: str, scored: Sequence[PairOutcome]) -> str:
 
 
 def format_calibration(scored: Sequence[PairOutcome]) -> Iterator[str]:
-    """What a confidence is worth: how many of the pairs between two of them are right."""
+    """Calibration: the share of right pairs by confidence."""
     for low, high in pairwise(CONFIDENCE_LEVELS):
         here = [row for row in scored if row.paired and low <= row.confidence < high]
         if here:
@@ -244,7 +238,7 @@ def format_calibration(scored: Sequence[PairOutcome]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print it all."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -268,7 +262,7 @@ def main() -> None:
             _print_now(format_accuracy(f"{name}, {rate:.0%}", scored))
     for translation in TRANSLATIONS:
         _print_now(format_accuracy(translation, pair_translation(data, translation)))
-    _print_now("What a confidence is worth, over all disturbed texts:", *format_calibration(pooled))
+    _print_now("Calibration of confidence, over all disturbed texts:", *format_calibration(pooled))
 
 
 def _print_now(*lines: str) -> None:

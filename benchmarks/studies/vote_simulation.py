@@ -1,4 +1,4 @@
-"""Do the intervals and tests keep their promises? Votes with a known truth: `python -m benchmarks.studies.vote_simulation`.
+"""Coverage of intervals and level of tests on simulated votes: `python -m benchmarks.studies.vote_simulation`.
 
 Of rates: how often the interval holds the truth, and how often the test rejects an even chance, for rates
 from .5 to .8, with ties, with several raters to an item who feel alike about it, and with looks after every vote. Where

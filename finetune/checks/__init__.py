@@ -1,1 +1,1 @@
-"""The audit: what is trained on, before it is; and after, whether it stops and is served as it was trained."""
+"""Checks of the data before training, and of the adapter after: stop rate and parity with the engines."""

@@ -1,4 +1,4 @@
-"""Before training: every example looked at in the very batches that it will be trained in."""
+"""Audit of every training example, in the batches in which it will be trained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Collate = Callable[[Sequence[EncodedExample]], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class AuditedExample:
-    """An example with the marks that its batch has for it."""
+    """An example with the role of each of its tokens in the batch."""
 
     example: Example
     row: tuple[TokenMark, ...]
@@ -34,7 +34,7 @@ class AuditedExample:
 
 @dataclass(slots=True)
 class SplitCounts:
-    """How many there are in a split. `longest` is in tokens; `weight` is the sum over the learned tokens."""
+    """Counts of a split. `longest` is in tokens; `weight` is the sum over the learned tokens."""
 
     examples: int = 0
     tokens: int = 0
@@ -47,14 +47,14 @@ class SplitCounts:
 
 @dataclass(frozen=True, slots=True)
 class DataAudit:
-    """What was found: counts by split, all faults, and a few examples to be looked at."""
+    """Counts by split, all faults, and a few sample examples."""
 
     counts: dict[str, SplitCounts] = field(default_factory=dict)
     faults: list[ExampleFault] = field(default_factory=list)
     shown: list[AuditedExample] = field(default_factory=list)
 
     def by_kind(self) -> dict[str, list[ExampleFault]]:
-        """The faults of each kind that there are, in the order of KINDS."""
+        """The faults by kind, in the order of FAULT_KINDS."""
         return {
             kind: found
             for kind in FAULT_KINDS
@@ -62,7 +62,7 @@ class DataAudit:
         }
 
     def require_sound(self) -> None:
-        """Raise where there is any fault, with an example of each kind."""
+        """Raise InputError if there is any fault, with an example of each kind."""
         if not self.faults:
             return
         wrong = len({fault.example for fault in self.faults})
@@ -81,12 +81,14 @@ def audit_examples(
     collate: Collate | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> DataAudit:
-    """Look at all examples of the splits; `show` of the first are kept with their marks.
+    """Audit all examples of the splits; the first `show` are kept as samples.
 
-    `window` is what the base can read. `collate` is what makes the batches of the training, unless told otherwise.
+    `window` is the context length of the base. `collate` is by default the collator of the training.
     """
     if tokenizer.eos_token_id is None:
-        raise InputError("The tokenizer of the base has no end token, so nothing could be taught to stop.")
+        raise InputError(
+            "The tokenizer of the base has no end token (eos_token), so a model could not learn to stop."
+        )
     collate = collate or BatchCollator(tokenizer.eos_token_id, config.prompt_weight)
     most = min(config.max_tokens, window or config.max_tokens)
     found = DataAudit()
@@ -96,7 +98,7 @@ def audit_examples(
             progress(1)
             one = encode_example(tokenizer, example)
             if split != "train" and len(one) > most:
-                continue  # dev and test are kept whole, and what does not fit is not looked at in training
+                continue  # dev and test are not filtered by length; training skips what does not fit
             encoded.append(one)
             fitting.append(example)
             found.faults.extend(find_text_faults(tokenizer, example, one, most=most))
@@ -117,7 +119,7 @@ def _audit_split(
     collate: Collate,
     show: int,
 ) -> None:
-    """Every batch of a split, and every row of it."""
+    """Audit every row of every batch of a split."""
     filled = [*encoded, FILLER_EXAMPLE]
     kept: dict[int, AuditedExample] = {}
     for places in _micro_batches([len(one) for one in encoded], config):
@@ -134,10 +136,7 @@ def _audit_split(
 
 
 def _micro_batches(lengths: Sequence[int], config: TrainConfig) -> Iterator[list[int]]:
-    """The places of the examples in the order of the first epoch, as many as go through the model at once.
-
-    The place after the last is that of the blank that fills up a batch.
-    """
+    """Indices of the examples in each micro-batch of the first epoch; the index after the last is the filler."""
     order = list(LengthGroupedSampler(lengths, config.batch, seed=config.seed))
     for start in range(0, len(order), config.micro_batch):
         yield order[start : start + config.micro_batch]

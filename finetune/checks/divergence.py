@@ -1,8 +1,8 @@
-"""Why two programs part: the first token at which a served answer leaves the one of transformers, and by how much.
+"""Find the first token at which a served answer diverges from that of transformers, and by what margin.
 
-Two programs add the same numbers in different orders, so where two tokens are all but equally likely either may win,
-and the rest of the answer follows from that. Such a near-tie is no fault. A token that transformers found much less
-likely than its own is: a wrong adapter, a wrong prompt, a wrong scale.
+Two programs sum in different orders, so where two tokens are almost equally likely either may win, and the rest of the
+answer follows from that. Such a near-tie is not an error. A token that transformers found much less likely than its own
+is one: a wrong adapter, prompt or scale.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from typing import Any, Literal
 
 from finetune.checks.token_marks import printable_token
 
-# In log-probabilities: of programs that add the same numbers in another order, and of one that computes with packed
-# weights and rounds to 8 bits what goes into them; on SmolLM2 in Q4_1 that parts from transformers by up to 0.22.
+# Margins in log-probability: for programs that sum in another order, and for one that multiplies quantised weights with
+# inputs rounded to 8 bits; SmolLM2 in Q4_1 differs from transformers by up to 0.22.
 NEAR_TIE = 0.1
 ROUNDED_NEAR_TIE = 0.3
-# What stands for a character of which a part is missing.
+# Replacement character for an incomplete UTF-8 sequence.
 BROKEN = "\ufffd"
-# Tokens of transformers that are looked at for the one that was served.
+# The likeliest tokens among which the served one is searched.
 _CANDIDATES = 50
 
 DivergenceKind = Literal["near_tie", "real", "prompt", "length"]
-# The log-probabilities of every next token, after that many tokens of the answer.
+# Log-probabilities of every next token after this many tokens of the answer.
 LogprobsAfter = Callable[[int], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenDivergence:
-    """Where a served answer parts from that of transformers. Texts are those of the two tokens.
+    """First difference of a served answer from that of transformers, with the texts of the two tokens.
 
-    `margin` is by how much transformers found its own token likelier, and `rank` which of its choices the served one
-    is: of a runner-up, 2, that is the margin between its two best. Both are None where the served one is no choice of
-    its at all.
+    `margin` is the log-probability of transformers' token minus that of the served one, and `rank` the rank of the
+    served one (2 for the runner-up). Both are None if the served token is unknown.
     """
 
     kind: DivergenceKind
@@ -47,7 +46,7 @@ class TokenDivergence:
 
 
 def classify_margin(margin: float | None, near: float = NEAR_TIE) -> DivergenceKind:
-    """A near-tie, or a real difference."""
+    """Tell a near-tie from a real difference."""
     return "near_tie" if margin is not None and margin < near else "real"
 
 
@@ -61,20 +60,20 @@ def first_divergence(
     stop: str,
     near: float = NEAR_TIE,
 ) -> TokenDivergence:
-    """Where `served`, a text that ended by itself if `stopped`, leaves the answer with those tokens.
+    """Find where `served`, which ended by itself if `stopped`, diverges from the answer with these tokens.
 
-    The end token is the last of them where the answer came to one. A text says nothing of its tokens, so the likeliest
-    one that goes on with it is taken for the one that was chosen.
+    The end token is the last of them if the answer ended. Only the served text is known, so the likeliest token that
+    continues it is taken for the served one.
     """
     served = served.rstrip(BROKEN)
     last = place = _common_tokens(tokenizer, tokens, served)
     if place == len(tokens) or (served == _text(tokenizer, tokens[:place]) and not stopped):
         return TokenDivergence("length", place, "", "")
-    # Within a character of several tokens, the text does not tell which of them was another one.
+    # Within a character of several tokens, the text does not show which token differs.
     while place > 0 and _text(tokenizer, tokens[: place - 1]) == _text(tokenizer, tokens[:last]):
         place -= 1
-    # The token before may have been another one that begins with the same letters: "fleet" and "fleets", or " " and
-    # " the". Of the ways to read the text, the likeliest is taken.
+    # The token before may differ with the same first letters: "fleet" and "fleets", or " " and " the". The likeliest
+    # segmentation counts.
     found = []
     for at in range(last, max(place - 2, -1), -1):
         chances = after(at)
@@ -94,12 +93,12 @@ def first_divergence(
 
 
 def _text(tokenizer: Any, tokens: Sequence[int]) -> str:
-    """Their text as far as its characters are whole."""
+    """Decode tokens, without an incomplete character at the end."""
     return str(tokenizer.decode(list(tokens), skip_special_tokens=True)).rstrip(BROKEN)
 
 
 def _common_tokens(tokenizer: Any, tokens: Sequence[int], served: str) -> int:
-    """How many of the tokens the served text begins with; the end token only goes with the end."""
+    """Number of leading tokens that the served text shares; the end token matches only at its end."""
     for place, token in enumerate(tokens):
         text = _text(tokenizer, tokens[: place + 1])
         if not served.startswith(text) or (token == tokenizer.eos_token_id and text != served):
@@ -117,12 +116,10 @@ def _served_token(
     chances: Sequence[float],
     but: int | None = None,
 ) -> int | None:
-    """The likeliest token that goes on with the served text, or None where none of the best does.
+    """The likeliest token that continues the served text; None if none of the candidates does.
 
-    With `but`, the likeliest of those that go on further than that one.
-
-    A part of a character has no text to compare. It counts only where the tokenizer itself begins the rest with it: to
-    take just any for it would call real differences near-ties.
+    With `but`, only tokens that continue it further than that one are considered. A part of a character has no text to
+    compare; it matches only if the tokenizer starts the rest with it, or real differences would pass as near-ties.
     """
     begun = _text(tokenizer, before)
     target = served + stop if stopped else served

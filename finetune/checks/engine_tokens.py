@@ -1,4 +1,4 @@
-"""Before training: whether the engine that will serve reads the very tokens that are trained on.
+"""Check that the serving engine tokenises examples as training does.
 
 transformers makes a tokenizer of its own out of a GGUF file, and not all that llama.cpp goes by finds its way into it.
 So llama.cpp is asked itself, over the file that it will serve.
@@ -17,19 +17,19 @@ from finetune.data.example import Example
 from finetune.training.encoding import encode_example
 from prompts import TUNED_FORMAT
 
-# Examples in one request: each by itself took six times as long.
+# Examples per request; one at a time took six times as long.
 _BATCH = 64
-# llama.cpp passes numbers on as they are, and this one is no token.
+# llama.cpp passes numbers on unchanged, and this one is not a token.
 _DELIMITER_TOKEN = -1
-# Nothing is generated, so there need be no room for it.
+# Nothing is generated, so no space is reserved for output.
 _WINDOW = 256
 
 
 class TokenReader(Protocol):
-    """Who has a tokenizer of its own."""
+    """An engine with its own tokenizer."""
 
     async def tokens(self, *parts: str | int, as_prompt: bool = False) -> list[int]:
-        """Those of the texts, each by itself; with what the engine puts around a prompt."""
+        """Tokens of each text, with what the engine adds around a prompt."""
         ...
 
 
@@ -40,7 +40,7 @@ async def find_engine_faults(
     *,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[ExampleFault]:
-    """A fault for each example of which the embedded engine, on that file, reads other tokens than training does."""
+    """Faults of examples that the embedded engine tokenises differently with this GGUF file."""
     async with embedded_engine(gguf, name="base", concurrency=1, window=_WINDOW) as engine:
         return await find_token_faults(engine, tokenizer, examples, progress=progress)
 
@@ -52,7 +52,7 @@ async def find_token_faults(
     *,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[ExampleFault]:
-    """The same for any that reads."""
+    """The same for any tokenising engine."""
     front, back = await _special_tokens(reader)
     found = []
     for start in range(0, len(examples), _BATCH):
@@ -74,14 +74,14 @@ def _texts(example: Example) -> tuple[str, str]:
 
 
 async def _special_tokens(reader: TokenReader) -> tuple[list[int], list[int]]:
-    """What it puts before and after any prompt."""
+    """Tokens that the engine adds before and after any prompt."""
     bare, whole = await reader.tokens("a"), await reader.tokens("a", as_prompt=True)
     before = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
     return whole[:before], whole[before + len(bare) :]
 
 
 async def _each(reader: TokenReader, texts: Sequence[str]) -> list[list[int]]:
-    """The tokens of each text, in one request."""
+    """Tokenise all texts in one request."""
     parts: list[str | int] = [part for text in texts for part in (text, _DELIMITER_TOKEN)]
     found: list[list[int]] = [[]]
     for token in await reader.tokens(*parts):

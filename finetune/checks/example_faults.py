@@ -1,4 +1,4 @@
-"""What keeps an example from being trained on: each fault is a sentence about one row of a batch.
+"""Faults that make an example unfit for training, found in its row of a batch.
 
 They are what people who fine-tune complain of most: a model that never stops was not taught its end token, or was
 taught one in the middle of a text; one that is worse when served than in training was taught on other tokens than a
@@ -20,14 +20,14 @@ _FENCE = TUNED_FORMAT.separators[0].strip()
 
 @dataclass(frozen=True, slots=True)
 class ExampleFault:
-    """Something wrong with an example. `kind` is one of KINDS."""
+    """A fault of an example; `kind` is a key of FAULT_KINDS."""
 
     kind: str
     example: str
     detail: str = ""
 
 
-# In the order in which they are told, each with what to do about it.
+# Kinds of faults in the order in which they are reported, each with its remedy.
 FAULT_KINDS: Mapping[str, str] = {
     "empty": "source, MT or human text is blank. Leave it out of the data.",
     "too_long": "longer than the training or the base takes. Build with a lower --max-tokens, or raise max_tokens.",
@@ -49,7 +49,7 @@ FAULT_KINDS: Mapping[str, str] = {
 def find_text_faults(
     tokenizer: Any, example: Example, encoded: EncodedExample, *, most: int
 ) -> Iterator[ExampleFault]:
-    """What is wrong with its tokens before they are put into a batch; `most` is how many there may be."""
+    """Faults of the tokens before batching; `most` is the maximum length."""
     answer = TUNED_FORMAT.completion(example.question, example.human)
     if not (example.source.strip() and example.mt.strip() and answer):
         yield ExampleFault("empty", example.id)
@@ -61,7 +61,7 @@ def find_text_faults(
         yield ExampleFault("prompt", example.id, _first_difference(served.input_ids, encoded))
     if merged := _merged_separator_token(prompt, served.offset_mapping):
         yield ExampleFault("separator", example.id, repr(merged))
-    # Some tokenizers begin with their end token; that one is no part of the text.
+    # Some tokenizers start with their end token, which is not part of the text.
     begun = next((at for at, special in enumerate(served.special_tokens_mask) if not special), 0)
     within = encoded.tokens[begun:-1]
     if tokenizer.unk_token_id in within:
@@ -78,7 +78,7 @@ def find_text_faults(
 def find_row_faults(
     row: Mapping[str, list[Any]], example: str, encoded: EncodedExample
 ) -> Iterator[ExampleFault]:
-    """What is wrong with its row in a batch: `row` has the batch's tensors, each as a list."""
+    """Faults of a row of a batch; `row` has each tensor of the batch as a list."""
     tokens, labels, weights = row["input_ids"], row["labels"], row["loss_weights"]
     attention, length = row["attention_mask"], len(encoded)
     if tuple(tokens[:length]) != encoded.tokens:
@@ -103,7 +103,7 @@ def find_row_faults(
 
 
 def find_filler_faults(row: Mapping[str, list[Any]]) -> Iterator[ExampleFault]:
-    """Of the row that fills up a batch, from which nothing may be learned."""
+    """Faults of the filler row, which must have no loss."""
     if any(
         label != IGNORED and weight for label, weight in zip(row["labels"], row["loss_weights"], strict=True)
     ):

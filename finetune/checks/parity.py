@@ -27,7 +27,7 @@ _MAX_CHARACTERS_PER_TOKEN = 100
 
 @dataclass(frozen=True, slots=True)
 class ReferenceAnswer:
-    """A prompt of dev and what transformers with peft made of it. `answer.text` is as a server would give it.
+    """A dev prompt and the greedy answer of transformers with peft; `text` is as a server would return it.
 
     `tokens` are those of the answer, with the end token where it came to one, and `asked` those of the prompt.
     """
@@ -42,7 +42,7 @@ class ReferenceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ParityDifference:
-    """A prompt that an engine answered otherwise."""
+    """A prompt with another answer from the engine."""
 
     example: str
     reference: str
@@ -52,7 +52,7 @@ class ParityDifference:
 
 @dataclass(frozen=True, slots=True)
 class EngineParity:
-    """How an engine compares. `stopped` are the prompts whose answers ended by themselves there."""
+    """Comparison of an engine with transformers; `stopped` counts answers that ended by themselves."""
 
     engine: str
     prompts: int
@@ -61,16 +61,16 @@ class EngineParity:
 
     @property
     def identical(self) -> float:
-        """The share of prompts with the same text."""
+        """Share of prompts with the same text."""
         return 1 - len(self.partings) / self.prompts
 
     @property
     def unexplained(self) -> tuple[ParityDifference, ...]:
-        """The answers that are another one, and by no near-tie."""
+        """Differences that no near-tie explains."""
         return tuple(parting for parting in self.partings if parting.why.kind != "near_tie")
 
     def summary(self) -> dict[str, Any]:
-        """As it stands in a card."""
+        """The summary that the adapter card stores."""
         margins = [one.why.margin for one in self.partings if one.why.margin is not None]
         return {
             "engine": self.engine,
@@ -91,7 +91,7 @@ def generate_reference(
     progress: Callable[[int], None] = lambda _: None,
     batch: int = 8,
 ) -> list[ReferenceAnswer]:
-    """What transformers makes of the prompts, each answer cut to the length that an engine will be allowed."""
+    """Generate greedy answers with transformers, each capped at the length an engine is allowed."""
     found = []
     for start in range(0, len(examples), batch):
         part = examples[start : start + batch]
@@ -105,7 +105,7 @@ def _reference_answer(tokenizer: Any, example: Example, given: GreedyAnswer) -> 
     most = max_answer_tokens(tokenizer, example)
     tokens = given.tokens[:most]
     text, fence, _ = tokenizer.decode(tokens, skip_special_tokens=True).partition(TUNED_FORMAT.stop[0])
-    # A batch goes on until its last answer has ended, so one may have ended after the length it would be served with.
+    # A batch runs until its last answer has ended, so an answer may have ended beyond its own cap.
     ended = given.stopped and len(given.tokens) < most
     if ended and not fence:
         tokens = (*tokens, tokenizer.eos_token_id)
@@ -125,9 +125,9 @@ async def compare_engine(
     near: float = NEAR_TIE,
     progress: Callable[[int], None] = lambda _: None,
 ) -> EngineParity:
-    """Ask the engine's model of that name the same, and explain every answer that is another one.
+    """Send the same prompts to a model of the engine, and explain every different answer.
 
-    `called` is the engine in words, for the card; `near` the margin below which its arithmetic explains another token.
+    `called` describes the engine in the card; below the margin `near`, rounding explains another token.
     """
 
     async def ask(one: ReferenceAnswer) -> tuple[ParityDifference | None, bool]:
@@ -144,7 +144,7 @@ async def compare_engine(
             )
         progress(1)
         stopped = reply.draft.finish_reason == "stop"
-        # Where an answer is cut within a character, one program gives a sign for that and another nothing.
+        # For an answer cut within a character, some programs return a replacement character and some nothing.
         if reply.draft.text.rstrip(BROKEN) == one.text.rstrip(BROKEN):
             return None, stopped
         why = await asyncio.to_thread(
@@ -167,7 +167,7 @@ async def compare_engine(
 def _explain(
     model: Any, tokenizer: Any, one: ReferenceAnswer, served: str, *, stopped: bool, read: int, near: float
 ) -> TokenDivergence:
-    """`read` is how many tokens the engine says the prompt has, where it says so."""
+    """`read` is the engine's count of prompt tokens, if it gives one."""
     why = first_divergence(
         tokenizer,
         one.tokens,
@@ -182,7 +182,7 @@ def _explain(
 
 @torch.no_grad()
 def next_token_logprobs(model: Any, tokens: Sequence[int]) -> list[float]:
-    """The log-probabilities of every token after these."""
+    """Log-probabilities of every token after these."""
     logits = model(torch.tensor([list(tokens)], device=model.device), logits_to_keep=1).logits[0, -1]
-    told: list[float] = torch.log_softmax(logits.float(), dim=-1).tolist()
-    return told
+    logprobs: list[float] = torch.log_softmax(logits.float(), dim=-1).tolist()
+    return logprobs

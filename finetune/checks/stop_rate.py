@@ -1,4 +1,4 @@
-"""Whether an adapter comes to an end by itself: on 99 of 100 prompts of dev, or it is not fit to be served."""
+"""Stop rate of an adapter: answers must end by themselves on 99% of dev prompts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ MIN_STOP_RATE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class StopRate:
-    """How many prompts were answered to an end, and the answers that were not."""
+    """The number of prompts, and the answers that did not end."""
 
     prompts: int
     runaways: tuple[ReferenceAnswer, ...]
 
     @property
     def share(self) -> float:
-        """Of the prompts whose answer ended."""
+        """Share of answers that ended by themselves."""
         return 1 - len(self.runaways) / self.prompts
 
     @property
     def enough(self) -> bool:
-        """Whether that many are."""
+        """Whether the share is high enough to serve the adapter."""
         return self.share >= MIN_STOP_RATE
 
 
 def measure_stop_rate(asked: Sequence[ReferenceAnswer]) -> StopRate:
-    """Count them."""
+    """Measure the stop rate of reference answers."""
     return StopRate(len(asked), tuple(one for one in asked if not one.stopped))

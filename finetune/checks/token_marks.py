@@ -1,7 +1,6 @@
-"""What a batch says of each of its tokens: learned, and with which weight; read only; or padding.
+"""Role of each token in a batch: learned (with its weight), read only, or padding.
 
-The marks are read off the tensors that the model is given, not worked out again from the text: what is shown is what
-is trained on.
+Roles are taken from the tensors that the model is given, so they show what is trained on.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ TokenRole = Literal["learned", "read", "padding"]
 
 @dataclass(frozen=True, slots=True)
 class TokenMark:
-    """A token of a batch. `weight` is what it counts in the loss: 0 unless it is learned."""
+    """A token of a batch; `weight` is its weight in the loss, 0 unless it is learned."""
 
     token: int
     mark: TokenRole
@@ -27,7 +26,7 @@ class TokenMark:
 
 @dataclass(frozen=True, slots=True)
 class TokenMarkRun:
-    """Tokens in a row that are marked alike, as texts to be shown."""
+    """Texts of consecutive tokens with the same role and weight."""
 
     mark: TokenRole
     weight: float
@@ -35,21 +34,21 @@ class TokenMarkRun:
 
 
 def mark_tokens(batch: Mapping[str, Any]) -> list[list[TokenMark]]:
-    """The tokens of each row, each with its mark."""
+    """Mark the tokens of each row."""
     columns = ("input_ids", "attention_mask", "labels", "loss_weights")
     rows = zip(*(batch[name].tolist() for name in columns), strict=True)
     return [[_mark(*place) for place in zip(*row, strict=True)] for row in rows]
 
 
 def _mark(token: int, attended: int, label: int, weight: float) -> TokenMark:
-    # The loss is a sum of terms with a label, each times its weight: without either there is nothing learned.
+    # A token without a label or with weight 0 adds nothing to the loss.
     if label != IGNORED and weight:
         return TokenMark(token, "learned", weight)
     return TokenMark(token, "read" if attended else "padding")
 
 
 def group_marks(tokenizer: Any, row: Sequence[TokenMark]) -> list[TokenMarkRun]:
-    """The row as it is shown: a run for each stretch of one mark and weight."""
+    """Group consecutive tokens of the same role and weight."""
     return [
         TokenMarkRun(mark, weight, tuple(printable_token(tokenizer, one.token) for one in alike))
         for (mark, weight), alike in groupby(row, key=lambda one: (one.mark, one.weight))
@@ -57,7 +56,7 @@ def group_marks(tokenizer: Any, row: Sequence[TokenMark]) -> list[TokenMarkRun]:
 
 
 def printable_token(tokenizer: Any, token: int) -> str:
-    """A token's text on one line; a part of a character has none, and is shown by its name."""
+    """Text of a token on one line; for a part of a character, its name in the vocabulary."""
     text: str = tokenizer.decode([token])
     if not text or "\ufffd" in text:
         text = str(tokenizer.convert_ids_to_tokens(token))

@@ -1,4 +1,4 @@
-"""An adapter on its base: in transformers and peft as it was trained, and in the embedded engine as it is served."""
+"""Load an adapter on its base, in transformers with peft and in the embedded engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TUNED_ALIAS = "tuned"
 
 @dataclass(frozen=True, slots=True)
 class TunedModel:
-    """The model with its adapter in float32, and where both came from."""
+    """The model with its adapter in float32, and their locations."""
 
     directory: Path
     card: AdapterCard
@@ -40,7 +40,7 @@ class TunedModel:
 
     @property
     def called(self) -> str:
-        """What runs it."""
+        """Library versions, for the report."""
         return (
             ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "peft")) + ", float32"
         )
@@ -49,7 +49,7 @@ class TunedModel:
 def load_tuned_model(
     directory: Path, base: str | None, *, cache: Path, progress: DownloadListener = ignore_progress
 ) -> TunedModel:
-    """Load it on the base that its card names, unless another place of that base is told."""
+    """Load the adapter on the base of its card, or on `base`, which must have the same weights."""
     from peft import PeftModel
 
     if not directory.is_dir():
@@ -66,7 +66,7 @@ def load_tuned_model(
 
 
 def find_gguf(base: str, *, cache: Path, progress: DownloadListener = ignore_progress) -> Path | None:
-    """The base as a GGUF file, where it is one."""
+    """The GGUF file of the base; None if it is not a GGUF model."""
     is_gguf = base in CATALOGUE or Path(base).suffix == ".gguf"
     return resolve_model(base, cache=cache, progress=progress) if is_gguf else None
 
@@ -75,7 +75,7 @@ def find_gguf(base: str, *, cache: Path, progress: DownloadListener = ignore_pro
 async def open_embedded_engine(
     tuned: TunedModel, base: Path, *, threads: int | None = None
 ) -> AsyncIterator[Engine]:
-    """The embedded engine with the adapter, as SERVED; one slot, so that the order of prompts decides nothing."""
+    """Open the embedded engine with the adapter as TUNED_ALIAS; one slot, so that answers do not depend on order."""
     with _gguf_directory(tuned) as directory:
         adapter = read_gguf_adapter(TUNED_ALIAS, directory, base=base)
         async with embedded_engine(
@@ -91,16 +91,15 @@ async def open_embedded_engine(
 
 
 def embedded_engine_name(base: Path) -> str:
-    """The engine, and the weights that it computes with."""
+    """Name of the engine with the quantisation of its weights."""
     return f"llama.cpp (xllamacpp {version('xllamacpp')}), {base.name}, weights in {quantisation(base)}"
 
 
 def quantisation(base: Path) -> str:
-    """The kind that most of a GGUF file's weights are of.
+    """The tensor type of most weights in a GGUF file.
 
-    Where it is a quantised one, transformers has the same weights unpacked to float32; llama.cpp multiplies them
-    packed, and rounds what goes in to 8 bits for that. So the two may part where neither is wrong, and by more than the
-    order of sums alone would do.
+    For quantised weights, transformers computes with the same values in float32, while llama.cpp rounds the inputs to 8
+    bits. So the two may differ by more than the order of sums explains, with neither wrong.
     """
     from gguf import GGMLQuantizationType
 
@@ -111,13 +110,13 @@ def quantisation(base: Path) -> str:
 
 
 def near_tie_margin(base: Path) -> float:
-    """The margin below which the engine's arithmetic with these weights may choose another token."""
+    """Margin below which rounding with these weights may choose another token."""
     return NEAR_TIE if quantisation(base) in ("F32", "F16", "BF16") else ROUNDED_NEAR_TIE
 
 
 @contextmanager
 def _gguf_directory(tuned: TunedModel) -> Iterator[Path]:
-    """The adapter's own directory where it has been exported, else one for the time being."""
+    """The adapter's directory if it was exported to GGUF, else a temporary one."""
     if (tuned.directory / GGUF_FILE).exists():
         yield tuned.directory
         return

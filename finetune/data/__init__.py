@@ -1,1 +1,1 @@
-"""Examples to learn from: read, aligned, filtered, split by book, and written down with how they came about."""
+"""Build training sets: read, align, filter, split by book and write, with a manifest."""

@@ -1,4 +1,4 @@
-"""From paragraphs to a training set: filtered, split by book, kept apart, chosen; every step counted.
+"""Build a training set from paragraphs: filter, split by book, deduplicate and select, counting every step.
 
 What is broken goes from every side. What is too long, repeated, or not worth learning from goes from train alone: a
 test set that was chosen by the same rules would flatter whoever was trained by them.
@@ -24,18 +24,18 @@ from finetune.data.stutter import make_stutter_examples
 from finetune.data.token_counter import TokenCounter
 
 T = TypeVar("T")
-# Goes through items one by one, and shows how far it is.
+# Iterates over items and shows progress.
 ProgressWrapper = Callable[[str, Sequence[T]], Iterable[T]]
 
 
 def without_progress(_what: str, items: Sequence[T]) -> Iterable[T]:
-    """Without any show."""
+    """Show no progress."""
     return items
 
 
 @dataclass(slots=True)
 class TrainingSet:
-    """A training set, with how it came about and what the user should know."""
+    """A training set with its filter counts and notes for the user."""
 
     splits: dict[str, list[Example]] = field(default_factory=dict)
     funnel: FilterFunnel = field(default_factory=FilterFunnel)
@@ -50,7 +50,7 @@ def build_training_set(
     counter: TokenCounter,
     watch: ProgressWrapper[TrainingParagraph] = without_progress,
 ) -> TrainingSet:
-    """Make the examples. The same paragraphs, recipe and counter give the same examples in the same order."""
+    """Build the examples. The same paragraphs, recipe and counter give the same examples in the same order."""
     built = TrainingSet(read=len(paragraphs))
     clean = _filter_all_splits(paragraphs, recipe, built.funnel, watch)
     if not clean:
@@ -89,7 +89,7 @@ def _filter_all_splits(
     funnel: FilterFunnel,
     watch: ProgressWrapper[TrainingParagraph],
 ) -> list[TrainingParagraph]:
-    """What concerns every side alike: untranslated, broken, foreign, misaligned."""
+    """Filters for all splits: untranslated, broken, foreign or misaligned paragraphs."""
     left = [one for one in paragraphs if one.humans]
     if len(left) < len(paragraphs):
         funnel.record("untranslated", paragraphs, left)
@@ -104,7 +104,7 @@ def _filter_all_splits(
 def _filter_train_split(
     paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe, counter: TokenCounter, funnel: FilterFunnel
 ) -> list[TrainingParagraph]:
-    """Those that can be trained on and are not there already. What is measured on stays whole: long, and repeated."""
+    """Filters for train only: too long or repeated. Dev and test are not filtered by these."""
     steps: dict[FilterName, Callable[[list[TrainingParagraph]], list[TrainingParagraph]]] = {
         "tokens": lambda found: [
             one for one, count in zip(found, counter(found), strict=True) if count <= recipe.tokens
@@ -124,7 +124,7 @@ def _filter_train_split(
 def _remove_overlap(
     sides: dict[str, list[TrainingParagraph]], recipe: DataRecipe, funnel: FilterFunnel
 ) -> dict[str, list[TrainingParagraph]]:
-    """The sides, with nothing on one that is nearly on another: test keeps its own, then dev, then train."""
+    """Remove near-duplicates across splits: test keeps its own, then dev, then train."""
     if not recipe.uses("on both sides"):
         return sides
     dev = drop_overlapping(sides["dev"], sides["test"], likeness=recipe.near)

@@ -1,4 +1,4 @@
-"""Examples on disk: a Hugging Face dataset with a manifest beside it."""
+"""Examples on disk: a Hugging Face dataset with a manifest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = tuple(field.name for field in fields(Example))
 
 @dataclass(frozen=True, slots=True)
 class ExampleDataset:
-    """The examples of a directory by split, read from disk as they are asked for."""
+    """The examples of a directory by split, read from disk on access."""
 
     directory: Path
     manifest: Mapping[str, Any]
@@ -29,7 +29,7 @@ class ExampleDataset:
         return _Rows(self._splits[split]) if split in self._splits else ()
 
     def require(self, split: str) -> list[Example]:
-        """The examples of a split, which has to be there."""
+        """The examples of a split; InputError if it does not exist."""
         if split not in self._splits:
             there = ", ".join(self._splits)
             raise InputError(f"{self.directory} has no examples for {split!r}. There is: {there}.")
@@ -37,7 +37,7 @@ class ExampleDataset:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The pairs that are trained on, as "fr-en"."""
+        """Language pairs of the train split, as "fr-en"."""
         rows = self._splits["train"]
         pairs = zip(rows["source_language"], rows["target_language"], strict=True)
         return tuple(sorted({f"{source}-{target}" for source, target in pairs}))
@@ -64,7 +64,7 @@ class _Rows(Sequence[Example]):
 def write_dataset(
     directory: Path, splits: Mapping[str, Sequence[Example]], manifest: Mapping[str, Any]
 ) -> None:
-    """Write them, the manifest last: a directory with a manifest is whole."""
+    """Write the examples, and the manifest last: a directory with a manifest is complete."""
     from datasets import Dataset, DatasetDict, Features, Value
 
     features = Features({name: Value("string") for name in COLUMNS})
@@ -79,7 +79,7 @@ def write_dataset(
 
 
 def read_dataset(directory: Path) -> ExampleDataset:
-    """The examples that `ape finetune build` wrote there."""
+    """Read a dataset that `write_dataset` wrote."""
     from datasets import load_from_disk
 
     try:

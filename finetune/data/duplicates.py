@@ -1,4 +1,4 @@
-"""Paragraphs that occur twice, or nearly: found by hashes of character shingles, and then compared.
+"""Duplicate and near-duplicate paragraphs, found by MinHash of character shingles and then compared.
 
 Two texts are alike by the share of shingles, runs of five letters, that they have in common (Jaccard); a character
 that says more than a letter counts as several. MinHash signatures cut into bands bring together the few that may be
@@ -19,7 +19,7 @@ from finetune.data.paragraph import TrainingParagraph
 SHINGLE = 5
 # Sixteen bands of four: two texts that are 0.8 alike miss each other once in 5,000 times, 0.7 alike once in 80.
 BANDS, ROWS = 16, 4
-# "He nodded." stands in every novel, and gives nothing away.
+# "He nodded." occurs in every novel, and is no leak.
 MIN_LETTERS = 40
 
 # What characters are worth in letters, from each of these on. A Chinese novel of 18,965 was 3.4 times as long in
@@ -39,7 +39,7 @@ _SPACE = re.compile(r"\W+")
 
 
 def drop_duplicates(paragraphs: Sequence[TrainingParagraph]) -> list[TrainingParagraph]:
-    """Each source with its MT once; the first stays."""
+    """Drop repeated pairs of source and MT; the first stays."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for one in paragraphs:
@@ -53,7 +53,7 @@ def drop_duplicates(paragraphs: Sequence[TrainingParagraph]) -> list[TrainingPar
 def drop_near_duplicates(
     paragraphs: Sequence[TrainingParagraph], *, likeness: float
 ) -> list[TrainingParagraph]:
-    """Each source once, up to small differences; the first stays."""
+    """Drop near-duplicate sources; the first stays."""
     index = NearDuplicateIndex(likeness)
     kept = []
     for one in paragraphs:
@@ -66,7 +66,7 @@ def drop_near_duplicates(
 def drop_overlapping(
     paragraphs: Sequence[TrainingParagraph], others: Iterable[TrainingParagraph], *, likeness: float
 ) -> list[TrainingParagraph]:
-    """The paragraphs that have neither source nor human version in common with any of the others, or nearly.
+    """Keep paragraphs whose source and human version have no near-duplicate among the others.
 
     A commonplace is common to all books; it counts where the MT is the same as well.
     """
@@ -87,7 +87,7 @@ def drop_overlapping(
 
 
 class NearDuplicateIndex:
-    """Texts, and whether one that is nearly the same is among them."""
+    """Index of texts that finds near-duplicates."""
 
     def __init__(self, likeness: float) -> None:
         self.likeness = likeness
@@ -95,7 +95,7 @@ class NearDuplicateIndex:
         self._shingles: list[_Hashes] = []
 
     def add(self, text: str) -> None:
-        """Put a text in; one that is too short to compare stays out."""
+        """Add a text unless it is too short to compare."""
         found = shingles(text)
         if found.size:
             for key in _bands(found):
@@ -111,7 +111,7 @@ class NearDuplicateIndex:
 
 
 def _source_and_mt(paragraph: TrainingParagraph) -> tuple[str, str]:
-    """What a model is shown of it."""
+    """The text that a model sees."""
     return _plain(paragraph.source), _plain(paragraph.mt)
 
 
@@ -120,7 +120,7 @@ def _plain(text: str) -> str:
 
 
 def shingles(text: str) -> _Hashes:
-    """Hashes of the runs of letters in a text, each once, in order; none of a short text."""
+    """Distinct hashes of the character shingles of a text, sorted; none for a short text."""
     codes = _letters(_plain(text))
     if codes.size < MIN_LETTERS:
         return np.empty(0, np.uint64)
@@ -132,13 +132,13 @@ def shingles(text: str) -> _Hashes:
 
 
 def _letters(plain: str) -> _Hashes:
-    """Its characters, each as often as it is worth letters."""
+    """The characters, each repeated by its weight in letters."""
     codes = np.frombuffer(plain.encode("utf-32-le", errors="replace"), dtype=np.uint32).astype(np.uint64)
     return np.repeat(codes, _LETTERS[np.searchsorted(_FROM, codes, side="right") - 1])
 
 
 def _mixed(values: _Hashes) -> _Hashes:
-    """Bits spread evenly (the finaliser of splitmix64)."""
+    """Mix the bits (finaliser of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
@@ -153,6 +153,6 @@ def _bands(found: _Hashes) -> list[tuple[int, bytes]]:
 
 
 def jaccard(one: _Hashes, other: _Hashes) -> float:
-    """The share of shingles that two texts have in common."""
+    """Jaccard similarity of two shingle sets."""
     common = np.intersect1d(one, other, assume_unique=True).size
     return common / (one.size + other.size - common)

@@ -1,4 +1,4 @@
-"""An example: a source, its MT, and what a person made of it."""
+"""A training example: a source, its MT and the human version."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class Example:
 
     @property
     def question(self) -> Question:
-        """As a model will be asked."""
+        """The question from which a prompt is rendered."""
         return Question(
             self.source, self.mt, language_name(self.source_language), language_name(self.target_language)
         )
 
     @property
     def segment(self) -> Segment:
-        """As a passage to be post-edited."""
+        """The example as a passage to post-edit."""
         return Segment(self.source, self.mt, self.source_language, self.target_language)
 
     @property
     def pair(self) -> str:
-        """Its languages, as "fr-en"."""
+        """Language pair, as "fr-en"."""
         return f"{self.source_language}-{self.target_language}"
 
 
 def sample_evenly(examples: Sequence[Example], count: int) -> list[Example]:
-    """So many of them, evenly over all: rows come book by book and language by language."""
+    """A sample of `count` items at even distances, since rows are ordered by book and language."""
     few = min(count, len(examples))
     return [examples[at * len(examples) // few] for at in range(few)]

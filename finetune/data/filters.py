@@ -1,4 +1,4 @@
-"""PAR3's filters, each a small function: a paragraph in, the same out, or with fewer human versions, or None.
+"""PAR3's filters. Each takes a paragraph and returns it, perhaps with fewer human versions, or None to drop it.
 
 Where a paragraph has several human versions, one that fails is left out, and the paragraph is dropped when none is
 left: a slip in aligning one translation says nothing about another.
@@ -22,17 +22,17 @@ ParagraphFilter = Callable[[TrainingParagraph, DataRecipe], TrainingParagraph | 
 
 _CHAPTER = regex.compile(r"\bchapter\b", regex.IGNORECASE)
 _NUMERAL = r"(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-# "I" within a sentence is a person, and alone it is a number.
+# "I" in a sentence is a pronoun; alone it is a numeral.
 _NUMBERED = regex.compile(rf"\b(?=\w\w){_NUMERAL}\b|^\W*{_NUMERAL}\W*$")
-# Languages that are written without spaces: their words can't be counted against those of another.
+# Languages without spaces, whose words can't be compared in number with those of others.
 _UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
-# A text that shares so many words with another is in its language; letter statistics take twenty times as long.
+# A text that shares this many words with another is in its language; a language classifier takes twenty times as long.
 _SAME_LANGUAGE = 0.4
 
 
 def _keep_humans(paragraph: TrainingParagraph, keep: Callable[[str], bool]) -> TrainingParagraph | None:
-    """The paragraph with the human versions that pass."""
+    """Keep the human versions that pass."""
     humans = tuple(one for one in paragraph.humans if keep(one[1]))
     if not humans:
         return None
@@ -40,14 +40,14 @@ def _keep_humans(paragraph: TrainingParagraph, keep: Callable[[str], bool]) -> T
 
 
 def drop_empty(paragraph: TrainingParagraph, _recipe: DataRecipe) -> TrainingParagraph | None:
-    """A side without a letter or a digit."""
+    """Drop a paragraph with a side that has no letter or digit."""
     if not words(paragraph.source) or not words(paragraph.mt):
         return None
     return _keep_humans(paragraph, lambda human: bool(words(human)))
 
 
 def drop_short_headings(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
-    """A heading: a translated side is short, and one has "chapter" or a Roman numeral in it."""
+    """Drop headings: short, with "chapter" or a Roman numeral."""
     sides = [paragraph.mt, *(text for _, text in paragraph.humans)]
     if not any(_is_short(side, recipe) for side in sides):
         return paragraph
@@ -59,7 +59,7 @@ def _is_short(text: str, recipe: DataRecipe) -> bool:
 
 
 def drop_wrong_language(paragraph: TrainingParagraph, _recipe: DataRecipe) -> TrainingParagraph | None:
-    """An MT or a human version that is not in the target language, where the text is long enough to tell."""
+    """Drop an MT or human version in another language, if the text is long enough to detect it."""
     target = paragraph.target_language
     if detect_language(paragraph.mt, default=target) != target:
         return None
@@ -74,7 +74,7 @@ def drop_wrong_language(paragraph: TrainingParagraph, _recipe: DataRecipe) -> Tr
 
 
 def drop_by_length_ratio(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
-    """One side with too many words for those of another: something is left out, or aligned wrongly."""
+    """Drop texts whose lengths in words differ too much: an omission or a wrong alignment."""
     sides = [len(words(paragraph.mt))]
     if paragraph.source_language not in _UNSPACED:
         sides.append(len(words(paragraph.source)))
@@ -89,12 +89,12 @@ def drop_by_length_ratio(paragraph: TrainingParagraph, recipe: DataRecipe) -> Tr
 
 
 def drop_by_bleu(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
-    """A human version that has next to nothing in common with the MT: most likely of another place."""
+    """Drop a human version with almost nothing in common with the MT: probably a wrong alignment."""
     return _keep_humans(paragraph, lambda human: paragraph_bleu(paragraph, human) >= recipe.bleu)
 
 
 def put_best_reference_first(paragraph: TrainingParagraph) -> TrainingParagraph:
-    """With the human version that is nearest to the MT first; of equals, the earlier."""
+    """Put the human version closest to the MT first."""
     if len(paragraph.humans) == 1:
         return paragraph
     ranked = sorted(paragraph.humans, key=lambda one: -paragraph_bleu(paragraph, one[1]))
@@ -102,13 +102,13 @@ def put_best_reference_first(paragraph: TrainingParagraph) -> TrainingParagraph:
 
 
 def drop_by_edit_rate(paragraph: TrainingParagraph, recipe: DataRecipe) -> TrainingParagraph | None:
-    """A rewrite rather than a repair: more edits than the cap, for each word of the MT."""
+    """Drop rewrites: more edits per word of the MT than the cap."""
     if recipe.edit_rate is None or edit_rate(paragraph.mt, paragraph.human) <= recipe.edit_rate:
         return paragraph
     return None
 
 
-# Those that look at one paragraph at a time and apply on every side of the split, in their order.
+# Filters of single paragraphs that apply to all splits, in order. To add one, write a function and add it here.
 FILTERS: dict[FilterName, ParagraphFilter] = {
     "empty": drop_empty,
     "short": drop_short_headings,

@@ -1,4 +1,4 @@
-"""What each filter took: the tally that the manifest keeps, the report draws, and an error message quotes."""
+"""Counts of what each filter dropped, for the manifest, the report and error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from finetune.data.paragraph import TrainingParagraph
 
 @dataclass(frozen=True, slots=True)
 class FilterStep:
-    """A filter's work: how many came, of all sides or of "train", and how many it dropped, by language pair."""
+    """Counts of a filter by language pair: how many came and how many it dropped, of all splits or of train."""
 
     name: str
     side: str
@@ -20,18 +20,18 @@ class FilterStep:
 
     @property
     def dropped(self) -> int:
-        """How many did not get through."""
+        """Number of dropped paragraphs."""
         return sum(self.dropped_by_pair.values())
 
     @property
     def left(self) -> int:
-        """How many got through."""
+        """Number of paragraphs left."""
         return self.came - self.dropped
 
 
 @dataclass(slots=True)
 class FilterFunnel:
-    """The steps in their order."""
+    """The filters in order."""
 
     steps: list[FilterStep] = field(default_factory=list)
 
@@ -43,14 +43,14 @@ class FilterFunnel:
         *,
         side: str = "all",
     ) -> None:
-        """Note a step from what came and what is left."""
+        """Record a filter from its input and output."""
         dropped = Counter(one.pair for one in before)
         dropped.subtract(one.pair for one in after)
         counts = {pair: count for pair, count in sorted(dropped.items()) if count}
         self.steps.append(FilterStep(name, side, len(before), counts))
 
     def losses(self, pair: str | None = None) -> str:
-        """Which filter took how many, the greediest first, as a clause of a sentence."""
+        """Losses by filter, largest first, as part of a sentence."""
         found = [
             (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name)
             for step in self.steps

@@ -1,4 +1,4 @@
-"""All that a build reads, from whatever kind of file, with a hash of each."""
+"""Input files of a build, with their hashes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """Files by kind. `sides` are files whose paragraphs belong to one side of the split, by its name."""
+    """Files by kind. `sides` are files that belong to one split, by its name."""
 
     par3: tuple[Path, ...] = ()
     rows: tuple[Path, ...] = ()
@@ -32,7 +32,7 @@ class BuildInputs:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Every file, once, in order."""
+        """All files, each once."""
         raw = [path for book in self.books for path in (book.source, book.mt, *book.humans.values())]
         sides = [path for paths in self.sides.values() for path in paths]
         return tuple(dict.fromkeys((*self.par3, *self.rows, *sides, *raw)))
@@ -46,7 +46,7 @@ def read_inputs(
     encoder: SentenceEncoder | None = None,
     progress: AlignmentProgress | None = None,
 ) -> list[TrainingParagraph]:
-    """The paragraphs of all files. The encoder is that of raw books, and the progress is theirs."""
+    """Read the paragraphs of all files; `encoder` and `progress` are for raw books."""
     if not inputs.files:
         raise InputError(
             "There is nothing to build from: give --par3, --rows, --train and --dev, or --source, --mt and --human."
@@ -87,7 +87,7 @@ def _read(
 
 
 def refuse_duplicate_ids(paragraphs: Sequence[TrainingParagraph]) -> None:
-    """Two paragraphs of one id are nearly always one paragraph twice."""
+    """Refuse two paragraphs with one id, which are nearly always the same paragraph twice."""
     seen: set[str] = set()
     for one in paragraphs:
         if one.id in seen:
@@ -99,7 +99,7 @@ def refuse_duplicate_ids(paragraphs: Sequence[TrainingParagraph]) -> None:
 
 
 def hash_file(path: Path) -> str:
-    """The sha256 of a file."""
+    """SHA-256 of a file."""
     try:
         return hashing.hash_file(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is told of a training set beside it: what went in, what each filter took, what came out. No clock in it."""
+"""Manifest of a training set: inputs, filter counts and outputs, without a time stamp."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_manifest(
     licences: Sequence[str],
     alignment: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The manifest. Files are named without their folders: the same build elsewhere has the same manifest.
+    """Make the manifest. Files have no folders, so that the same build elsewhere has the same manifest.
 
     `alignment` is what is told of raw books.
     """
@@ -95,7 +95,7 @@ def _split(examples: Sequence[Example]) -> dict[str, Any]:
 
 
 def hash_examples(examples: Sequence[Example]) -> str:
-    """Of what the examples say, however they are stored."""
+    """Hash of the examples' content, independent of storage."""
     digest = hashlib.sha256()
     for one in examples:
         digest.update(

@@ -1,4 +1,4 @@
-"""Putting a training set on disk whole or not at all: it grows in a hidden folder beside its place, and is renamed."""
+"""Write a training set atomically, in a hidden folder that is renamed at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ape.errors import InputError
 
 
 def refuse_existing_output(directory: Path, *, replace: bool) -> None:
-    """Say no before the work is done, not after it."""
+    """Refuse an existing directory before the work starts."""
     if directory.exists() and not replace:
         raise InputError(
             f"{directory} is there already. Choose another -o, or give --replace to write over it."
@@ -25,7 +25,7 @@ def _is_training_set(directory: Path) -> bool:
 
 
 def write_directory(directory: Path, write: Callable[[Path], None], *, replace: bool) -> None:
-    """Have `write` fill a folder, which then takes the place of the directory."""
+    """Let `write` fill a folder, which then replaces the directory."""
     refuse_existing_output(directory, replace=replace)
     part: Path | None = None
     try:

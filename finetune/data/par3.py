@@ -1,4 +1,4 @@
-"""PAR3's pickle: a dictionary of books, with the paragraphs of the source, of the MT and of each translator.
+"""Reader of PAR3's pickle: books with the paragraphs of the source, the MT and each translator.
 
 A pickle can run any program when it is loaded. This one is loaded by a reader that knows lists, dictionaries, texts
 and numbers, and refuses whatever else is in it before it comes alive.
@@ -41,19 +41,19 @@ class _ClassFound(Exception):
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Makes nothing but plain values."""
+    """An unpickler that creates only plain values."""
 
     def find_class(self, module: str, name: str, /) -> NoReturn:
-        """Refuse: whatever is imported here could be called."""
+        """Refuse imports, which could run code."""
         raise _ClassFound(f"{module}.{name}")
 
     def persistent_load(self, pid: Any, /) -> NoReturn:
-        """Refuse: it stands for something outside of the file."""
+        """Refuse references to objects outside the file."""
         raise _ClassFound(f"a reference to something outside, {str(pid)[:60]!r}")
 
 
 def read_par3(path: Path, *, languages: DefaultLanguages) -> list[TrainingParagraph]:
-    """The paragraphs of all books of a pickle. A book is named with its source language at the end, as "candide_fr".
+    """Read the paragraphs of all books. A book's name ends in its source language, as "candide_fr".
 
     The source language that was given is that of books whose name does not say it.
     """
@@ -77,7 +77,7 @@ def _load(path: Path) -> dict[str, _Book]:
         ) from error
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from error
-    except Exception as error:  # a broken pickle raises whatever its broken bytes ask for
+    except Exception as error:  # a damaged pickle raises anything
         raise InputError(f"{path.name} is not a pickle, or is broken: {str(error).rstrip('.')}.") from error
     try:
         return _BOOKS.validate_python(content)

@@ -1,4 +1,4 @@
-"""A paragraph as the readers hand it over: a source, its MT, and one or more human versions of it."""
+"""A paragraph as read for training: a source, its MT and one or more human versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from finetune.data.example import Example
 
 @dataclass(frozen=True, slots=True)
 class TrainingParagraph:
-    """One place of a book. Of the `humans`, (translator, text) each, the first is the one to learn from.
+    """A paragraph of a book. `humans` are (translator, text); the first is the training target.
 
     `split` is set where the user said by the file on which side the paragraph belongs.
     """
@@ -25,16 +25,16 @@ class TrainingParagraph:
 
     @property
     def human(self) -> str:
-        """The version to learn from."""
+        """The human version to train on."""
         return self.humans[0][1]
 
     @property
     def pair(self) -> str:
-        """Its languages, as "fr-en"."""
+        """Language pair, as "fr-en"."""
         return f"{self.source_language}-{self.target_language}"
 
     def to_example(self) -> Example:
-        """As it is learnt: an MT that the person left alone is an identity."""
+        """The paragraph as an example; an unchanged MT makes an identity."""
         return Example(
             self.id,
             self.book,

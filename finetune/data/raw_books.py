@@ -1,4 +1,4 @@
-"""Raw books, aligned by PAR3's method: source paragraphs, the MT under them, and what each translator made of them."""
+"""Read raw books and align them by PAR3's method."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_raw_book(
 
 
 def _language(side: str, given: str | None, text: Sequence[str], book: RawBook) -> str:
-    """What was given, or what the text reads as."""
+    """The given language, or the one detected."""
     from finetune.data.alignment import detect_book_language
 
     if found := language_code(given) if given else detect_book_language(text):
@@ -79,7 +79,7 @@ def _versions(aligned: AlignedParagraph) -> tuple[tuple[str, str], ...]:
 def summarise_alignment(
     paragraphs: Iterable[TrainingParagraph], books: Sequence[RawBook], *, encoder: SentenceEncoder
 ) -> dict[str, Any]:
-    """For the manifest: what told the likeness, and how many paragraphs each translator has nothing for."""
+    """For the manifest: the sentence encoder, and the paragraphs each translator left out."""
     counts: Counter[str] = Counter()
     versions: Counter[tuple[str, str]] = Counter()
     for one in paragraphs:
@@ -99,7 +99,7 @@ def summarise_alignment(
 
 
 def alignment_remarks(alignment: Mapping[str, Any]) -> list[str]:
-    """A sentence for each translator who left paragraphs out."""
+    """Notes on translators with omitted paragraphs."""
     return [
         f"{name} has nothing for {count:,} of the {told['paragraphs']:,} paragraphs of {book}."
         for book, told in alignment["books"].items()

@@ -1,4 +1,4 @@
-"""Raw books: the paragraphs of a file in any format that holds one text, without their mark-up."""
+"""Paragraphs of a monolingual book in any format, without mark-up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ape.text.inline_marks import strip_marks
 
 
 def read_raw_paragraphs(path: Path) -> list[str]:
-    """The paragraphs of a book (text, EPUB, HTML, Markdown, Word) in order, blank ones left out."""
+    """The non-blank paragraphs of a book (text, EPUB, HTML, Markdown, Word)."""
     book = open_book(path)
     if book.bilingual:
         raise InputError(f"{path.name} holds two languages side by side. Give a file for each.", field="path")

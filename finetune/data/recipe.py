@@ -1,4 +1,4 @@
-"""How a training set is made: every threshold in one place, from flags and a TOML file. The defaults are PAR3's."""
+"""Data recipe: all thresholds of a build, from flags and a TOML file. The defaults are PAR3's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class RawBook(BaseModel):
-    """A book that is not aligned yet: files of its source, of its MT, and of each human translation by name.
+    """A book that is not aligned yet: files of source, MT and each human translation by name.
 
     Its languages are those of the flags where it does not say them itself.
     """
@@ -46,14 +46,14 @@ class RawBook(BaseModel):
     target_language: str | None = None
 
     def beside(self, folder: Path) -> RawBook:
-        """With paths that are taken from this folder."""
+        """Resolve paths relative to this folder."""
         humans = {name: folder / path for name, path in self.humans.items()}
         paths = {"source": folder / self.source, "mt": folder / self.mt, "humans": humans}
         return self.model_copy(update=paths)
 
 
 class DataRecipe(BaseModel):
-    """What is kept, how much of it, and on which side of the split."""
+    """Filters, sample sizes and split shares of a build."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -101,12 +101,12 @@ class DataRecipe(BaseModel):
         return self
 
     def uses(self, name: FilterName) -> bool:
-        """Whether the filter is on."""
+        """Whether a filter is on."""
         return name not in self.off
 
 
 def make_data_recipe(flags: Mapping[str, Any], config: Path | None = None) -> DataRecipe:
-    """The settings of a file with those of the flags over them."""
+    """Read the settings of a file; flags take precedence."""
     try:
         return DataRecipe.model_validate({**(_read(config) if config else {}), **flags})
     except ValidationError as error:

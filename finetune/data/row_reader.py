@@ -1,4 +1,4 @@
-"""Paragraphs from files with one to a line, JSON or separated by tabs, by the names that corpora give the fields."""
+"""Read paragraphs from JSONL and TSV files, by the field names that corpora use."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ HUMAN_FIELDS = ("human", "humans", "post_edit")
 ID_FIELDS = ("id", "i")
 SOURCE_LANGUAGE_FIELDS = ("source_language", "src_lang")
 TARGET_LANGUAGE_FIELDS = ("target_language", "tgt_lang")
-# A column of a table for each translator, as "human:Morley".
+# Prefix of a column for each translator, as "human:Morley".
 _HUMAN_COLUMN_PREFIX = "human:"
-# Any of these in a table's first line, and it names the columns. Not "i", which may be the number of a chapter.
+# A first line with any of these is a header. Not "i", which may be the number of a chapter.
 _COLUMN_NAMES = {
     *SOURCE_FIELDS,
     *MT_FIELDS,
@@ -34,7 +34,7 @@ _COLUMN_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class DefaultLanguages:
-    """What to take where a row does not say its languages."""
+    """Languages of rows that do not name theirs."""
 
     source: str | None = None
     target: str | None = None
@@ -43,7 +43,7 @@ class DefaultLanguages:
 def read_training_rows(
     path: Path, *, languages: DefaultLanguages, split: str | None = None, rows_as_book: int | None = None
 ) -> list[TrainingParagraph]:
-    """The paragraphs of a file, by its ending. A row without a book belongs to the one that the file is named after.
+    """Read a .jsonl or .tsv file. A row without a book belongs to the book named after the file.
 
     `rows_as_book` cuts the file into books of so many rows, for one that does not say where its own begin.
     """
@@ -64,7 +64,7 @@ def read_training_rows(
 
 
 def _text(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, by number. Only the file's own line ends part them, never a U+2028 in a text."""
+    """Non-blank lines with their numbers; only the file's line ends divide them, never U+2028 in a text."""
     try:
         content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -35,7 +35,7 @@ def refuse_lone_surrogates(paragraphs: Iterable[TrainingParagraph]) -> None:
 
 
 def refuse_wrong_sides(paragraphs: Sequence[TrainingParagraph], *, check_languages: bool) -> None:
-    """Raise where a side of a book is empty or in the wrong language as a whole."""
+    """Raise InputError if a side of a book is empty or in the wrong language."""
     books: dict[tuple[str, str], list[TrainingParagraph]] = defaultdict(list)
     for one in paragraphs:
         books[one.book, one.pair].append(one)
@@ -71,13 +71,13 @@ def _refuse_wrong_language(book: str, side: str, expected: str, texts: Sequence[
         found != expected and probability >= _MIN_CONFIDENCE and expected in LANGUAGE_NAMES
     ):
         raise InputError(
-            f"The {side} of the book {book!r} reads as {language_name(found)}, and {language_name(expected)} was expected. Give "
-            "the right files or languages, or switch the check off with --off language."
+            f"The {side} of the book {book!r} reads as {language_name(found)}, and {language_name(expected)} was "
+            'expected. Give the right files or languages, or turn the check "language" off.'
         )
 
 
 def _sample_text(texts: Sequence[str]) -> str:
-    """Some of the text from all over the book, since a foreign preface is no foreign book."""
+    """Sample from the whole book, since a preface may be in another language."""
     filled = [text for text in texts if text]
     step = max(1, len(filled) * 200 // _CHARACTERS)
     return "\n".join(text[:400] for text in filled[::step])[:_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Which of the clean paragraphs are trained on: PAR3's percentiles, the edit rate, the numbers, the identities.
+"""Select training examples: PAR3's percentiles, edit rate, numbers of examples, identities.
 
 A post-editor that only ever sees repairs learns to repair what is whole. So a share of the training set are identities,
 MT in and the same MT out. First come those that are true: an MT that the person left as it was (or up to
@@ -35,7 +35,7 @@ IDENTITY_SUFFIX = "=human"
 def select_paragraphs(
     paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe, funnel: FilterFunnel
 ) -> list[TrainingParagraph]:
-    """Those that are worth learning from, by how far the human version is from the MT, and by how much of a book."""
+    """Filter by distance of the human version from the MT, and limit the share of each book."""
     left = list(paragraphs)
     if recipe.uses("percentile"):
         left = _record_step(funnel, "percentile", left, filter_by_bleu_percentiles(left, recipe))
@@ -58,7 +58,7 @@ def _record_step(
 def filter_by_bleu_percentiles(
     paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe
 ) -> list[TrainingParagraph]:
-    """Those whose aggregated BLEU is neither among the lowest nor among the highest of their language pair."""
+    """Drop the lowest and highest percentiles of aggregated BLEU in each language pair."""
     scores = [aggregate_bleu(one) for one in paragraphs]
     by_pair: dict[str, list[float]] = defaultdict(list)
     for one, score in zip(paragraphs, scores, strict=True):
@@ -74,7 +74,7 @@ def filter_by_bleu_percentiles(
 def limit_share_of_books(
     paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe
 ) -> list[TrainingParagraph]:
-    """At most the given share of each book, by chance."""
+    """Sample at most the given share of each book."""
     room = {
         book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()
     }
@@ -93,31 +93,31 @@ def _shuffled(items: Sequence[T], seed: str) -> list[T]:
 
 
 def sample_items(items: Sequence[T], count: int, *, seed: str) -> list[T]:
-    """So many of them by chance, in the order they had; all where there are no more."""
+    """A random sample in the original order; all items if there are no more."""
     chosen = sorted(_shuffled(range(len(items)), seed)[:count])
     return [items[place] for place in chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class _Supply:
-    """What there is to train on, of one language pair."""
+    """Candidates for training of a language pair."""
 
     edits: Sequence[TrainingParagraph]
     good: Sequence[TrainingParagraph]
     clean: Sequence[TrainingParagraph]
 
     def whole(self, share: float) -> int:
-        """How many examples all edits make, with their share of identities."""
+        """Number of examples from all edits with their share of identities."""
         return round(len(self.edits) / (1 - share))
 
     def identities(self, wanted: int, seed: str) -> list[TrainingParagraph]:
-        """So many of those that are good as they are; a smaller number is of the same ones."""
+        """Sample identities; a smaller sample is a subset of a larger one."""
         return sample_items(self.good, wanted, seed=f"identities:{seed}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """What is trained on, of one language pair: to be edited, good as it is, and made so."""
+    """Selected examples of a language pair: edits, natural identities and artificial ones."""
 
     edits: Sequence[TrainingParagraph]
     good: Sequence[TrainingParagraph]
@@ -141,7 +141,7 @@ def choose_train_examples(
     recipe: DataRecipe,
     funnel: FilterFunnel,
 ) -> tuple[list[Example], list[str]]:
-    """The training set, and what the user should know about it.
+    """Select the training set, with notes for the user.
 
     Of each language pair it has its number, with the share of identities among them as far as there are any.
     """
@@ -165,7 +165,7 @@ def choose_train_examples(
 def _limit_identity_share(
     supplies: Mapping[str, _Supply], recipe: DataRecipe, funnel: FilterFunnel
 ) -> list[TrainingParagraph]:
-    """All edits, with no more of what is good as it is than its share allows."""
+    """All edits, with identities up to their share."""
     came: list[TrainingParagraph] = []
     left: list[TrainingParagraph] = []
     for pair, supply in supplies.items():
@@ -198,7 +198,7 @@ def _supplies(
 
 
 def _numbers(supplies: Mapping[str, _Supply], recipe: DataRecipe, funnel: FilterFunnel) -> dict[str, int]:
-    """How many examples each language pair gives: what was asked for, or all there are, within the sample."""
+    """Number of examples for each language pair: as requested, or all, within the sample."""
     unknown = sorted(set(recipe.take) - set(supplies))
     if unknown:
         there = ", ".join(supplies) or "none"
@@ -222,7 +222,7 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: DataRecipe, funnel: Filter
 
 
 def _pick_for_pair(supply: _Supply, count: int, wanted: int, seed: str) -> _Selection:
-    """So many edits, and as many of the identities that are wanted as can be found or made."""
+    """Select edits, and as many identities as can be found or made."""
     edits = sample_items(supply.edits, count, seed=f"edits:{seed}")
     good = supply.identities(wanted, seed)
     busy = {one.id for one in (*edits, *good)}
@@ -235,7 +235,7 @@ def _pick_for_pair(supply: _Supply, count: int, wanted: int, seed: str) -> _Sele
 def choose_held_out_examples(
     paragraphs: Sequence[TrainingParagraph], take: Mapping[str, int], *, side: str, seed: int
 ) -> list[Example]:
-    """Dev or test: all of a side, or as many of each pair as were asked for."""
+    """Dev or test: all examples, or the requested number for each pair."""
     chosen = list(paragraphs)
     for pair, count in take.items():
         own = [one for one in chosen if one.pair == pair]

@@ -1,4 +1,4 @@
-"""How near an MT is to human versions of it: sentence BLEU, each text cut into n-grams once."""
+"""Sentence BLEU of an MT against human versions, with cached n-grams."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from finetune.data.paragraph import TrainingParagraph
 
-# Scripts without spaces have tokenisers of their own in sacrebleu; the rest is cut as mteval does.
+# sacrebleu has tokenisers for scripts without spaces; all others use 13a.
 _TOKENISERS = {"zh": "zh", "ja": "char", "th": "char"}
 
 
@@ -26,12 +26,12 @@ def sentence_bleu(mt: str, references: tuple[str, ...], *, language: str) -> flo
 
 
 def paragraph_bleu(paragraph: TrainingParagraph, human: str) -> float:
-    """Of its MT against one human version."""
+    """BLEU of the MT against one human version."""
     return sentence_bleu(paragraph.mt, (human,), language=paragraph.target_language)
 
 
 def aggregate_bleu(paragraph: TrainingParagraph) -> float:
-    """PAR3's aggregate: the mean over the human versions of BLEU against all but that one; of one alone, plain BLEU."""
+    """PAR3's aggregate: the mean of BLEU against all human versions but one; plain BLEU if there is one."""
     texts = [text for _, text in paragraph.humans]
     sets = (
         [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))]
@@ -44,7 +44,7 @@ def aggregate_bleu(paragraph: TrainingParagraph) -> float:
 
 
 def bleu_signature(languages: Sequence[str]) -> dict[str, str]:
-    """The recipe of the number for each target language, as sacrebleu writes it."""
+    """sacrebleu's signature for each target language."""
     found = {}
     for language in sorted(set(languages)):
         sentence_bleu("a", ("a",), language=language)

@@ -1,4 +1,4 @@
-"""Train, dev and test by book: a model that has read half of a novel knows its names in the other half."""
+"""Split by book: a model trained on half of a novel knows the names of the other half."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from finetune.data.paragraph import TrainingParagraph
 def split_by_book(
     paragraphs: Sequence[TrainingParagraph], *, shares: Sequence[float], seed: int
 ) -> tuple[list[TrainingParagraph], list[str]]:
-    """The paragraphs with their sides, and what the user should know about it. Sides that were given stay."""
+    """Assign a split to each paragraph, with notes for the user. Given splits stay."""
     remarks: list[str] = []
     sides = _preassigned_splits(paragraphs)
     if not sides:
@@ -26,7 +26,7 @@ def split_by_book(
 
 
 def _preassigned_splits(paragraphs: Sequence[TrainingParagraph]) -> dict[str, str]:
-    """The sides of the books, where the user gave them; a book on two of them is refused."""
+    """The given splits by book; InputError for a book in two of them."""
     sides: dict[str, str] = {}
     for one in paragraphs:
         if one.split is not None and sides.setdefault(one.book, one.split) != one.split:
@@ -38,7 +38,7 @@ def _preassigned_splits(paragraphs: Sequence[TrainingParagraph]) -> dict[str, st
 
 
 def assign_splits(counts: Mapping[str, int], *, shares: Sequence[float], seed: int) -> dict[str, str]:
-    """A side for each book, so that their paragraphs come near the shares; by chance, which the seed decides.
+    """Assign books to splits at random, by seed, so that paragraphs are close to the shares.
 
     Two books are train and dev; one is train.
     """
@@ -58,7 +58,7 @@ def assign_splits(counts: Mapping[str, int], *, shares: Sequence[float], seed: i
 
 
 def _fill_empty_split(side: str, sides: dict[str, str], counts: Mapping[str, int]) -> None:
-    """Give an empty side the smallest book of the side that has most of them, if that leaves it some."""
+    """Give an empty split the smallest book of the split with most books, if others are left."""
     held = Counter(sides.values())
     if held[side] or not held:
         return

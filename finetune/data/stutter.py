@@ -1,4 +1,4 @@
-"""Examples whose MT stutters: a phrase that is said again and again, as weak translation models do, and once by people.
+"""Artificial repetition loops in the MT, as weak translation models produce.
 
 Human post-edits of such MT are new translations, which teach a small model nothing. So stutters are made: some words of
 a text come again many times over, and the text as it was is what is to be learnt. Half of the texts are human versions
@@ -18,9 +18,9 @@ from finetune.data.paragraph import TrainingParagraph
 from finetune.data.token_counter import TokenCounter
 
 STUTTER_SUFFIX = "=stutter"
-# Most words, or characters where there are no spaces, that come again at once.
+# Longest repeated phrase, in words, or in characters for scripts without spaces.
 _LONGEST = 8
-# Of a loop that was cut off in the middle of its phrase, as most are.
+# Share of loops that end in the middle of the phrase, as most do.
 _CUT_OFF = 0.3
 _PIECE = re.compile(r"\S+\s*")
 
@@ -28,7 +28,7 @@ _PIECE = re.compile(r"\S+\s*")
 def make_stutter_examples(
     examples: Sequence[Example], share: float, *, tokens: int, counter: TokenCounter, seed: int
 ) -> tuple[list[Example], list[str]]:
-    """So many of the examples again, with a stutter, that these are the given share of all; and a remark if fewer.
+    """Copy examples with a stutter, up to the given share of all; with a note if there are fewer.
 
     Each comes again once at most, and none is longer than `tokens`: one that would be stutters less, or not at all.
     """
@@ -90,7 +90,7 @@ def _stutter_example(example: Example, most: int, seed: str) -> Example | None:
 
 
 def insert_stutter(text: str, random: Random, *, most: int) -> str | None:
-    """The text with a few words of it in a loop of up to `most` rounds; None where there are no words to choose."""
+    """Repeat a few words of the text up to `most` times; None if it has too few words."""
     pieces = _PIECE.findall(text)
     if len(pieces) < 3 and len(text) > 2 * _LONGEST:  # a script without spaces
         pieces = list(text)
@@ -99,7 +99,7 @@ def insert_stutter(text: str, random: Random, *, most: int) -> str | None:
     phrase = pieces[start : start + length]
     if not any(character.isalpha() for piece in phrase for character in piece):
         return None
-    # Most have two to five, and some go on and on.
+    # Most loops have two to five rounds, and some many more.
     rounds = min(most, 1 + round(random.paretovariate(0.8)))
     again = _with_trailing_space(phrase if start else [phrase[0][0].lower() + phrase[0][1:], *phrase[1:]])
     cut = again[: random.randrange(length)] if random.random() < _CUT_OFF else []
@@ -108,6 +108,6 @@ def insert_stutter(text: str, random: Random, *, most: int) -> str | None:
 
 
 def _with_trailing_space(phrase: list[str]) -> list[str]:
-    """The phrase with a space behind it where its words have spaces between them."""
+    """The phrase with a space after it, if the script uses spaces."""
     spaced = any(piece != piece.rstrip() for piece in phrase) or len(phrase[-1]) > 1
     return [*phrase[:-1], phrase[-1] if not spaced else f"{phrase[-1].rstrip()} "]

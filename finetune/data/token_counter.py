@@ -1,4 +1,4 @@
-"""How many tokens an example takes: by a model's own tokenizer, or an estimate that says it is one."""
+"""Count the tokens of an example with a model's tokenizer, or estimate them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BATCH = 1024
 
 
 class TokenCounter(Protocol):
-    """Counts tokens of whole sequences, as they are trained on: separators and end token too."""
+    """Counts the tokens of training sequences, with separators and end token."""
 
     def __call__(self, paragraphs: Sequence[TrainingParagraph]) -> list[int]:
         """One number for each paragraph."""
@@ -30,13 +30,13 @@ class TokenCounter(Protocol):
 
 
 def prompt_and_completion(paragraph: TrainingParagraph) -> tuple[str, str]:
-    """Prompt and completion of a paragraph."""
+    """Prompt and completion of a paragraph as one text."""
     question = paragraph.to_example().question
     return TUNED_FORMAT.render(question).text, TUNED_FORMAT.completion(question, paragraph.human)
 
 
 class EstimatedTokenCounter:
-    """Four Latin letters a token, and two bytes of any other script: near a byte-level vocabulary of the usual size."""
+    """Estimate: four Latin letters or two bytes of any other script per token, as in common byte-level vocabularies."""
 
     def __call__(self, paragraphs: Sequence[TrainingParagraph]) -> list[int]:
         """One number for each paragraph."""
@@ -55,7 +55,7 @@ def _estimated(text: str) -> int:
 
 
 class TokenizerTokenCounter:
-    """A model's tokenizer: of a directory, of a GGUF file, of our catalogue, or of the hub."""
+    """Tokenizer of a model: a directory, a GGUF file, a catalogue name or a hub id."""
 
     def __init__(self, name: str, *, progress: DownloadListener = ignore_progress) -> None:
         self.name = Path(name).name if Path(name).exists() else name
@@ -95,7 +95,7 @@ def _load(name: str, progress: DownloadListener) -> Any:
         )
     except (OSError, ValueError, KeyError) as error:
         raise _tokenizer_error(name, str(error)) from error
-    # A text longer than the model's window is what we count, not a fault.
+    # No warning for texts longer than the context: we only count.
     tokenizer.model_max_length = int(1e30)
     return tokenizer
 

@@ -1,4 +1,4 @@
-"""The card of a hosted model: what it was made from, how it is to be asked, and how its training went."""
+"""Card of a hosted model: its base, data, prompt format and training results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CARD = "card.json"
 
 
 class HostedCard(BaseModel):
-    """A fine-tuned model that lives at its provider. A job that was not begun by us has no prompt and no data."""
+    """A fine-tuned model at a provider; for a job that we did not create, prompt and data are unknown."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,18 +35,18 @@ class HostedCard(BaseModel):
     training: dict[str, JsonValue]
     trained_tokens: int | None
     results: tuple[str, ...] = ()
-    """the files beside the card that tell how training went, step by step"""
+    """CSV files next to the card with the training results by step"""
     last: dict[str, str] = {}
-    """the last value in each of their columns"""
+    """last value of each of their columns"""
 
     @property
     def command(self) -> str:
-        """How to post-edit with it."""
+        """Command that post-edits with this model."""
         return shlex.join(["ape", "edit", "--engine", "url", "--url", self.url, "--model", self.model])
 
 
 def raise_for_failed_job(job: FineTuningJob) -> None:
-    """Raise what the provider says, where the job came to nothing."""
+    """Raise EngineRefused with the provider's reason unless the job succeeded."""
     if job.status == "cancelled":
         raise EngineRefused(f"Job {job.id} was cancelled: there is no model. --again begins another.")
     if job.status == "failed":
@@ -59,12 +59,12 @@ def raise_for_failed_job(job: FineTuningJob) -> None:
 
 
 async def fetch_results(provider: HostedProvider, job: FineTuningJob) -> list[bytes]:
-    """The tables of how training went, as CSV, where the provider offers any."""
+    """Download the result files (CSV), if the provider has any."""
     return [await provider.result(file) for file in job.result_files or ()]
 
 
 def make_card(job: FineTuningJob, *, url: str) -> HostedCard:
-    """The card of a job that succeeded: the job itself carries what we told of it."""
+    """Make the card of a successful job from the job's metadata."""
     try:
         told = job.metadata or {}
         return HostedCard(
@@ -85,7 +85,7 @@ def make_card(job: FineTuningJob, *, url: str) -> HostedCard:
 
 
 def write_hosted_card(card: HostedCard, directory: Path, *, results: Sequence[bytes]) -> HostedCard:
-    """Put the card and the results into the directory; gives the card with the results in it."""
+    """Write card and results to the directory; return the card with the results."""
     named = {f"results-{number}.csv": content for number, content in enumerate(results, start=1)}
     last: dict[str, str] = {}
     for content in results:
@@ -115,7 +115,7 @@ def _settings(job: FineTuningJob) -> dict[str, JsonValue]:
 
 
 def _last_values(content: bytes) -> dict[str, str]:
-    """The last value of every column: not each is measured at every step."""
+    """The last value of every column; not every column has a value at every step."""
     last: dict[str, str] = {}
     for row in csv.DictReader(io.StringIO(content.decode("utf-8", "replace"))):
         last |= {column: value for column, value in row.items() if column and value}

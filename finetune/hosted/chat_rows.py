@@ -1,4 +1,4 @@
-"""An example as a row of chat: the turns that serving sends, and the answer that it reads back."""
+"""Chat rows for training: the messages that serving sends, and the answer it expects."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ ChatRowDict = dict[str, list[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class ChatExample:
-    """What a model is asked about an example, and what it is to answer."""
+    """The messages and the expected answer of an example."""
 
     turns: tuple[Message, ...]
     answer: str
     draft: str
-    """The answer as serving will read it."""
+    """The answer as serving parses it."""
 
     @property
     def row(self) -> ChatRowDict:
-        """As the API wants it. A worked example in the prompt is read by the model, and not trained on."""
+        """The row in the API's format; assistant messages within the prompt have weight 0 and are not trained on."""
         asked = [_turn(message, weight=0) for message in self.turns]
         return {"messages": [*asked, _turn(Message("assistant", self.answer), weight=1)]}
 

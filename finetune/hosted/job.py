@@ -1,4 +1,4 @@
-"""A job from its order to its end: begun once, taken up again, watched until it is over."""
+"""Create a fine-tuning job once, resume it after an interruption, and follow it to its end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STEP = re.compile(r"Step (\d+)(?:/(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class HostedJobEvent:
-    """Something that the provider told. `step` is None where it is no measurement."""
+    """An event of the provider; `step` is None unless it is a measurement."""
 
     message: str
     status: str
@@ -38,7 +38,7 @@ HostedJobListener = Callable[[HostedJobEvent], None]
 async def find_earlier_job(
     provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder
 ) -> FineTuningJob | None:
-    """The job of an earlier run of this command; None: there is none, and one may be begun.
+    """Find the job of an earlier run; None if there is none, so that one may be created.
 
     A job that failed is none of another order's business. One that lives, or has ended well, is somebody's money.
     """
@@ -73,7 +73,7 @@ def _order_differences(then: HostedJobOrder, now: HostedJobOrder) -> str:
 async def start_job(
     provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder, *, paths: Mapping[str, Path]
 ) -> FineTuningJob:
-    """Send the files that are not there yet, then the order. Whatever is done is noted before the next step."""
+    """Upload missing files, then create the job; each step is recorded before the next."""
     files: dict[str, str] = {}
     for sha256 in filter(None, (order.training, order.validation)):
         files[sha256] = await _upload_once(provider, ledger, sha256, paths[sha256])
@@ -95,10 +95,10 @@ async def _upload_once(provider: HostedProvider, ledger: HostedJobRecord, sha256
 async def follow_job(
     provider: HostedProvider, id: str, *, every_seconds: float, watch: HostedJobListener
 ) -> FineTuningJob:
-    """Tell what happens, until the job is over."""
+    """Yield events until the job has ended."""
     seen: set[str] = set()
     while True:
-        # First the job, then its events: what it did last is told too.
+        # Read the job before its events, so that its last events are included.
         job = await provider.job(id)
         for event in await provider.events(id, seen=seen):
             seen.add(event.id)

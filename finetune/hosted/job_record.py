@@ -1,4 +1,4 @@
-"""What was ordered, written down before it is sent: a command that dies is not paid for twice."""
+"""Record of a job, written before it is sent, so that an interrupted command does not pay twice."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RECORD_FILE = "job.json"
 
 
 class HostedJobOrder(BaseModel):
-    """All that makes one job another job. What is None is left to the provider."""
+    """Everything that identifies a job; None leaves a value to the provider."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     base: str
     training: str
-    """sha256 of the file"""
+    """SHA-256 of the file"""
     validation: str | None = None
     epochs: int = 2
     batch_size: int | None = None
@@ -37,7 +37,7 @@ class HostedJobOrder(BaseModel):
 
 
 class HostedJobState(BaseModel):
-    """Where things stand: files by their sha256, the order, its ticket, and the job once there is one.
+    """State of a job: files by SHA-256, the order, its ticket, and the job id once it exists.
 
     The ticket goes with the order, so that a job whose answer never reached us can be found again.
     """
@@ -53,14 +53,14 @@ class HostedJobState(BaseModel):
 
 
 class HostedJobRecord:
-    """The state of a directory, on disk as soon as it changes."""
+    """The state of a directory, written to disk at every change."""
 
     def __init__(self, path: Path, state: HostedJobState) -> None:
         self.path = path
         self.state = state
 
     def note(self, **changes: object) -> None:
-        """Change it, and be sure that it is on the disk."""
+        """Change the state and sync it to disk."""
         self.state = self.state.model_copy(update=changes)
         try:
             write_text_atomic(self.path, self.state.model_dump_json(indent=2) + "\n", sync=True)
@@ -69,11 +69,11 @@ class HostedJobRecord:
             raise ApeError(f"{self.path} can't be written: {error.strerror}.{known}") from error
 
     def note_file(self, sha256: str, id: str) -> None:
-        """A file is there."""
+        """Record an uploaded file."""
         self.note(files=self.state.files | {sha256: id})
 
     def note_order(self, order: HostedJobOrder) -> str:
-        """It is about to be sent, with this ticket."""
+        """Record an order that is about to be sent, with its ticket."""
         ticket = secrets.token_hex(16)
         self.note(order=order, ticket=ticket, job=None)
         return ticket
@@ -81,7 +81,7 @@ class HostedJobRecord:
 
 @contextmanager
 def open_job_record(directory: Path, *, url: str) -> Iterator[HostedJobRecord]:
-    """The ledger of a directory, for one command at a time."""
+    """Open the record of a directory, locked for one command at a time."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = FileLock(directory / f".{RECORD_FILE}.lock", timeout=0)

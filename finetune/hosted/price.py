@@ -1,4 +1,4 @@
-"""What a job will cost, roughly, said before the money is spent."""
+"""Estimate the price of a job before it is created."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ape.text.token_estimate import TokenRange
 
-# Dollars for a million tokens trained on, by the beginning of the model's name: OpenAI's list of mid-2025. The longest
-# name that fits is meant. Prices change, and --price has the last word.
+# Dollars per million training tokens by prefix of the model name (the longest match counts): OpenAI's list of mid-2025.
+# Prices change; a price that the user gives takes precedence.
 DOLLARS_PER_MILLION_TOKENS: Mapping[str, float] = {
     "gpt-3.5-turbo": 8.0,
     "gpt-4o": 25.0,
@@ -21,7 +21,7 @@ DOLLARS_PER_MILLION_TOKENS: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """Tokens of all epochs together, and what a million of them costs, where anybody knows."""
+    """Tokens over all epochs, and the price per million if known."""
 
     tokens: TokenRange
     price: float | None
@@ -29,12 +29,12 @@ class CostEstimate:
 
     @property
     def dollars(self) -> TokenRange | None:
-        """What is to be paid."""
+        """Lowest and highest price."""
         return None if self.price is None else self.tokens.times(self.price / 1e6)
 
     @property
     def sentence(self) -> str:
-        """For whoever is to pay."""
+        """The estimate as a sentence."""
         tokens = f"{_round(self.tokens.low):,} to {_round(self.tokens.high):,} tokens in all, by our estimate"
         if self.dollars is None:
             return f"{tokens}. What they cost is not known here: tell with --price, for a million."
@@ -45,7 +45,7 @@ class CostEstimate:
 def estimate_cost(
     tokens: TokenRange, *, epochs: int, base: str, by_openai: bool, price: float | None
 ) -> CostEstimate:
-    """By the price that is given, or by the one that is listed."""
+    """Estimate with the given price, or with the listed one."""
     trained = tokens.times(epochs)
     if price is not None:
         return CostEstimate(trained, price, "--price")

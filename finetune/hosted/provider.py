@@ -1,4 +1,4 @@
-"""Whoever fine-tunes for us: files and jobs by OpenAI's API, asked again when it fails in passing.
+"""Client for files and fine-tuning jobs of OpenAI's API, with retries on transient errors.
 
 Orders are made once: where the answer to one is lost, its ticket is looked for before it is sent again.
 """
@@ -30,7 +30,7 @@ _REDACTED = "********"
 
 
 class HostedProvider:
-    """OpenAI, or a server that speaks as it does."""
+    """OpenAI or a compatible server."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class HostedProvider:
         self._listen = listen
         self._retry = retry or RetryPolicy()
         if not key and self.host == OPENAI_HOST:
-            raise InputError("OpenAI wants a key: set OPENAI_API_KEY.")
+            raise InputError("OpenAI needs a key: set OPENAI_API_KEY.")
         self._client = openai.AsyncOpenAI(
             base_url=url,
             api_key=key or "none",
@@ -65,7 +65,7 @@ class HostedProvider:
         await self._client.close()
 
     async def upload(self, path: Path) -> str:
-        """Send a file; its id there."""
+        """Upload a file and return its id."""
 
         async def once() -> str:
             return _named((await self._client.files.create(file=path, purpose="fine-tune")).id)
@@ -73,7 +73,7 @@ class HostedProvider:
         return await self._ask(once)
 
     async def has_file(self, id: str) -> bool:
-        """Whether a file that was sent is still there."""
+        """Whether an uploaded file still exists."""
 
         async def once() -> bool:
             try:
@@ -84,7 +84,7 @@ class HostedProvider:
         return await self._ask(once)
 
     async def create(self, order: HostedJobOrder, *, files: dict[str, str], ticket: str) -> FineTuningJob:
-        """Start the job, once."""
+        """Create the job, at most once."""
         tries = 0
 
         async def once() -> FineTuningJob:
@@ -96,13 +96,13 @@ class HostedProvider:
         return await self._ask(once)
 
     async def find(self, ticket: str) -> FineTuningJob | None:
-        """The job with that ticket, if it was ever started."""
+        """The job with this ticket, if it was created."""
         return await self._ask(lambda: self._find(ticket))
 
     async def _find(self, ticket: str) -> FineTuningJob | None:
         looked_at = 0
         async for job in self._client.fine_tuning.jobs.list(limit=100, metadata={TICKET_KEY: ticket}):
-            # Servers that know no such filter list all jobs, the newest first.
+            # Servers without this filter list all jobs, newest first.
             if (job.metadata or {}).get(TICKET_KEY) == ticket:
                 return _job(job)
             looked_at += 1
@@ -111,7 +111,7 @@ class HostedProvider:
         return None
 
     async def job(self, id: str) -> FineTuningJob:
-        """How a job stands."""
+        """The current state of a job."""
 
         async def once() -> FineTuningJob:
             try:
@@ -122,7 +122,7 @@ class HostedProvider:
         return await self._ask(once)
 
     async def events(self, id: str, *, seen: Collection[str]) -> list[FineTuningJobEvent]:
-        """What happened since, the oldest first. The API tells the newest first."""
+        """Events since the last call, oldest first; the API lists the newest first."""
 
         async def once() -> list[FineTuningJobEvent]:
             new: list[FineTuningJobEvent] = []
@@ -135,7 +135,7 @@ class HostedProvider:
         return await self._ask(once)
 
     async def cancel(self, id: str) -> FineTuningJob:
-        """End a job before its time."""
+        """Cancel a job."""
 
         async def once() -> FineTuningJob:
             return _job(await self._client.fine_tuning.jobs.cancel(id))
@@ -143,7 +143,7 @@ class HostedProvider:
         return await self._ask(once)
 
     async def result(self, id: str) -> bytes:
-        """A file of results. OpenAI wraps its CSV into base64."""
+        """Content of a result file; OpenAI encodes its CSV in base64."""
 
         async def once() -> bytes:
             return (await self._client.files.content(id)).content
@@ -163,16 +163,16 @@ class HostedProvider:
                     raise self._ours(error) from error
                 except MALFORMED_REPLY_ERRORS as error:
                     raise EngineError(
-                        f"{self.host} answered something that makes no sense. Is the address right?"
+                        f"{self.host} sent an invalid response. Is the address right?"
                     ) from error
         raise AssertionError("unreachable: the loop returns or raises")
 
     def _ours(self, error: openai.OpenAIError) -> Exception:
-        """Our own error, with the remedy, and without the key, which servers like to repeat."""
+        """Convert to our error with a remedy, and without the key, which servers may echo."""
         ours = translate_error(error)
         said = str(ours).replace(self._key, _REDACTED) if self._key else str(ours)
         if isinstance(error, openai.APIStatusError) and error.code == "insufficient_quota":
-            return EngineRefused(f"{self.host} says that nothing is left to spend on this account. {said}")
+            return EngineRefused(f"{self.host} reports that the quota of this account is used up. {said}")
         if isinstance(ours, KeyRefused):
             variable = "OPENAI_API_KEY" if self.host == OPENAI_HOST else "APE_ENGINE_KEY"
             told = said.removesuffix(" Set APE_ENGINE_KEY.")
@@ -196,7 +196,7 @@ def _body(order: HostedJobOrder, files: dict[str, str], ticket: str) -> dict[str
         "method": {"type": "supervised", "supervised": {"hyperparameters": hyperparameters}},
         "seed": order.seed,
         "suffix": order.suffix,
-        # The card is made from these, on whichever machine the end of the job is seen.
+        # The card is made from these, on any machine.
         "metadata": {
             TICKET_KEY: ticket,
             "prompt": order.prompt,
@@ -208,7 +208,7 @@ def _body(order: HostedJobOrder, files: dict[str, str], ticket: str) -> dict[str
 
 
 def _job(job: FineTuningJob) -> FineTuningJob:
-    """A job that has what makes it one: the client library checks nothing."""
+    """Check the required fields of a job, which the client library does not."""
     _named(job.id)
     _named(job.status)
     return job

@@ -1,4 +1,4 @@
-"""The files to be sent: written row by row, with what can't be sent left out and named."""
+"""Write training files row by row; examples that can't be sent are left out and listed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXAMPLES_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class RejectedExample:
-    """An example that can't be sent, and why."""
+    """An example that can't be sent, and the reason."""
 
     id: str
     why: str
@@ -34,7 +34,7 @@ class RejectedExample:
 
 @dataclass(frozen=True, slots=True)
 class TrainingFile:
-    """A file that is ready, and what was left out of it."""
+    """A finished training file, and the examples left out of it."""
 
     path: Path
     sha256: str
@@ -52,7 +52,7 @@ def write_training_file(
     max_tokens: int,
     elsewhere: frozenset[bytes] = frozenset(),
 ) -> TrainingFile:
-    """Write the examples that may be sent. `elsewhere` are the questions of the other file, not to be asked here."""
+    """Write the valid examples. `elsewhere` are the questions of the other file, which must not occur here."""
     unfit: list[RejectedExample] = []
     tokens, rows, digest = TokenRange(), 0, hashlib.sha256()
     questions: set[bytes] = set()
@@ -78,7 +78,7 @@ def write_training_file(
 
 
 def question_key(chat: ChatExample) -> bytes:
-    """What is asked, in few bytes."""
+    """Hash of the question."""
     asked = json.dumps([(turn.role, turn.content) for turn in chat.turns])
     return cache_key(asked)
 
@@ -95,7 +95,7 @@ def _duplicate_reason(
 
 
 def refuse_unfit_files(training: TrainingFile, validation: TrainingFile | None, *, leave_out: bool) -> None:
-    """Raise where the files are not to be sent as they are."""
+    """Raise InputError unless the files can be sent as they are."""
     files = [file for file in (training, validation) if file]
     unfit = [(file, one) for file in files for one in file.unfit]
     if unfit and not leave_out:

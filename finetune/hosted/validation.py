@@ -1,4 +1,4 @@
-"""What the API would refuse, or would train on wrongly, found before anything is sent."""
+"""Validate chat rows before upload: what the API would refuse or train on wrongly."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from finetune.hosted.chat_rows import ChatExample, ChatRowDict
 
 MIN_EXAMPLES = 10
 MAX_FILE_BYTES = 512 * 1024 * 1024
-# The longest example that OpenAI trains on; of models that are not named here, the last.
+# Maximum tokens per example at OpenAI; the last entry is for all other models.
 MAX_TOKENS_BY_BASE = {"gpt-3.5-turbo": 16_385, "": 65_536}
-# Around a turn, and around an example.
+# Extra tokens per message and per example.
 _TOKENS_PER_TURN, _TOKENS_PER_ROW = 4, 3
 # OpenAI's vocabulary has 200,000 entries, for which the low end of our estimates is made; languages that it is less
 # used to take up to this much more.
@@ -22,7 +22,7 @@ _ESTIMATE_MARGIN = 1.8
 
 
 class ChatTurn(BaseModel):
-    """One message. Only an assistant's is trained on, unless its weight is 0."""
+    """A chat message. Only assistant messages are trained on, unless their weight is 0."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -40,7 +40,7 @@ class ChatTurn(BaseModel):
 
 
 class ChatRow(BaseModel):
-    """A line of the file: at most one system turn, first; then question and answer in turn; the last is trained on."""
+    """A row of the file: an optional system message, then user and assistant in turn; the last is trained on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -58,7 +58,7 @@ class ChatRow(BaseModel):
 
 
 def find_row_error(row: ChatRowDict) -> str | None:
-    """What is wrong with the shape of a row, in words; None: nothing."""
+    """Describe what is wrong with a row; None if it is valid."""
     try:
         ChatRow.model_validate(row)
     except ValidationError as error:
@@ -70,7 +70,7 @@ def find_row_error(row: ChatRowDict) -> str | None:
 
 
 def find_example_error(example: Example, chat: ChatExample, *, max_tokens: int) -> str | None:
-    """Why the example is not to be sent, in words; None: it may be."""
+    """Why an example can't be sent; None if it can."""
     empty = [name for name in ("source", "mt", "human") if not getattr(example, name).strip()]
     if empty:
         return f"its {empty[0]} is empty"
@@ -86,7 +86,7 @@ def find_example_error(example: Example, chat: ChatExample, *, max_tokens: int) 
 
 
 def estimate_row_tokens(row: ChatRowDict) -> TokenRange:
-    """The tokens of a row by our estimate: all are paid for, the question's too."""
+    """Estimated tokens of a row, prompt included, since all are paid for."""
     turns = row["messages"]
     low = (
         sum(estimate_tokens(turn["content"]).low for turn in turns)
@@ -97,7 +97,7 @@ def estimate_row_tokens(row: ChatRowDict) -> TokenRange:
 
 
 def max_example_tokens(base: str) -> int:
-    """The longest example that a model can be trained on."""
+    """Maximum tokens per example of a model."""
     return next(
         limit for name, limit in MAX_TOKENS_BY_BASE.items() if base.removeprefix("ft:").startswith(name)
     )

@@ -1,8 +1,7 @@
-"""Passages with what humans made of them: MLQE-PE's post-edits, PAR3's *Candide*, and neighbours joined."""
+"""Passages with human post-edits: MLQE-PE, PAR3's *Candide*, and joined neighbours."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 import regex
 
 from ape.passage.segment import Context, Segment
+from benchmarks.studies.corpora import candide_path, candide_rows, mlqe_path, mlqe_rows
 
 PAIRS = ("et-en", "ro-en", "ru-en")
 OTHER_PAIRS = ("ne-en", "si-en", "en-de", "en-zh")
@@ -26,19 +26,20 @@ class HumanPostEdit:
 
 
 def read_mlqe(data: Path, pair: str, split: str = "dev") -> list[HumanPostEdit]:
-    """MLQE-PE's rows of a language pair, in their order."""
+    """Read a language pair of MLQE-PE."""
     source_language, target_language = pair.split("-")
-    rows = []
-    with (data / "mlqe_pe" / f"{pair}.{split}.jsonl").open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            row = json.loads(line)
-            segment = Segment(row["source"], row["mt"], source_language, target_language)
-            rows.append(HumanPostEdit(f"{pair}.{split}.{number}", segment, row["post_edit"].strip()))
-    return rows
+    return [
+        HumanPostEdit(
+            f"{pair}.{split}.{number}",
+            Segment(row["source"], row["mt"], source_language, target_language),
+            row["post_edit"].strip(),
+        )
+        for number, row in enumerate(mlqe_rows(data, pair, split))
+    ]
 
 
 def read_english_texts(data: Path) -> list[str]:
-    """All English there is in MLQE-PE's train rows, to learn which words are ever written small."""
+    """All English texts of MLQE-PE's train rows, to learn which words occur in lower case."""
     into = [row.post_edit for pair in (*PAIRS, "ne-en", "si-en") for row in read_mlqe(data, pair, "train")]
     return into + [
         row.segment.source for pair in ("en-de", "en-zh") for row in read_mlqe(data, pair, "train")
@@ -46,28 +47,23 @@ def read_english_texts(data: Path) -> list[str]:
 
 
 def read_candide(data: Path) -> list[HumanPostEdit]:
-    """PAR3's Candide: each human translation of a paragraph as if it were a post-edit of Google's.
+    """Read PAR3's Candide, with each human translation of a paragraph as a post-edit of Google's MT.
 
-    Each paragraph has the three before it as its context, as it has when a book is edited. Paragraphs that PAR3's
-    aligner gave text of the one before are left out.
+    The context is the three paragraphs before, as in editing a book. Paragraphs to which PAR3's aligner gave text of
+    the previous one are left out.
     """
-    rows = []
-    told: dict[str, list[Context]] = {}
-    with (data / "par3" / "candide_fr.aligned.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            for name, text in row["human"].items():
-                human = _FOOTNOTE.sub("", text).strip()
-                before = tuple(told.get(name, ())[-3:])
-                if before and _overlap(before[-1].target, human):
-                    continue
-                rows.append(
-                    HumanPostEdit(
-                        f"{row['i']}.{name}", Segment(row["src"], row["gt"], "fr", "en", before), human
-                    )
-                )
-                told.setdefault(name, []).append(Context(row["src"], human))
-    return rows
+    passages = []
+    contexts: dict[str, list[Context]] = {}
+    for row in candide_rows(data):
+        for name, text in row["human"].items():
+            human = _FOOTNOTE.sub("", text).strip()
+            before = tuple(contexts.get(name, ())[-3:])
+            if before and _overlap(before[-1].target, human):
+                continue
+            segment = Segment(row["src"], row["gt"], "fr", "en", before)
+            passages.append(HumanPostEdit(f"{row['i']}.{name}", segment, human))
+            contexts.setdefault(name, []).append(Context(row["src"], human))
+    return passages
 
 
 def _overlap(before: str, text: str, length: int = 10) -> bool:
@@ -75,7 +71,7 @@ def _overlap(before: str, text: str, length: int = 10) -> bool:
     return any(" ".join(words[start : start + length]) in before for start in range(len(words) - length + 1))
 
 
-# The printed translations' footnote marks, stuck to the words they stand at.
+# Footnote marks of the printed translations, attached to words.
 _FOOTNOTE = regex.compile(r"(?<=[\p{L}\p{P}])\d{1,3}(?=[\s\p{P}]|$)|(?<=[.!?”\"])\s?a[a-z](?=\s|$)")
 
 
@@ -99,10 +95,7 @@ def join_neighbours(rows: Sequence[HumanPostEdit], seed: int = 1) -> list[HumanP
 
 
 def missing_data(data: Path) -> str:
-    """What the tables need and the folder lacks, or nothing."""
-    needed = [
-        f"mlqe_pe/{pair}.{split}.jsonl" for pair in (*PAIRS, *OTHER_PAIRS) for split in ("dev", "train")
-    ]
-    return next(
-        (path for path in (*needed, "par3/candide_fr.aligned.jsonl") if not (data / path).is_file()), ""
-    )
+    """The first file that the tables need and the folder lacks; empty if all are there."""
+    mlqe = [mlqe_path(data, pair, split) for pair in (*PAIRS, *OTHER_PAIRS) for split in ("dev", "train")]
+    missing = (path for path in (*mlqe, candide_path(data)) if not path.is_file())
+    return next((str(path.relative_to(data)) for path in missing), "")

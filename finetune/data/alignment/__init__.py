@@ -1,4 +1,4 @@
-"""Raw books aligned by PAR3's method: a human translation is cut by the paragraphs of the source, by way of its MT."""
+"""Align raw books by PAR3's method: divide a human translation by source paragraphs, through the MT."""
 
 from finetune.data.alignment.book_alignment import (
     AlignedParagraph,

@@ -1,4 +1,4 @@
-"""Align a book: its source and MT, paragraph by paragraph, with what each human translator made of them.
+"""Align human translations of a book with the paragraphs of its source and MT.
 
 The MT follows the source's paragraphs and speaks the translators' language. So its sentences are aligned with those of
 a translation by their likeness, within one language, and the paragraphs of the source then cut both.
@@ -19,18 +19,18 @@ from finetune.data.alignment.needleman_wunsch import best_path
 from finetune.data.alignment.sentence_assignment import assign_by_path
 from finetune.data.alignment.sentences import split_alignment_sentences
 
-# Called with what is being done, how many sentences of it are done, and how many there are.
+# Called with a description, the number of finished sentences and their total.
 AlignmentProgress: TypeAlias = Callable[[str, int, int], None]
 
 _ENCODING_BATCH = 256
-# A sample that tells the language of a book: so many of its paragraphs, so many letters of each.
+# Sample for language detection: number of paragraphs, and letters of each.
 _PARAGRAPHS = 40
 _LETTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedParagraph:
-    """A paragraph of the source, its MT, and what each translator has there; empty where one left it out."""
+    """A source paragraph, its MT and each translation; empty if a translator left it out."""
 
     index: int
     source: str
@@ -70,7 +70,7 @@ def align_book(
 
 
 def assign_sentences(paragraphs: Sequence[int], mt: Vectors, human: Vectors) -> list[int]:
-    """The paragraph of each human sentence, by the paragraphs of the MT's sentences and the vectors of both."""
+    """Assign each human sentence to a paragraph by its similarity to MT sentences."""
     way = best_path(lambda start, end, columns: mt[start:end] @ human[:columns].T, (len(mt), len(human)))
     rows, columns = np.array(way, dtype=np.intp).reshape(-1, 2).T
     likeness = np.einsum("nd,nd->n", mt[rows], human[columns])
@@ -147,6 +147,6 @@ def _refuse_mismatched_texts(
 
 
 def detect_book_language(paragraphs: Sequence[str]) -> str:
-    """The language of a book, by paragraphs from all over it; empty where it can't be told."""
+    """Detect the language of a book from a sample; empty if unknown."""
     every = max(1, len(paragraphs) // _PARAGRAPHS)
     return detect_language(" ".join(text[:_LETTERS] for text in paragraphs[::every]), default="")

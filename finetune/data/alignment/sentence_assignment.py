@@ -1,4 +1,4 @@
-"""Cut a human translation where the source's paragraphs end: each of its sentences goes to one of them."""
+"""Assign each sentence of a human translation to a source paragraph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from finetune.data.alignment.needleman_wunsch import PathCell
 
-# The paragraph of a sentence that the way does not pass: a preface, a note at the end.
+# Paragraph of sentences outside the path, such as a preface or endnotes.
 UNALIGNED = -1
 
 

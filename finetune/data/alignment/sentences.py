@@ -1,4 +1,4 @@
-"""The sentences that are aligned: finer than `ape.text.sentences`, where a small letter goes on with the sentence.
+"""Split paragraphs into sentences for alignment, more finely than `ape.text.sentences`.
 
 PAR3's come from a parser, which also parts what is said from who says it ("Alas! | said the old woman") and one
 speaker from the next. What matters here is that no sentence holds parts of two paragraphs: it is better to cut once too

@@ -1,4 +1,4 @@
-"""The one-page report of a training set: what each filter took, what is left, and a dozen examples to look at."""
+"""HTML report of a training set: filter losses, statistics and sample examples."""
 
 from finetune.data.report.page import REPORT_FILE, write_data_report
 

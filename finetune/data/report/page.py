@@ -1,4 +1,4 @@
-"""Writing the page: numbers, plots and examples in one HTML file that loads nothing from anywhere."""
+"""Write the report: numbers, plots and examples in one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from finetune.data.sentence_bleu import sentence_bleu
 
 REPORT_FILE = "report.html"
 EXAMPLES_SHOWN = 12
-# More books than this are told in one line.
+# More books than this are summed up in one line.
 MAX_BOOKS = 40
-# BLEU of so many examples shows how it is spread.
+# Number of examples in the BLEU histogram.
 MAX_SCORED = 3000
 _PAGE = Page(
     "finetune.data.report", styles=["book.css", "report.css"], names={"split_at_edits": split_at_edits}
@@ -32,7 +32,7 @@ _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 
 
 def write_data_report(path: Path, built: TrainingSet, manifest: Mapping[str, Any]) -> None:
-    """Write the page of a training set."""
+    """Write the report of a training set."""
     examples = _sample_examples(built, str(manifest["settings"]["seed"]))
     _PAGE.write(
         path,
@@ -116,12 +116,12 @@ def _bars_by(built: TrainingSet, key: Callable[[Example], str]) -> list[plots.Ba
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """An order in which the tenth comes after the ninth."""
+    """Natural sort key: 9 before 10."""
     return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
 def _histograms(train: Sequence[Example]) -> list[tuple[str, str, plots.DataHistogram]]:
-    """Of the training set: lengths, and how far the human version is from the MT in what is to be edited."""
+    """Histograms of length, edit rate and BLEU of the training examples."""
     edits = [one for one in train if one.kind == "edit"]
     scored = sample_items(edits, MAX_SCORED, seed="report")
     lengths = [float(len(words(one.mt))) for one in train]
@@ -129,14 +129,15 @@ def _histograms(train: Sequence[Example]) -> list[tuple[str, str, plots.DataHist
     scores = [sentence_bleu(one.mt, (one.human,), language=one.target_language) for one in scored]
     return [
         ("Length of the MT", "words, of all examples to train on", plots.layout_histogram(lengths, unit=" words")),
-        ("Edit rate", "edits for each word of the MT, without identities", plots.layout_histogram(rates, unit="", highest=1)),
+        ("Edit rate", "edits for each word of the MT, without identities",
+         plots.layout_histogram(rates, unit="", highest=1)),
         ("BLEU of the MT", "against the human version, without identities",
          plots.layout_histogram(scores, unit=" BLEU", highest=100)),
     ]  # fmt: skip
 
 
 def _sample_examples(built: TrainingSet, seed: str) -> list[dict[str, Any]]:
-    """A few examples by chance, with what the person changed marked."""
+    """A random sample of examples with the human changes marked."""
     train = built.splits["train"]
     found = []
     for one in sample_items(train, EXAMPLES_SHOWN, seed=f"shown:{seed}"):

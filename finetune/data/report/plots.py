@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ape.reports.plot_geometry import BarPart, HistogramBin, histogram_bins, stack_parts
 
-# A few of many thousands would be thinner than a pixel.
+# Minimum width, since a few of many thousands would be thinner than a pixel.
 _LEAST_PART = 3
 
 

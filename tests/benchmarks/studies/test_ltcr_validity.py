@@ -76,7 +76,7 @@ def test_with_an_aligner_both_fall_alike(corpus: Corpus, annotated: dict[str, An
     reference, corrupted = (scored(linked, few, system) for system in ("reference", "corrupted"))
     error = reference.parts["aligner's error"]
     assert error is not None
-    # Little text and a short run, measured 88.5; the whole set is measured by `python -m benchmarks.studies.ltcr_validity`.
+    # Little text and a short run, measured 88.5; `python -m benchmarks.studies.ltcr_validity` measures the whole set.
     assert reference.value >= 85
     # What is missing is the aligner's error and nothing else.
     assert reference.value + error == pytest.approx(100, abs=0.5)
