@@ -1,11 +1,9 @@
-"""JSONL and TSV: the text is replaced where it stands, and the rest of the line is as it was."""
+"""JSON Lines: a new text replaces its string, and the rest of the line is unchanged."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from ape.books.book import Book
 from ape.books.jsonl import open_jsonl
-from ape.books.tsv import open_tsv
 from ape.errors import InputError
 
 ODD = (
@@ -23,7 +20,6 @@ ODD = (
     "\n"
     '{"id": 7, "source": "Non.", "mt": "No.", "chapter": "Two"}'
 )
-TABLE = "Il dit « non ».\tHe said no.\n“Oui.”\t“Yes.\n"
 
 
 def written(book: Book, new: dict[str, str] | None = None) -> bytes:
@@ -37,32 +33,15 @@ def jsonl(path: Path, text: str | bytes) -> Book:
     return open_jsonl(path)
 
 
-def test_a_table_in_latin_1_says_what_it_can_hold(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_bytes("Un été.\tA summer.\n".encode("iso8859-1"))
-    a_book = open_tsv(path, encoding="iso8859-1")
-    assert a_book.fit_text("“A — summer…”") == '"A -- summer..."'
-    with pytest.raises(InputError, match=r"'夏' \(U\+590F\), which the file's encoding, iso8859-1"):
-        a_book.fit_text("A 夏.")
-    again = tmp_path / "b.tsv"
-    again.write_bytes(written(a_book, {"line1": "“A — summer…”"}))
-    assert next(open_tsv(again, encoding="iso8859-1").paragraphs()).text == '"A -- summer..."'
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "book"
 
 
 def test_json_holds_every_text(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"source": "Un été.", "mt": "Summer."}\n'.encode("iso8859-1"))
     assert open_jsonl(path, encoding="iso8859-1").fit_text("“夏”") == "“夏”"
-
-
-def tsv(path: Path, text: str | bytes) -> Book:
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return open_tsv(path)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "book"
 
 
 def test_a_line_of_json_is_a_pair(path: Path) -> None:
@@ -171,73 +150,12 @@ def test_json_means_the_same_but_for_the_text(
         assert json.loads(written(book, {"x": text})) == whole | {"mt": text}
 
 
-def test_a_table_of_two_columns_needs_no_header(path: Path) -> None:
-    book = tsv(path, TABLE)
-    assert [(item.id, item.source, item.text) for item in book.paragraphs()] == [
-        ("line1", "Il dit « non ».", "He said no."),
-        ("line2", "“Oui.”", "“Yes."),
-    ]
-    assert written(book, {"line2": "“Yes,\tyes.\n”"}).decode() == TABLE.replace("“Yes.", "“Yes, yes. ”")
-
-
-def test_a_header_names_the_columns(path: Path) -> None:
-    book = tsv(path, "ID\tMT\tnote\tSource\tchapter\na\tYes.\t\tOui.\tI\nb\tNo.\tx\tNon.\tII\n")
-    assert [(item.id, item.chapter, item.source, item.text) for item in book.paragraphs()] == [
-        ("a", 0, "Oui.", "Yes."),
-        ("b", 1, "Non.", "No."),
-    ]
-    assert written(book, {"a": "Yea."}).endswith(b"a\tYea.\t\tOui.\tI\nb\tNo.\tx\tNon.\tII\n")
-
-
-def test_quotes_of_dialogue_are_no_quoting(path: Path) -> None:
-    text = '"Oui," dit-il.\t"Yes," he said.\n"Non."\t"No."\n'
-    assert [item.text for item in tsv(path, text).paragraphs()] == ['"Yes," he said.', '"No."']
-
-
-def test_a_quoted_table_is_read_as_one(path: Path) -> None:
-    rows = [
-        ["source", "mt"],
-        ['"Oui," dit-il.', '"Yes," he\tsaid.\nAgain.'],
-        ["Non.", "No."],
-        ["Si.", "Yes."],
-    ]
-    held = io.StringIO()
-    csv.writer(held, delimiter="\t", lineterminator="\r\n").writerows(rows)
-    book = tsv(path, held.getvalue())
-    assert [item.text for item in book.paragraphs()] == ['"Yes," he\tsaid.\nAgain.', "No.", "Yes."]
-    assert written(book) == held.getvalue().encode()
-    ids = [item.id for item in book.paragraphs()]
-    new = written(book, {ids[0]: 'a "b"', ids[1]: '"No."'}).decode()
-    read = list(csv.reader(io.StringIO(new, newline=""), delimiter="\t"))
-    assert read == [rows[0], ['"Oui," dit-il.', 'a "b"'], ["Non.", '"No."'], rows[3]]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("a\tb\nonly one\n", "Line 2 of book has 1 columns, and the first line has 2"),
-        ("a\tb\n\na\tb\tc\n", "Line 3 of book has 3 columns"),
-        ("a\tb\tc\n", "has 3 columns and no first line"),
-        ("only\n", "has 1 column and no"),
-        ("\n", "is empty"),
-    ],
-)
-def test_a_bad_table_is_a_clear_sentence(path: Path, text: str, why: str) -> None:
-    with pytest.raises(InputError, match=why):
-        list(tsv(path, text).paragraphs())
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize(
-    ("make", "text"), [(open_jsonl, ODD), (open_tsv, TABLE), (open_tsv, 'a\t"b"""\n"c"\td')]
-)
-def test_an_unedited_file_is_byte_identical(
-    path: Path, make: Callable[..., Book], text: str, encoding: str, end: str
-) -> None:
-    content = text.replace("\n", end).encode(encoding)
+def test_an_unedited_file_is_byte_identical(path: Path, encoding: str, end: str) -> None:
+    content = ODD.replace("\n", end).encode(encoding)
     path.write_bytes(content)
-    book = make(path, encoding=encoding)
+    book = open_jsonl(path, encoding=encoding)
     assert written(book) == content
     same = {item.id: item.text for item in book.paragraphs()}
     assert len(same) > 1

@@ -1,4 +1,4 @@
-"""Jobs remember what the user told of their files, so that they are always opened in the same way."""
+"""Add jobs.told: the file options of a job, so that its files are always opened in the same way."""
 
 from __future__ import annotations
 
