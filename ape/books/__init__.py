@@ -1,1 +1,1 @@
-"""Books as files have them: read in a stream, paired with their source, and written back in place."""
+"""Book formats: streaming readers, pairing with the source, and writers that edit in place."""

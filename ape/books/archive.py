@@ -1,7 +1,7 @@
-"""Zip archives from strangers: read with limits, and rewritten so that an entry nobody changed keeps its every byte.
+"""Untrusted zip archives: read with limits, and rewritten so that unchanged entries keep every byte.
 
-`zipfile` reads; it can't write an archive as it was (order, extra fields, flags, what other programs put between
-entries). So `rewrite` copies the file's own bytes, and makes new ones for changed entries and the offsets that move.
+`zipfile` only reads here: it can't reproduce an archive (order, extra fields, flags, bytes between entries). So
+`rewrite` copies the original bytes and creates new ones for changed entries and moved offsets.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EntryContent = Callable[[str], BinaryIO | None]
 
 
 class Archive:
-    """A zip file that was looked at and found harmless. Use it in a `with`."""
+    """A zip file that passed the safety checks. Use it in a `with` statement."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -67,7 +67,7 @@ class Archive:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._zip.close()
         self._file.close()
 
@@ -80,7 +80,7 @@ class Archive:
         return name in self._entries
 
     def size(self, name: str) -> int:
-        """How long an entry is."""
+        """The size of an entry."""
         return self._entries[name].file_size
 
     def open(self, name: str) -> BinaryIO:
@@ -99,9 +99,9 @@ class Archive:
             return content.read()
 
     def rewrite(self, out: BinaryIO, content_of: EntryContent) -> None:
-        """Write the archive with new content in some entries; `content_of` gives None for those that stay.
+        """Write the archive with new content in some entries; `content_of` returns None for the others.
 
-        It is asked for each entry once, in the order in which they stand in the file.
+        It is called once for each entry, in file order.
         """
         with self.path.open("rb") as file:
             _ArchiveCopy(file, self._zip, out).run(content_of)
@@ -189,7 +189,7 @@ class _ArchiveErrors:
 
 
 class _ArchiveCopy:
-    """One run of copying: what was written where, so that the directory can point there."""
+    """State of one rewrite: which entry was written where."""
 
     def __init__(self, file: BinaryIO, archive: zipfile.ZipFile, out: BinaryIO) -> None:
         self.file = file
@@ -316,7 +316,7 @@ def _pack(content: BinaryIO, out: IO[bytes], method: int) -> tuple[int, int]:
 
 
 def _without_zip64(extra: bytes) -> bytes:
-    """The extra fields but for the long sizes, which an entry of ours does not need."""
+    """The extra fields without the ZIP64 sizes."""
     kept, position = b"", 0
     while position + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, position)

@@ -39,7 +39,7 @@ NumberedBlock = tuple[int, MarkupBlock]
 
 
 class BilingualPassage(NamedTuple):
-    """A block to edit, its number in its document, and the source that stands beside it (None in other documents)."""
+    """A block to edit, its number in the document, and its source (None in monolingual documents)."""
 
     number: int
     block: MarkupBlock
@@ -56,10 +56,10 @@ class UntranslatedBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BilingualLayout:
-    """How a bilingual document tells its two texts apart.
+    """How to distinguish the two texts of a bilingual document.
 
-    `key` gives what the blocks of a text have in common. Where `guessed`, it may not know ("") and the turns tell.
-    `ratio` is how long a translation is, its source being 1.
+    `key` returns what the blocks of one text share. Where `guessed`, it may return "", and alternation decides.
+    `ratio` is the length of a translation relative to its source.
     """
 
     key: Callable[[MarkupBlock], str]
@@ -168,7 +168,7 @@ def _passage(number: int, block: MarkupBlock, sources: list[str]) -> BilingualPa
 def find_layout(
     blocks: Sequence[MarkupBlock], *, source: str | None, target: str | None, sure: bool
 ) -> BilingualLayout | None:
-    """The layout by the first blocks of a document, or None where it is not bilingual, or not clearly so."""
+    """Detect the layout from the first blocks; None where the document is not clearly bilingual."""
     for key, guessed, named in (
         (declared_language, False, True),
         (css_classes, False, False),

@@ -1,4 +1,4 @@
-"""A book as a file has it: chapters of paragraphs with stable ids, read in a stream and written back in place."""
+"""The protocol of a book: chapters of paragraphs with stable ids, read in a stream and written back in place."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NewText = Callable[[str], str | None]
 class Paragraph:
     """One paragraph of a file, in reading order.
 
-    `id` names its place and stays the same as long as the file's structure does. `chapter` counts from 0. `text` has
-    its inline mark-up as marks (see `ape.text.inline_marks`); `source` is there in a bilingual file only. `shape` is the
-    kind of block ("p", "h1", "li"), by which a source and an MT made from the same file are recognised. `skip` says why
-    it is not to be edited, and is empty where it is.
+    `id` identifies its position and stays the same as long as the file's structure does. `chapter` counts from 0.
+    `text` has inline mark-up as marks (see `ape.text.inline_marks`). `source` is set in bilingual files. `shape` is the
+    kind of block ("p", "h1", "li"), used to recognise a source and an MT made from the same file. `skip` is the reason
+    not to edit it, or empty.
     """
 
     id: str
@@ -32,14 +32,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class WriteCounts:
-    """What a writer did: how many paragraphs went by, and how many got a new text."""
+    """How many paragraphs a writer passed, and how many got a new text."""
 
     paragraphs: int
     replaced: int
 
 
 class Book(Protocol):
-    """A file that was opened and looked at. Reading it twice gives the same ids and texts."""
+    """An opened file. Reading it twice gives the same ids and texts."""
 
     @property
     def path(self) -> Path:
@@ -53,50 +53,50 @@ class Book(Protocol):
 
     @property
     def bilingual(self) -> bool:
-        """Whether its paragraphs bring their source with them."""
+        """Whether its paragraphs include their source."""
         ...
 
     @property
     def language(self) -> str | None:
-        """The language of its text as the file states it (ISO 639), or None where it states none."""
+        """The language that the file declares (ISO 639), or None."""
         ...
 
     @property
     def source_language(self) -> str | None:
-        """The language of the source in a bilingual file, where it is stated."""
+        """The declared language of the source in a bilingual file."""
         ...
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, in order, without holding more of the book than one chapter."""
+        """Iterate over all paragraphs, with at most one chapter in memory."""
         ...
 
     def fit_text(self, text: str) -> str:
-        """The text as this file can hold it; raises InputError where it can't."""
+        """Convert the text to characters that the file can encode; raises InputError where that fails."""
         ...
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The same file with other texts in it; every byte that no new text touches is as it was."""
+        """Write the file with new texts; all other bytes stay as they are."""
         ...
 
 
 @runtime_checkable
 class BilingualBook(Protocol):
-    """A book that may be bilingual by its layout, and whose source may have more paragraphs than its translation."""
+    """A book that may be bilingual by its layout; its source may have paragraphs without a translation."""
 
     def reopen(self, path: Path) -> Book:
-        """The same book at another place, with other texts: it is read by the layout that was found here."""
+        """Open another copy of the book with the layout that was detected here."""
         ...
 
     def untranslated(self) -> Iterator[Paragraph]:
-        """The paragraphs of the source that have no translation: none of `paragraphs`, and never written."""
+        """Source paragraphs without a translation; they are not among `paragraphs`."""
         ...
 
 
 class UnicodeBook:
-    """What the books have in common that can spell every character, in whichever encoding they are."""
+    """Base of books whose format can represent every character."""
 
     __slots__ = ()
 
     def fit_text(self, text: str) -> str:
-        """The text as it is."""
+        """Return the text unchanged."""
         return text

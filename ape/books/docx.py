@@ -1,8 +1,7 @@
-"""Word documents (DOCX): the paragraphs of the text and of its notes; headers, comments and all else stay.
+"""Word documents (DOCX): the paragraphs of the text and its notes. Headers, comments and the rest stay unchanged.
 
-Headings are known by the names of their styles, which Word keeps in English whatever its own language. A paragraph with
-tracked changes is passed over: accept or reject them first. So is what a field makes, like a table of contents, what
-stands in a text box, and a line that is all ruby.
+Headings are recognised by style names, which Word stores in English in every language. Skipped: paragraphs with tracked
+changes (accept or reject them first), results of fields such as a table of contents, text boxes, and lines of ruby.
 """
 
 from __future__ import annotations
@@ -244,7 +243,7 @@ def open_docx(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> DocxBook:
-    """Open a Word document, which says its encoding and language itself."""
+    """Open a Word document, which declares its encoding and language."""
     with Archive(path) as archive:
         main = _main_part(archive)
         folder = posixpath.dirname(main)

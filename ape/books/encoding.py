@@ -1,8 +1,7 @@
-"""The encoding of a text file: read from the file or asked for, never guessed where two guesses are as good.
+"""The encoding of a text file: detected, or named by the caller where detection is ambiguous.
 
-A byte order mark decides, then whether everything is UTF-8, then the caller's word, then what the text makes sense in
-(`ape.books.encoding_detection`). Where that is not certain, the caller is asked. What was read is kept as bytes beside its text,
-line by line, so that what nobody edits is written as it was.
+In this order: a byte order mark, valid UTF-8, the caller's choice, then `ape.books.encoding_detection`. Lines keep
+their bytes next to their text, so that unedited lines are written unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _TEXT_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a file's bytes are read: a codec's name, and the byte order mark the file begins with."""
+    """A codec's name, and the byte order mark of the file."""
 
     name: str
     bom: bytes = b""
@@ -82,7 +81,7 @@ class Encoding:
         return plain
 
     def can_encode(self, text: str) -> bool:
-        """Whether the file can hold this text as it is."""
+        """Whether the encoding can represent this text."""
         try:
             text.encode(self.name)
         except UnicodeEncodeError:
@@ -100,11 +99,10 @@ class FileLine:
 
 
 def find_encoding(path: Path, *, encoding: str | None = None) -> Encoding:
-    """The encoding of a text file, and proof that all of it can be read that way.
+    """Detect the encoding of a text file and check that all of it can be decoded.
 
-    `encoding` is the caller's word for files that don't show what they are in: one word may be given for a book and its
-    MT, of which only one needs it. Raises InputError where the file is no text, is not in that encoding, or may be in
-    any of several.
+    `encoding` is used for files that don't show their own. Raises InputError where the file is not text, is not in that
+    encoding, or could be in several.
     """
     bom, marked = _mark(path)
     named = _known(encoding) if encoding is not None else ""
@@ -119,7 +117,7 @@ def find_encoding(path: Path, *, encoding: str | None = None) -> Encoding:
 
 
 def _shown(path: Path, named: str) -> bool:
-    """Whether the file shows that it is in UTF-8, whatever it is said to be in."""
+    """Whether the file is valid UTF-8, whatever the caller says."""
     if _failure(path, Encoding("utf-8")) is not None or _binary(path):
         return False
     # ASCII is itself in every encoding but those that take several bytes for each letter.
@@ -139,7 +137,7 @@ def _without_a_word(path: Path) -> Encoding:
 
 
 def read_lines(path: Path, encoding: Encoding) -> Iterator[FileLine]:
-    """The lines of a file in a stream. LF, CRLF and CR end a line, also side by side in one file."""
+    """Stream the lines of a file. LF, CRLF and CR end a line, even mixed."""
     with path.open("rb") as file:
         file.seek(len(encoding.bom))
         if "\r\n".encode(encoding.name) == b"\r\n":
@@ -206,7 +204,7 @@ def _check(path: Path, encoding: Encoding) -> None:
 
 
 def _failure(path: Path, encoding: Encoding) -> int | None:
-    """Where the file can't be read in this encoding: the offset of a byte, or None."""
+    """The offset of the first byte that can't be decoded, or None."""
     decoder = codecs.getincrementaldecoder(encoding.name)()
     with path.open("rb") as file:
         file.seek(len(encoding.bom))

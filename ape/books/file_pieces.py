@@ -1,4 +1,4 @@
-"""A text file as a stream of pieces: bytes to pass on, and paragraphs that can stand there with another text."""
+"""A text file as a stream of pieces: bytes to copy, and paragraphs that can be replaced."""
 
 from __future__ import annotations
 

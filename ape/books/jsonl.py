@@ -166,7 +166,8 @@ def open_jsonl(
             if fields is None:
                 raise InputError(
                     f"{path.name} has the keys {', '.join(names)[:200]!r}, and none says what the text is. One of "
-                    f"{', '.join(TARGET_FIELDS)} is needed, with {' or '.join(SOURCE_FIELDS)} beside it; or {TEXT_FIELDS[0]} alone.",
+                    f"{', '.join(TARGET_FIELDS)} is needed, with {' or '.join(SOURCE_FIELDS)}; "
+                    f"or {TEXT_FIELDS[0]} alone.",
                     field="mt",
                 )
             return JsonlBook(path, found, fields)

@@ -1,4 +1,4 @@
-"""Line ends that are no wrapping, as in verse or with one sentence a line: a new text gets them at the same words."""
+"""Meaningful line breaks, as in verse: restore them in a new text at the same words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard-wrapped lines: how wide they are, what they say as one text, and a text cut into such lines again."""
+"""Hard-wrapped lines: measure their width, join them to one text, and wrap a text again."""
 
 from __future__ import annotations
 

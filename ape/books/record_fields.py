@@ -1,4 +1,4 @@
-"""Records: files with one paragraph in each, as a table or as objects, and what their fields may be called."""
+"""Field names of files with one record a paragraph (JSON Lines, TSV)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _first(wanted: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def pair_skip_reason(source: str | None, target: str, *, bilingual: bool) -> str:
-    """Why a pair of texts is not to be worked on: a reason, empty where there is none."""
+    """The reason not to edit a pair of texts, or ""."""
     if not target.strip():
         return SKIP_NO_TRANSLATION
     if bilingual and not (source or "").strip():
@@ -51,7 +51,7 @@ class UniqueIds:
     _again: dict[str, int] = field(default_factory=dict)
 
     def unique(self, wanted: str) -> str:
-        """This id, or the next one free."""
+        """The id, or the next free variant."""
         found = wanted
         while found in self._seen:
             self._again[wanted] = self._again.get(wanted, 1) + 1
@@ -69,7 +69,7 @@ class ChapterNumbering:
     _begun: bool = False
 
     def enter(self, title: str) -> None:
-        """Take note of the chapter that a record says it is in."""
+        """Enter the chapter that a record names."""
         if self._begun and title != self.title:
             self.number += 1
         self.title, self._begun = title, True

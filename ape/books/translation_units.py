@@ -1,4 +1,4 @@
-"""Translation units in XML: a source and a target each, paired as they go by and written back in place."""
+"""Translation units in XML: pairs of source and target, streamed and written back in place."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def write_units(
 
 
 def unit_skip_reason(source: MarkupBlock | None, target: MarkupBlock | None) -> str:
-    """Why a pair of blocks is not to be worked on."""
+    """The reason not to edit a pair of blocks."""
     if target and target.skip:
         return target.skip
     shown = strip_marks(target.text) if target else ""

@@ -75,7 +75,7 @@ class TextLayout:
 
 @dataclass(slots=True)
 class _Survey:
-    """What one look through the file counts. It stays small, however long the file."""
+    """Counts of one pass over the file, of constant size."""
 
     widths: Counter[int] = field(default_factory=Counter)
     inner: Counter[int] = field(default_factory=Counter)
@@ -277,7 +277,7 @@ def open_text(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> TextBook:
-    """Look through a plain text file and open it; it does not say its language."""
+    """Open a plain text file and detect its layout."""
     found = find_encoding(path, encoding=encoding)
     layout = _Survey().count(read_lines(path, found)).layout()
     return TextBook(path, found, layout)

@@ -34,8 +34,9 @@ __all__ = [
     "pair_books",
 ]
 
-# Below this a pair is more likely wrong than right, and is left alone. Measured by `python -m benchmarks.studies.pairing`: of pairs
-# with a confidence of 0.3 to 0.5 43% are right, from 0.5 to 0.7 64%, from 0.7 to 0.9 85%, and above 0.99 99.8%.
+# Pairs below this are more likely wrong than right, and are skipped. Measured by `python -m
+# benchmarks.studies.pairing`: of pairs with a confidence of 0.3 to 0.5 43% are right, from 0.5 to 0.7 64%, from 0.7 to
+# 0.9 85%, and above 0.99 99.8%.
 DOUBTFUL_CONFIDENCE = 0.5
 # What is left of a confidence where the numbers of the two sides clash.
 _CLASHING = 0.2

@@ -70,8 +70,8 @@ def _refuse_swapped(stated: BookLanguages, heard: BookLanguages, books: tuple[Bo
     if heard.source == stated.target or heard.target == stated.source:
         source, mt = (book.path.name for book in books)
         raise InputError(
-            f"They look swapped: {source} was given as the source and is in {language_name(heard.source)}, and {mt} was "
-            f"given as the MT and is in {language_name(heard.target)}. Give the source first and the MT second.",
+            f"They look swapped: {source} was given as the source and is in {language_name(heard.source)}, and {mt} "
+            f"was given as the MT and is in {language_name(heard.target)}. Give the source first and the MT second.",
             field="source",
         )
 
@@ -80,16 +80,16 @@ def _refuse_one_language(languages: BookLanguages, heard: BookLanguages, books: 
     source, mt = (book.path.name for book in books)
     if languages.source == languages.target:
         raise InputError(
-            f"Source and MT are both in {language_name(languages.source)}. Give a book and its translation, or say which "
-            "languages they are in.",
+            f"Source and MT are both in {language_name(languages.source)}. Give a book and its translation, or say "
+            "which languages they are in.",
             field="target_language",
         )
     if heard.source and heard.source == heard.target:
         wrong_mt = heard.target != languages.target
         whose, expected = (mt, languages.target) if wrong_mt else (source, languages.source)
         raise InputError(
-            f"{source} and {mt} are both in {language_name(heard.source)}, and {whose} should be in {language_name(expected)}. "
-            "Check the two files.",
+            f"{source} and {mt} are both in {language_name(heard.source)}, and {whose} should be in "
+            f"{language_name(expected)}. Check the two files.",
             field="mt" if wrong_mt else "source",
         )
 
@@ -99,8 +99,8 @@ def _notes(languages: BookLanguages, heard: BookLanguages, books: tuple[Book, Bo
     for there, used, book in sides:
         if there and there != used:
             yield (
-                f"{book.path.name} is said to be in {language_name(used)} but reads like {language_name(there)}. Near languages "
-                "are hard to tell apart; if this one is not near, check the file."
+                f"{book.path.name} is said to be in {language_name(used)} but reads like {language_name(there)}. Near "
+                "languages are hard to tell apart; if this one is not near, check the file."
             )
 
 
