@@ -211,7 +211,7 @@ def synthetic_systems() -> SystemComparison:
 
 
 def _system(number: int, data: ComparisonSet, chance: random.Random) -> System:
-    texts = [_change_words(mt, 0.1, chance) if chance.random() < number / 10 else mt for mt in data.mts]
+    texts = [_change_words(mt, 0.1, chance) if chance.random() < number / 10 else mt for mt in data.mt_texts]
     return ready_system(f"system {number}", texts, data, given=":made")
 
 

@@ -25,7 +25,7 @@ def print_comparison(compared: SystemComparison, *, json_output: bool) -> None:
     screen = table_console()
     screen.print()
     screen.print(_outcomes(compared))
-    for names in compared.same:
+    for names in compared.identical_groups:
         screen.print(f"{' and '.join(names)} say the same in every paragraph.", markup=False)
     _tell_wins(screen, compared)
     _tell_votes(screen, compared)

@@ -208,7 +208,7 @@ def _compared(
             bar.update(task, description=f"{metric} of {system}")
             bar.advance(task)
 
-        return compare_systems(data, systems, metrics, tests=tests, told=told)
+        return compare_systems(data, systems, metrics, tests=tests, on_progress=told)
 
 
 def _tell_how_to_go_on(store: JobStore, models: Sequence[ModelSystemSpec], paragraphs: int) -> None:

@@ -1,4 +1,4 @@
-"""Compare models over one set, the MT as it was always among them."""
+"""Comparison of systems over one set, always including the unchanged MT."""
 
 from __future__ import annotations
 

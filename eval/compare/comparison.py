@@ -1,4 +1,4 @@
-"""Compare systems over one set: scores, tests against doing nothing and pairwise, edits, and where systems differ."""
+"""Comparison of systems: scores, tests against the unchanged MT and pairwise, edit rates and differences."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from eval.metrics.scoring import (
 from eval.statistics.counts import MetricCounts
 from eval.statistics.paired_tests import DEFAULT_SAMPLES, MIN_RESAMPLING_UNITS, PairedComparison
 
-# What the page opens with, the first of them that was measured. Not BLEU, which is 0 for most single paragraphs.
+# The leading metric is the first of these that was measured. Not BLEU, which is 0 for most single paragraphs.
 _FIRST = ("chrf", "chrf++", "sentence-bleu", "ter")
-# So many of the paragraphs where systems differ most are told of.
+# Number of reported paragraphs where systems differ most.
 _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """All systems over one set, the MT as it was first."""
+    """All systems over one set, the unchanged MT first."""
 
     data: ComparisonSet
     systems: tuple[System, ...]
@@ -38,37 +38,37 @@ class SystemComparison:
     pairs: Mapping[str, Sequence[PairwiseTest]]
     """By metric."""
     matrices: Mapping[str, WinMatrix]
-    """By metric, of those that can tell paragraphs or documents apart."""
+    """By metric, for metrics that score paragraphs or documents."""
     rates: Mapping[str, Sequence[float]]
-    """Of every paragraph, how much of the MT the system changed."""
+    """Edit rate of every paragraph by system."""
     judged: Mapping[str, Any] | None = None
     voted: Mapping[str, Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all systems."""
+        """Names of all systems."""
         return tuple(one.name for one in self.systems)
 
     @property
     def leading(self) -> str:
-        """The metric that is shown first; none where nothing could be measured."""
+        """The metric that is shown first; empty if nothing was measured."""
         measured = [metric.name for metric in self.results.metrics if metric.name in self.matrices]
         return next((name for name in _FIRST if name in measured), measured[0] if measured else "")
 
     @property
-    def same(self) -> list[tuple[str, ...]]:
+    def identical_groups(self) -> list[tuple[str, ...]]:
         """Groups of systems with the same texts throughout."""
         return identical_systems(self.systems)
 
-    def apart(self) -> list[float]:
-        """Of every paragraph, how far the best system is from the worst: by the leading metric, else by edit rate."""
+    def score_ranges(self) -> list[float]:
+        """Range of scores over the systems in every paragraph, by the leading metric or else by edit rate."""
         found = self.by_paragraph(self.leading)
         columns = list(found.values()) if len(found) == len(self.systems) else list(self.rates.values())
         rows = [[one for one in row if one is not None] for row in zip(*columns, strict=True)]
         return [max(row) - min(row) if row else 0.0 for row in rows]
 
     def by_paragraph(self, metric: str) -> dict[str, list[float | None]]:
-        """Scores of every paragraph by system; nothing by a metric that has none."""
+        """Scores of every paragraph by system; empty for metrics without paragraph scores."""
         corpus, counted = self.results.corpus, self.results.counted.get(metric, {})
         every = [(number, at) for number, one in enumerate(corpus.documents) for at in range(len(one))]
         found = {}
@@ -79,18 +79,18 @@ class SystemComparison:
         return found
 
     def differ_most(self) -> list[dict[str, Any]]:
-        """The paragraphs where systems differ most, and by how much."""
-        apart, ids = self.apart(), self.data.ids
+        """The paragraphs where systems differ most, with the difference."""
+        apart, ids = self.score_ranges(), self.data.ids
         order = sorted(range(len(ids)), key=lambda place: -apart[place])[:_MOST]
         return [{"id": ids[place], "apart": apart[place]} for place in order if apart[place] > 0]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; nothing in it changes when the same is done again."""
+        """For JSON; reproducible."""
         told = self.results.to_dict(documents=True)
         told |= {
             "leading": self.leading,
             "systems": [self._told(system) for system in self.systems],
-            "identical": [list(names) for names in self.same],
+            "identical": [list(names) for names in self.identical_groups],
             "pairs": {metric: [_tested(one) for one in found] for metric, found in self.pairs.items()},
             "wins": {
                 metric: {
@@ -117,7 +117,7 @@ class SystemComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResampling:
-    """How intervals and p-values are got; `by` is documents where there are enough, if left out."""
+    """Settings of resampling; an empty `by` means documents where there are enough."""
 
     samples: int = DEFAULT_SAMPLES
     seed: int = 1
@@ -130,20 +130,20 @@ def compare_systems(
     metrics: Sequence[Metric],
     *,
     tests: ComparisonResampling | None = None,
-    told: Callable[[str, str], None] = lambda metric, system: None,
+    on_progress: Callable[[str, str], None] = lambda metric, system: None,
 ) -> SystemComparison:
-    """Measure the systems, and the MT as it was, each by each; `told` hears of every count before it begins."""
+    """Measure the systems and the unchanged MT; `on_progress` is called before each metric and system."""
     every = (do_nothing_system(data), *systems)
     corpus = data.corpus
     for system in systems:
         if len(system.outcomes) != len(corpus):
             raise InputError(
-                f"System {system.name!r} has {len(system.outcomes):,} paragraphs, and the set has {len(corpus):,}.",
+                f"System {system.name!r} has {len(system.outcomes):,} paragraphs, but the set has {len(corpus):,}.",
                 field="system",
             )
         corpus = corpus.with_system(system.name, data.by_document(system.texts))
     how = _resampling(tests or ComparisonResampling(), len(corpus.documents))
-    results = measure_systems(corpus, metrics, resampling=how, on_progress=told)
+    results = measure_systems(corpus, metrics, resampling=how, on_progress=on_progress)
     found = {metric.name: win_matrix(results, metric) for metric in metrics}
     return SystemComparison(
         data,
@@ -163,7 +163,7 @@ def _resampling(tests: ComparisonResampling, documents: int) -> ResamplingOption
 
 
 def _rates(data: ComparisonSet, system: System) -> list[float]:
-    return [edit_rate(mt, text) for mt, text in zip(data.mts, system.texts, strict=True)]
+    return [edit_rate(mt, text) for mt, text in zip(data.mt_texts, system.texts, strict=True)]
 
 
 def _tested(one: PairwiseTest) -> dict[str, Any]:

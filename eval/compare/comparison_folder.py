@@ -1,10 +1,10 @@
-"""The folder of a comparison: it belongs to one set, is begun before any model is asked, and holds all that was found.
+"""Folder of a comparison. It belongs to one set and is created before any model runs.
 
-work.sqlite     what every model made of every paragraph, as it came
-outputs.jsonl   all texts, decisions and findings, a line for each paragraph: a set by itself, too
+work.sqlite     outputs of every model, stored as they arrive
+outputs.jsonl   texts, decisions and findings, one line per paragraph; usable as a set
 results.json    scores, tests, wins, edit rates, guards
-manifest.json   what it was made of and by, and the command that makes it again
-report.html     all of it as one page
+manifest.json   inputs, versions, and the command that reproduces the comparison
+report.html     the report
 """
 
 from __future__ import annotations
@@ -27,33 +27,31 @@ MANIFEST_FILE, REPORT_FILE = "manifest.json", "report.html"
 def prepare_folder(
     folder: Path, data: ComparisonSet, systems: Iterable[str], *, replace: bool = False
 ) -> None:
-    """Make the folder ours, or see that it is: raises where it is another comparison's, or can't be written.
+    """Create the folder, or check that it belongs to this comparison.
 
-    A finished comparison of systems that are not among these stays as it is, unless it is to be replaced.
+    Raises Conflict for another comparison, and for a finished one with other systems unless `replace`.
     """
     manifest = folder / MANIFEST_FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if manifest.is_file():
             told = read_manifest(folder)
-            _refuse_other(folder, told, data)
+            _require_same_set(folder, told, data)
             if not replace:
-                _refuse_to_drop(folder, told, systems)
+                _require_all_systems(folder, told, systems)
             return
         if any(folder.iterdir()):
-            raise Conflict(
-                f"{folder} has other files in it. Name a folder of its own with -o.", field="output"
-            )
+            raise Conflict(f"{folder} contains other files. Choose an empty output folder.", field="output")
         told = {"data": {"digest": data.digest, "name": data.corpus.name}, "complete": False}
         _write(manifest, [json.dumps(told, ensure_ascii=False)])
     except OSError as error:
         raise InputError(
-            f"{folder} can't be written: {error.strerror}. Name another with -o.", field="output"
+            f"{folder} can't be written: {error.strerror}. Choose another output folder.", field="output"
         ) from error
 
 
 def write_comparison(folder: Path, compared: SystemComparison, manifest: Mapping[str, Any]) -> None:
-    """All that was found. Each file is whole or as it was, and the manifest is the last."""
+    """Write all files atomically, the manifest last."""
     from eval.compare.page import write_comparison_page
 
     try:
@@ -63,44 +61,44 @@ def write_comparison(folder: Path, compared: SystemComparison, manifest: Mapping
         _write(folder / MANIFEST_FILE, [_pretty(manifest)])
     except OSError as error:
         raise InputError(
-            f"{folder} can't be written: {error.strerror}. Name another with -o.", field="output"
+            f"{folder} can't be written: {error.strerror}. Choose another output folder.", field="output"
         ) from error
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a run says of itself; raises InputError where the folder is none of ours."""
+    """Read the manifest of a comparison. Raises InputError if there is none."""
     try:
         found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
         if isinstance(found["data"]["digest"], str):
             return dict(found)
     except OSError as error:
-        raise InputError(f"{folder} is no comparison: it has no {MANIFEST_FILE}.", field="runs") from error
+        raise InputError(f"{folder} is not a comparison: it has no {MANIFEST_FILE}.", field="runs") from error
     except (ValueError, KeyError, TypeError):
         pass
     raise InputError(f"{folder / MANIFEST_FILE} is not the manifest of a comparison.", field="runs")
 
 
-def _refuse_other(folder: Path, manifest: Mapping[str, Any], data: ComparisonSet) -> None:
+def _require_same_set(folder: Path, manifest: Mapping[str, Any], data: ComparisonSet) -> None:
     if manifest["data"]["digest"] != data.digest:
         raise Conflict(
             f"{folder} holds a comparison over another set ({manifest['data'].get('name') or 'unnamed'}): its source, "
-            "MT or references differ from these. Name another folder with -o.",
+            "MT or references differ. Choose another output folder.",
             field="output",
         )
 
 
-def _refuse_to_drop(folder: Path, manifest: Mapping[str, Any], systems: Iterable[str]) -> None:
+def _require_all_systems(folder: Path, manifest: Mapping[str, Any], systems: Iterable[str]) -> None:
     there = [one["name"] for one in manifest.get("systems", ()) if one["name"] != DO_NOTHING]
     if gone := [name for name in there if name not in set(systems)]:
         raise Conflict(
-            f"{folder} holds a finished comparison of {', '.join(there)}, and {', '.join(gone)} would be gone from it. "
-            "Name all of them, another folder with -o, or say --replace.",
+            f"{folder} holds a finished comparison of {', '.join(there)}, which would lose {', '.join(gone)}. "
+            "Name all systems, choose another output folder, or replace the comparison explicitly.",
             field="output",
         )
 
 
 def _rows(compared: SystemComparison) -> Iterator[dict[str, Any]]:
-    """A paragraph, with what every system made of it."""
+    """One row per paragraph, with the texts of all systems."""
     ids = iter(compared.data.ids)
     at = 0
     for document in compared.data.corpus.documents:

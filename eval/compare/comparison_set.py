@@ -1,6 +1,6 @@
-"""The set that systems are compared over: its paragraphs, and which of its texts is the MT that all of them start from.
+"""The set of a comparison: its paragraphs, and the MT from which all systems start.
 
-The MT as it was is a system too, and always there: whoever does not beat it should have left it alone.
+The unchanged MT is always among the systems, as the baseline.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from ape.files.hashing import hash_text
 from eval.corpus.corpus import Corpus, Document
 
 DO_NOTHING = "do-nothing"
-# What the MT is called where nobody says.
+# Usual names of the MT.
 _USUAL = (DO_NOTHING, "mt", "MT", "gt")
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSet:
-    """A corpus whose one system is the MT; the other systems that were in the set lie beside it."""
+    """A corpus with the MT as its only system; the other systems of the set are kept apart."""
 
     corpus: Corpus
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By name, all paragraphs in reading order."""
+    """Texts of all paragraphs by system, in reading order."""
     mt: str = DO_NOTHING
-    """What the MT was called in the set."""
+    """Name of the MT in the set."""
 
     @property
-    def mts(self) -> tuple[str, ...]:
+    def mt_texts(self) -> tuple[str, ...]:
         """The MT of every paragraph, in reading order."""
         return system_texts(self.corpus, DO_NOTHING)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The name of every paragraph: its document, and its number there."""
+        """Id of every paragraph: its document and its number there."""
         return tuple(f"{one.id}:{place + 1}" for one in self.corpus.documents for place in range(len(one)))
 
     @property
     def digest(self) -> str:
-        """A hash of all that a system is given and is held against."""
+        """Hash of sources, MT and references."""
         values = [_told(one) for one in self.corpus.documents]
         return hash_text(json.dumps(values, ensure_ascii=False), errors="replace")
 
     def by_document(self, texts: Sequence[str]) -> list[list[str]]:
-        """Texts of all paragraphs, parted into documents."""
+        """Split texts of all paragraphs into documents."""
         rest = iter(texts)
         return [[next(rest) for _ in range(len(one))] for one in self.corpus.documents]
 
 
 def build_comparison_set(corpus: Corpus, mt: str = "", *, added: Collection[str] = ()) -> ComparisonSet:
-    """The set, with the system of that name as the MT; the usual or the only one where none is named.
+    """Build the set with this system as the MT; by default one with a usual name, or the only one.
 
-    Systems that were `added` to the set are candidates: none of them is the MT unless it is named.
+    Systems `added` to the set are never the MT unless named.
     """
     name = mt if mt in corpus.systems else _mt_of([one for one in corpus.systems if one not in added], mt)
     documents = tuple(replace(one, outputs={DO_NOTHING: one.outputs[name]}) for one in corpus.documents)
@@ -78,9 +78,7 @@ def _mt_of(known: Sequence[str], wanted: str) -> str:
     usual = [name for name in _USUAL if name in known] or (known if len(known) == 1 else [])
     if usual:
         return usual[0]
-    raise InputError(
-        f"Which of these is the MT that the others start from: {told}? Say it with --mt NAME.", field="mt"
-    )
+    raise InputError(f"Which of these is the MT that the others start from: {told}? Name it.", field="mt")
 
 
 def _told(document: Document) -> list[object]:

@@ -1,4 +1,4 @@
-"""What a comparison was made of and by, so that anybody can make it again and see whether it comes out the same."""
+"""Manifest of a comparison: everything needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ape.jobs.job_files import hash_file
 from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
 
-# Whose version may change a number or a text.
+# Packages whose version may change a number or a text.
 _PACKAGES = ("ape-books", "numpy", "scipy", "sacrebleu", "rapidfuzz", "spacy", "xllamacpp", "openai")
 
 
 def build_manifest(
     compared: SystemComparison, *, command: Sequence[str], files: Sequence[Path]
 ) -> dict[str, Any]:
-    """For manifest.json. `files` are those that the set and ready outputs were read from."""
+    """Content of manifest.json. `files` are the inputs of the set and ready outputs."""
     corpus = compared.data.corpus
     return {
         "complete": True,

@@ -1,4 +1,4 @@
-"""How often each metric sides with the people who voted, over the paragraphs that they saw."""
+"""Agreement of each metric with human votes, over the paragraphs that raters saw."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from eval.statistics.paired_tests import ConfidenceInterval
 def metric_agreements(
     compared: SystemComparison, votes: Sequence[Vote], *, seed: int
 ) -> dict[str, dict[str, Any]]:
-    """By metric, for JSON. The votes are on paragraphs by the ids of the set; those on others have no score."""
-    return {metric.name: _sided(compared, metric, votes, seed=seed) for metric in compared.results.metrics}
+    """Agreement by metric, for JSON. The items of votes are paragraph ids of the set."""
+    return {
+        metric.name: _agreement(compared, metric, votes, seed=seed) for metric in compared.results.metrics
+    }
 
 
-def _sided(compared: SystemComparison, metric: Metric, votes: Sequence[Vote], *, seed: int) -> dict[str, Any]:
+def _agreement(
+    compared: SystemComparison, metric: Metric, votes: Sequence[Vote], *, seed: int
+) -> dict[str, Any]:
     scores = {
         (paragraph, system): value
         for system, values in compared.by_paragraph(metric.name).items()

@@ -1,4 +1,4 @@
-"""A model at work on the set: a job of its own in the run's store, so that nothing is asked twice, killed or not."""
+"""Job of one model over the set, in the comparison's job store, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def find_finished_job(store: JobStore, model: ModelSystemSpec, recipe: JobRecipe
     except UnknownJob:
         return None
     counts = store.counts(job.id)
-    finished = job.is_finished_by(model.described(), recipe) and not (counts.quarantined or counts.waiting)
+    finished = job.is_finished_by(model.describe(), recipe) and not (counts.quarantined or counts.waiting)
     return job if finished else None
 
 
@@ -59,7 +59,7 @@ def require_sources(data: ComparisonSet) -> None:
 
 
 def system_from_job(store: JobStore, job: Job, model: ModelSystemSpec) -> System:
-    """What the job has made of all paragraphs."""
+    """The system made from a job's paragraphs."""
     rows = tuple(_outcome(row) for row in store.rows(job.id))
     usage = store.counts(job.id).usage
     origin: dict[str, Any] = {
@@ -72,7 +72,7 @@ def system_from_job(store: JobStore, job: Job, model: ModelSystemSpec) -> System
 
 
 def system_job_id(system: str) -> str:
-    """One job for each system of a run."""
+    """Job id of a system; one job per system."""
     return hash_text(system, length=10, errors="replace")
 
 
@@ -98,7 +98,7 @@ def _job(data: ComparisonSet, model: ModelSystemSpec, recipe: JobRecipe) -> Job:
         state=JobState.RUNNING,
         created=now,
         updated=now,
-        engine=model.described(),
+        engine=model.describe(),
     )
 
 
@@ -130,5 +130,5 @@ def _refuse_other(old: Job, new: Job) -> None:
 
 
 def _decisive(job: Job) -> dict[str, Any]:
-    """All that decides its texts."""
+    """Everything that determines the texts of a job."""
     return asdict(job.recipe) | {"engine": job.engine}

@@ -52,7 +52,7 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
         "sizes": [len(document) for document in corpus.documents],
         "decisions": decisions,
         "decided": ["".join(row) for row in zip(*columns, strict=True)],
-        "apart": [round(one, 4) for one in compared.apart()],
+        "apart": [round(one, 4) for one in compared.score_ranges()],
         "metric": compared.leading,
         "block": BLOCK_SIZE,
         "languages": {

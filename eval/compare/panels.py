@@ -26,8 +26,8 @@ class ComparisonPanel:
     note: str
     matrix: WinMatrix
     tests: Mapping[tuple[str, str], PairwiseTest]
-    cloud: GainPlot | None = None
-    strips: ChapterGainPlot | None = None
+    gain_plot: GainPlot | None = None
+    chapter_plot: ChapterGainPlot | None = None
     higher_is_better: bool = True
 
     def names(self, systems: Sequence[str]) -> list[str]:
@@ -61,7 +61,7 @@ class SystemOutcomes:
 
 def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
     """A line for each system."""
-    same = {name for names in compared.same if DO_NOTHING in names for name in names}
+    same = {name for names in compared.identical_groups if DO_NOTHING in names for name in names}
     found = []
     for system in compared.systems[1:]:
         standing = compared.results.standings.get(compared.leading, {}).get(system.name)

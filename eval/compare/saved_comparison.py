@@ -1,4 +1,4 @@
-"""Earlier runs as one comparison: all their systems over the set that they share."""
+"""Saved comparisons, and their merge over the set that they share."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from eval.corpus.validation import CorpusRules
 
 @dataclass(frozen=True, slots=True)
 class SavedComparison:
-    """A comparison as it was left in its folder."""
+    """A comparison read from its folder."""
 
     folder: Path
     data: ComparisonSet
     systems: tuple[System, ...]
-    """Without the MT as it was."""
+    """Without the unchanged MT."""
     metrics: tuple[str, ...]
 
 
 def read_saved_comparison(folder: Path) -> SavedComparison:
-    """All that a later comparison needs of it; InputError where the run is not finished, or was changed since."""
+    """Read a saved comparison. Raises InputError if it is unfinished or was modified."""
     manifest = read_manifest(folder)
     if not manifest.get("complete"):
         raise InputError(
-            f"The comparison in {folder} is not finished. Type its command again, and it goes on.",
+            f"The comparison in {folder} is not finished. Resume it first.",
             field="runs",
         )
     told = manifest["data"]
@@ -41,7 +41,7 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
     corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), name=told["name"])
     data = build_comparison_set(corpus, DO_NOTHING)
     if data.digest != told["digest"]:
-        raise InputError(f"{folder / OUTPUTS_FILE} is not what {folder} was made of any more.", field="runs")
+        raise InputError(f"{folder / OUTPUTS_FILE} was modified after the comparison.", field="runs")
     rows = list(_rows(folder / OUTPUTS_FILE))
     systems = tuple(_system(one, rows) for one in manifest["systems"] if one["name"] != DO_NOTHING)
     return SavedComparison(
@@ -50,10 +50,10 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
 
 
 def merge_saved_comparisons(runs: Sequence[SavedComparison]) -> tuple[ComparisonSet, list[System]]:
-    """The set of all of them, and their systems; two of one name that differ are told apart by their runs."""
+    """Merge comparisons over one set; different systems of the same name get the folder name added."""
     first = runs[0]
     for run in runs[1:]:
-        _refuse_other_data(first, run)
+        _require_same_data(first, run)
     found: list[System] = []
     for name in dict.fromkeys(one.name for run in runs for one in run.systems):
         same_name = [(run, one) for run in runs for one in run.systems if one.name == name]
@@ -64,13 +64,11 @@ def merge_saved_comparisons(runs: Sequence[SavedComparison]) -> tuple[Comparison
             found += [replace(one, name=f"{name} ({run.folder.name})") for run, one in same_name]
     names = [one.name for one in found]
     if len(set(names)) < len(names):
-        raise InputError(
-            "The folders of the runs have the same name: rename one to tell them apart.", field="runs"
-        )
+        raise InputError("Two comparison folders have the same name: rename one.", field="runs")
     return first.data, found
 
 
-def _refuse_other_data(first: SavedComparison, run: SavedComparison) -> None:
+def _require_same_data(first: SavedComparison, run: SavedComparison) -> None:
     if run.data.digest == first.data.digest:
         return
     raise InputError(

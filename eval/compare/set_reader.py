@@ -1,4 +1,4 @@
-"""From what was typed to the set and its ready systems: files are read once, and every fault is told by its place."""
+"""Reader of the comparison set and of ready outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eval.corpus.validation import CorpusRules
 
 @dataclass(frozen=True, slots=True)
 class ComparisonInputs:
-    """What a set is read from: tables, or text files side by side; `mt` is a system of it, or "@FILE"."""
+    """Input files of a set: tables, or parallel text files; `mt` is a system of the set, or "@FILE"."""
 
     tables: tuple[Path, ...] = ()
     mt: str = ""
@@ -28,7 +28,7 @@ class ComparisonInputs:
     encoding: str | None = None
 
     def files(self, asked: Sequence[SystemSpec]) -> list[Path]:
-        """All that are read, ready outputs too."""
+        """All input files, including ready outputs."""
         found = [*self.tables, *self.references, *([self.source] if self.source else [])]
         found += [Path(self.mt[1:])] if self.mt.startswith("@") else []
         return found + [one.path for one in asked if isinstance(one, OutputFileSpec)]
@@ -37,7 +37,7 @@ class ComparisonInputs:
 def read_comparison_set(
     given: ComparisonInputs, asked: Sequence[SystemSpec], rules: CorpusRules
 ) -> ComparisonSet:
-    """The set, with the ready outputs of text files among its systems."""
+    """Read the set, with the ready outputs of text files among its systems."""
     for path in given.files(asked):
         if not path.is_file():
             raise InputError(f"There is no file {path}.", field="path")
@@ -60,7 +60,7 @@ def read_comparison_set(
 
 
 def read_ready_systems(data: ComparisonSet, asked: Sequence[SystemSpec]) -> dict[str, System]:
-    """Those whose outputs are there already, by name."""
+    """Systems with ready outputs, by name."""
     found: dict[str, System] = {}
     for one in asked:
         if isinstance(one, SetSystemSpec):
@@ -71,7 +71,7 @@ def read_ready_systems(data: ComparisonSet, asked: Sequence[SystemSpec]) -> dict
 
 
 def _texts(file: OutputFileSpec, data: ComparisonSet) -> tuple[str, ...]:
-    """By paragraph; a text file was read with the set, unless that was a job."""
+    """Texts by paragraph; a text file was already read with the set, unless the set is a job."""
     if _is_json(file.path):
         return read_texts_by_id(file.path, data.ids, name=file.name)
     if file.name in data.others:

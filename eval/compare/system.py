@@ -1,4 +1,4 @@
-"""A system in a comparison: what it made of every paragraph, and how it came by that."""
+"""A system in a comparison: its output for every paragraph, and its origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SystemKind: TypeAlias = Literal["nothing", "model", "ready"]
 
 @dataclass(frozen=True, slots=True)
 class ParagraphOutcome:
-    """What became of a paragraph: a decision as of `ape edit`, or "quarantined" or "skipped"; then it is the MT."""
+    """Output for a paragraph: a post-editing decision, or "quarantined" or "skipped" with the MT as text."""
 
     text: str
     decision: str
@@ -25,7 +25,7 @@ class ParagraphOutcome:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """All paragraphs in reading order. `origin` is what the manifest tells of it."""
+    """Outputs of all paragraphs in reading order; `origin` goes into the manifest."""
 
     name: str
     kind: SystemKind
@@ -34,47 +34,47 @@ class System:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What it says."""
+        """Texts of all paragraphs."""
         return tuple(one.text for one in self.outcomes)
 
     @property
     def decisions(self) -> Counter[str]:
-        """How often which."""
+        """Number of paragraphs by decision."""
         return Counter(one.decision for one in self.outcomes)
 
     def findings(self) -> dict[str, dict[str, int]]:
-        """By guard, in how many paragraphs it refused a draft or, at most, warned."""
+        """Number of paragraphs by guard and worst severity."""
         told: dict[str, Counter[str]] = {}
         for outcome in self.outcomes:
-            # The gravest come last and stand, so that a paragraph counts once.
-            worst = {one.guard: str(one.severity) for one in sorted(outcome.findings, key=_is_grave)}
+            # The worst severity overwrites the others, so that a paragraph counts once.
+            worst = {one.guard: str(one.severity) for one in sorted(outcome.findings, key=_is_rejection)}
             for guard, severity in worst.items():
                 told.setdefault(guard, Counter())[severity] += 1
         order = sorted(told, key=lambda guard: (-told[guard].total(), guard))
         return {guard: dict(told[guard]) for guard in order}
 
 
-def _is_grave(finding: Finding) -> bool:
+def _is_rejection(finding: Finding) -> bool:
     return finding.severity is Severity.REJECT
 
 
 def do_nothing_system(data: ComparisonSet) -> System:
-    """The MT as it was."""
-    outcomes = tuple(ParagraphOutcome(text, Decision.UNCHANGED) for text in data.mts)
+    """The unchanged MT as a system."""
+    outcomes = tuple(ParagraphOutcome(text, Decision.UNCHANGED) for text in data.mt_texts)
     return System(DO_NOTHING, "nothing", outcomes, {"given": data.mt})
 
 
 def ready_system(name: str, texts: Sequence[str], data: ComparisonSet, *, given: str) -> System:
-    """A system whose outputs were there already; no guard has looked at them."""
+    """A system with ready outputs, which guards have not checked."""
     outcomes = tuple(
         ParagraphOutcome(text, Decision.UNCHANGED if text == mt else Decision.EDITED)
-        for text, mt in zip(texts, data.mts, strict=True)
+        for text, mt in zip(texts, data.mt_texts, strict=True)
     )
     return System(name, "ready", outcomes, {"given": given})
 
 
 def system_from_set(name: str, wanted: str, data: ComparisonSet) -> System:
-    """A system of the set under its new name."""
+    """A system of the set under a new name."""
     if wanted in data.others:
         return ready_system(name, data.others[wanted], data, given=f":{wanted}")
     if wanted in (data.mt, DO_NOTHING):
@@ -89,7 +89,7 @@ def system_from_set(name: str, wanted: str, data: ComparisonSet) -> System:
 
 
 def identical_systems(systems: Iterable[System]) -> list[tuple[str, ...]]:
-    """Groups of systems that say the same in every paragraph."""
+    """Groups of systems with the same text in every paragraph."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for system in systems:
         groups.setdefault(system.texts, []).append(system.name)

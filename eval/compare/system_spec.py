@@ -47,7 +47,7 @@ class ModelSystemSpec:
             told |= {f"{place.name}/{one.name}": f"sha256:{hash_file(one)}" for one in files if one.is_file()}
         return told
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """What was asked for and which files that is now: the same again is the same model."""
         settings = self.settings
         told = [settings.engine, settings.url if settings.engine == "url" else "", self.given]

@@ -1,4 +1,4 @@
-"""Who beats whom: how often one system is better than another, paragraph by paragraph, and whether chance did it."""
+"""Win matrix: how often one system beats another by paragraph or document, with pairwise tests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from eval.statistics.multiple_comparisons import holm_correction
 from eval.statistics.paired_tests import PairedComparison, Resamples
 from eval.statistics.proportion import wilson_bounds
 
-# Scores nearer to each other than this are the same, and the rest is rounding.
+# Smaller differences are rounding errors.
 _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class PairwiseTest:
-    """Two systems by one metric: the second's score less the first's, and its p-value among all pairs."""
+    """Test of two systems by one metric, with the p-value corrected over all pairs."""
 
     first: str
     second: str
@@ -32,38 +32,38 @@ class PairwiseTest:
 
 @dataclass(frozen=True, slots=True)
 class SystemWins:
-    """How often one system was better than another; of the ties nobody has any."""
+    """Number of wins, losses and ties of one system against another."""
 
     better: int
     worse: int
     ties: int
     known: tuple[float, float] | None = None
-    """The interval, where places go together: paragraphs of a document, or votes on one item."""
+    """Interval for clustered units: paragraphs of a document, or votes on one item."""
     unscored: int = 0
-    """Where a judge gave no verdict: neither a win nor a tie."""
+    """Units without a verdict of the judge."""
 
     @property
-    def turned(self) -> SystemWins:
-        """The other's, over the one."""
+    def mirrored(self) -> SystemWins:
+        """The same from the other system's side."""
         known = (1 - self.known[1], 1 - self.known[0]) if self.known else None
         return SystemWins(self.worse, self.better, self.ties, known, self.unscored)
 
     @property
     def share(self) -> float | None:
-        """Of all that were decided."""
+        """Share of wins among decided units."""
         decided = self.better + self.worse
         return self.better / decided if decided else None
 
     @property
     def undecided(self) -> str:
-        """Why nobody has a share: a tie is an answer, and silence is none."""
+        """Why there is no share."""
         if not self.ties:
             return "no verdict"
         return "ties or no verdict" if self.unscored else "all ties"
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of 95%; Wilson's, as if the places were independent, where none is known."""
+        """95% interval; Wilson's for independent units unless a clustered one is known."""
         decided = self.better + self.worse
         if self.known or not decided:
             return self.known
@@ -73,23 +73,23 @@ class SystemWins:
 
 @dataclass(frozen=True, slots=True)
 class WinMatrix:
-    """Wins of the first over the second, by metric; `unit` is what they are counted by."""
+    """Wins by pair of systems; `unit` is what is counted."""
 
     unit: str
     wins: Mapping[tuple[str, str], SystemWins]
     intervals: str
-    """How they were found."""
+    """Method of the intervals."""
 
 
 def add_mirrored_wins(wins: Mapping[tuple[str, str], SystemWins]) -> dict[tuple[str, str], SystemWins]:
-    """With those of the second over the first, too."""
-    return {**wins, **{(other, one): found.turned for (one, other), found in wins.items()}}
+    """Add the mirrored pairs."""
+    return {**wins, **{(other, one): found.mirrored for (one, other), found in wins.items()}}
 
 
 def pairwise_tests(
     metric: Metric, counted: Mapping[str, MetricCounts | Unmeasured], how: ResamplingOptions
 ) -> list[PairwiseTest]:
-    """Every two systems that were measured, with Holm's correction over all of them."""
+    """Test all pairs of measured systems, with Holm's correction."""
     known = {name: one for name, one in counted.items() if isinstance(one, MetricCounts)}
     if len(known) < 2:
         return []
@@ -110,9 +110,9 @@ def pairwise_tests(
 
 
 def win_matrix(results: EvaluationResults, metric: Metric) -> WinMatrix | None:
-    """Every system against every other, by segments where the metric is about them, else by documents.
+    """Wins of all pairs of systems, by segment where the metric scores segments, else by document.
 
-    Where the tests resample documents, the segments of one go together here as well.
+    Intervals are clustered by document where the tests resample documents.
     """
     counted = {
         name: one for name, one in results.counted[metric.name].items() if isinstance(one, MetricCounts)
@@ -127,19 +127,17 @@ def win_matrix(results: EvaluationResults, metric: Metric) -> WinMatrix | None:
         (one, other): _wins(scores[one], scores[other], higher=metric.higher_is_better, by_document=together)
         for one, other in combinations(scores, 2)
     }
-    intervals = (
-        "Wilson, the paragraphs of a document taken together" if together else independence_label(unit)
-    )
+    intervals = "Wilson, clustered by document" if together else independence_label(unit)
     return WinMatrix(unit, add_mirrored_wins(wins), intervals)
 
 
 def independence_label(unit: str) -> str:
-    """The intervals of Wins that know none."""
+    """Label of intervals for independent units."""
     return f"Wilson, {unit}s taken as independent"
 
 
 ScorePlace: TypeAlias = int | tuple[int, int]
-"""The number of a document, or that and the segment's there."""
+"""Index of a document, or of a document and a segment in it."""
 ScoresByPlace: TypeAlias = Mapping[ScorePlace, float | None]
 
 
@@ -168,7 +166,7 @@ def _wins(ours: ScoresByPlace, theirs: ScoresByPlace, *, higher: bool, by_docume
 
 
 def _by_document(won: Mapping[ScorePlace, bool]) -> tuple[float, float] | None:
-    """The interval; None where no document has two of them, and all are independent."""
+    """Interval clustered by document; None if every document has one unit."""
     documents = [place[0] if isinstance(place, tuple) else place for place in won]
     found = clustered_proportion_by_unit(documents, list(map(float, won.values())))
     return (found.bounds.low, found.bounds.high) if found else None

@@ -227,7 +227,7 @@ def test_a_finished_comparison_loses_no_system_unasked(here: Run, words: list[st
     other = ["compare", "--data", "set.jsonl", "--system", "mine=@mine.txt", *QUICK, "-o", "run"]
     done = here(*other)
     assert done.returncode == 2
-    assert "a finished comparison of model, worse, and model, worse would be gone from it" in done.stderr
+    assert "a finished comparison of model, worse, which would lose model, worse" in done.stderr
     assert (tmp_path / "run" / "report.html").read_bytes() == before
     assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # one more drops none
     assert here(*other, "--replace").returncode == 0
@@ -268,7 +268,7 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--system", "x=@gone.txt"], "There is no file gone.txt"),
         (["--mt", "deepl"], "no system called 'deepl'"),
         (["-o", "set.jsonl/run"], "can't be written"),
-        (["-o", "full"], "full has other files in it"),
+        (["-o", "full"], "full contains other files"),
         (["old"], "Earlier runs have their set"),
         (["--system", "x=smolm2"], "smolm2"),
         (["--judge", "smolm2"], "smolm2"),
@@ -403,7 +403,7 @@ def test_a_book_job_is_a_set_with_its_post_edit_in_it(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda run: (run / "manifest.json").unlink(), "is no comparison"),
+        (lambda run: (run / "manifest.json").unlink(), "is not a comparison"),
         (lambda run: (run / "manifest.json").write_text("{}", encoding="utf-8"), "not the manifest"),
         (lambda run: _reword(run / "manifest.json", '"complete": true', '"complete": false'), "not finished"),
         (lambda run: _reword(run / "outputs.jsonl", MT[1], "Marthe sang."), "any more"),

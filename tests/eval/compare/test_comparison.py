@@ -43,7 +43,7 @@ def test_wins_in_one_document_go_together_where_documents_are_resampled() -> Non
     # Wilson for 10 of 10 documents, by hand: from 10 / (10 + 1.96²). Of 15 paragraphs it would be 0.796.
     assert wins.interval == pytest.approx((0.7225, 1.0), abs=1e-4)
     assert matrix.wins[DO_NOTHING, "better"].interval == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert matrix.intervals == "Wilson, the paragraphs of a document taken together"
+    assert matrix.intervals == "Wilson, clustered by document"
     assert compared().matrices["chrf"].intervals == "Wilson, paragraphs taken as independent"
 
 
@@ -72,7 +72,7 @@ def test_systems_with_the_same_texts_are_named_and_have_p_1() -> None:
         ready_system("better", BETTER * 2, over, given="@b"),
         over=over,
     )
-    assert found.same == [(DO_NOTHING, "copy")]
+    assert found.identical_groups == [(DO_NOTHING, "copy")]
     told = found.to_dict()
     assert told["identical"] == [[DO_NOTHING, "copy"]]
     pair = next(one for one in told["pairs"]["chrf"] if (one["first"], one["second"]) == (DO_NOTHING, "copy"))
@@ -125,7 +125,7 @@ def test_findings_count_paragraphs_once_by_the_gravest() -> None:
 def test_a_system_with_too_few_paragraphs_is_refused() -> None:
     over = data()
     short = System("short", "ready", (ParagraphOutcome("one", "edited"),))
-    with pytest.raises(InputError, match="'short' has 1 paragraphs, and the set has 4"):
+    with pytest.raises(InputError, match="'short' has 1 paragraphs, but the set has 4"):
         compare_systems(over, [short], create_metrics(["chrf"]))
 
 

@@ -27,11 +27,11 @@ def test_the_mt_is_the_one_named_or_the_obvious(systems: tuple[str, ...], wanted
     found = build_comparison_set(corpus(*systems), wanted)
     assert found.mt == taken
     assert found.corpus.systems == (DO_NOTHING,)
-    assert found.mts == (f"by {taken}",)
+    assert found.mt_texts == (f"by {taken}",)
     assert set(found.others) == set(systems) - {taken}
 
 
-@pytest.mark.parametrize(("wanted", "told"), [("", "--mt NAME"), ("deepl", "no system called 'deepl'")])
+@pytest.mark.parametrize(("wanted", "told"), [("", "Name it"), ("deepl", "no system called 'deepl'")])
 def test_which_is_the_mt_is_asked_and_not_guessed(wanted: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         build_comparison_set(corpus("p1", "p2"), wanted)

@@ -54,11 +54,11 @@ def hostile_page(path: Path) -> Path:
         if place == 1
         else ParagraphOutcome(text, "edited" if text != mt else "unchanged")
         for place, (mt, text) in enumerate(
-            zip(over.mts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True)
+            zip(over.mt_texts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True)
         )
     )
     model = System(f"model {HOSTILE}", "model", outcomes, {"given": HOSTILE})
-    found = compared(model, ready_system("copy", over.mts, over, given="@c"), over=over)
+    found = compared(model, ready_system("copy", over.mt_texts, over, given="@c"), over=over)
     write_comparison_page(
         found, path, manifest=build_manifest(found, command=["ape", HOSTILE], files=[]), title=HOSTILE
     )
@@ -135,7 +135,7 @@ def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
 
 @pytest.mark.parametrize(
     ("times", "told"),
-    [(1, "paragraphs taken as independent"), (5, "the paragraphs of a document taken together")],
+    [(1, "paragraphs taken as independent"), (5, "clustered by document")],
 )
 def test_the_intervals_of_wins_say_what_they_are(tmp_path: Path, times: int, told: str) -> None:
     over = data(times=times)
