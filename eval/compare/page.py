@@ -1,4 +1,4 @@
-"""Writing the page of a comparison: numbers and plots are HTML, and the paragraphs are data that a script shows.
+"""Comparison page: tables and plots are HTML, and a script shows the paragraphs from embedded data.
 
 Ten thousand paragraphs of six systems would be too many elements for any browser, so only those on the screen are made.
 Text is never HTML here: the template escapes it, and the script sets it as text. Should either ever fail to, the page's
@@ -71,7 +71,7 @@ def _facts(compared: SystemComparison) -> dict[str, str]:
 
 
 def _missing(compared: SystemComparison) -> dict[str, list[str]]:
-    """Metrics that measured nothing at all, by the reason."""
+    """Metrics without any score, by reason."""
     told: dict[str, list[str]] = {}
     for metric in compared.results.metrics:
         cells = [score_cell(compared.results, metric.name, system) for system in compared.names]

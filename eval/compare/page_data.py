@@ -1,4 +1,4 @@
-"""The paragraphs of the page as data: a small index that filters look at, and blocks that are read when they are shown.
+"""Paragraph data of the comparison page: a small index for filters, and blocks that are loaded when shown.
 
 No text becomes HTML: the page's script puts it there as text. So that no text ends the element that holds it, "<" is
 written as JSON writes any character by its number, and blocks are packed: a browser reads a page of 18 MB in one go of
@@ -21,24 +21,24 @@ from ape.reports.text_pieces import split_at_spans
 from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
 
-# Paragraphs to a block: some 5 ms to unpack, which no eye sees.
+# Paragraphs per block; unpacking takes about 5 ms.
 BLOCK_SIZE = 200
 
 
 def script_json(told: Any) -> Markup:
-    """JSON that may stand in a script element of any page."""
+    """JSON that is safe inside a script element."""
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704
 
 
 def compressed_json(told: Any) -> str:
-    """JSON, compressed, in letters that may stand anywhere; the same for the same."""
+    """Compressed JSON in Base64; reproducible."""
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(text, mtime=0)).decode()
 
 
 def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
-    """What is known of every paragraph without its texts."""
+    """Index of all paragraphs without their texts."""
     corpus = compared.data.corpus
     decisions = list(
         dict.fromkeys(str(one.decision) for system in compared.systems for one in system.outcomes)
@@ -63,7 +63,7 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
 
 
 def paragraph_blocks(compared: SystemComparison) -> Iterator[list[dict[str, Any]]]:
-    """The paragraphs, so many at a time."""
+    """The paragraphs in blocks."""
     block: list[dict[str, Any]] = []
     for paragraph in _paragraphs(compared):
         block.append(paragraph)
@@ -100,7 +100,7 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _texts(systems: Sequence[System], at: int, language: str) -> Iterator[str | list[Any] | int]:
-    """The MT; then of each system 0 where it says the same, or its text cut where it was edited."""
+    """The MT, then for each system 0 if unchanged, or its text split at the edits."""
     mt = systems[0].outcomes[at].text
     yield mt
     for system in systems[1:]:
@@ -109,7 +109,7 @@ def _texts(systems: Sequence[System], at: int, language: str) -> Iterator[str | 
 
 
 def edit_pieces(mt: str, text: str, language: str) -> list[Any]:
-    """The text in pieces: plain ones, and those edited as what stands there, what stood there, and the kind of edit."""
+    """Split a text at its edits: plain pieces, and [after, before, kind] for each edit."""
     spans = ((*edit.span, edit) for edit in find_edits(mt, text, language=language))
     return [
         [edit.after, edit.before, str(edit.kind)] if edit else piece
@@ -118,7 +118,7 @@ def edit_pieces(mt: str, text: str, language: str) -> list[Any]:
 
 
 def _findings(systems: Sequence[System], at: int) -> dict[int, list[list[str]]]:
-    """By the number of the system."""
+    """Findings by system number."""
     return {
         number: [[one.guard, str(one.severity), one.message] for one in system.outcomes[at].findings]
         for number, system in enumerate(systems)

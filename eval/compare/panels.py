@@ -1,4 +1,4 @@
-"""What the page says in numbers: of each system in a sentence, and of each metric, judge or vote who beats whom."""
+"""Panels of the comparison page: a summary of each system, and win matrices by metric, judge and votes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eval.statistics.paired_tests import PairedComparison
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPanel:
-    """Who beats whom, by a metric or in somebody's opinion."""
+    """Win matrix by a metric, a judge or votes."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class ComparisonPanel:
     higher_is_better: bool = True
 
     def names(self, systems: Sequence[str]) -> list[str]:
-        """Whose wins are told: all systems, and the human translation where it was read beside them."""
+        """All systems of the matrix, including the human translation if raters saw it."""
         return list(dict.fromkeys([*systems, *(name for pair in self.matrix.wins for name in pair)]))
 
 
@@ -50,7 +50,7 @@ class SystemSummary:
 
 @dataclass(frozen=True, slots=True)
 class SystemOutcomes:
-    """What became of the paragraphs of a system: decisions with their shares, and paragraphs by guard."""
+    """Decisions of a system with their shares, and paragraphs by guard."""
 
     system: System
     rate: float
@@ -60,7 +60,7 @@ class SystemOutcomes:
 
 
 def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
-    """A line for each system."""
+    """Summarise each system."""
     same = {name for names in compared.identical_groups if DO_NOTHING in names for name in names}
     found = []
     for system in compared.systems[1:]:
@@ -84,7 +84,7 @@ def _verdict(comparison: PairedComparison | None, corrected: float | None) -> st
 
 
 def count_outcomes(compared: SystemComparison) -> list[SystemOutcomes]:
-    """Of every system."""
+    """Count the outcomes of every system."""
     found = []
     for system in compared.systems:
         rates, total = compared.rates[system.name], len(system.outcomes)
@@ -95,7 +95,7 @@ def count_outcomes(compared: SystemComparison) -> list[SystemOutcomes]:
 
 
 def comparison_panels(compared: SystemComparison) -> list[ComparisonPanel]:
-    """The leading metric first, then the others, then judges and people."""
+    """Panels: the leading metric first, then other metrics, judge and votes."""
     metrics = sorted(compared.results.metrics, key=lambda metric: metric.name != compared.leading)
     found = [_panel(compared, metric) for metric in metrics if metric.name in compared.matrices]
     return [*found, *_opinions(compared)]
@@ -116,7 +116,7 @@ def _panel(compared: SystemComparison, metric: Metric) -> ComparisonPanel:
 
 
 def _gains(compared: SystemComparison, metric: Metric) -> Iterator[SystemGain]:
-    """What systems gained over the MT: above zero is better, whichever way the metric counts."""
+    """Gains over the MT; positive is better, whatever the direction of the metric."""
     sign = 1 if metric.higher_is_better else -1
     yield SystemGain(DO_NOTHING, 0.0, 0.0, 0.0, 0.0)
     for name in compared.names[1:]:
@@ -128,7 +128,7 @@ def _gains(compared: SystemComparison, metric: Metric) -> Iterator[SystemGain]:
 
 
 def _chapters(compared: SystemComparison, metric: Metric) -> dict[str, dict[str, float | None]]:
-    """By system and document, the gain over the MT there."""
+    """Gain over the MT by system and document."""
     sign = 1 if metric.higher_is_better else -1
     told: dict[str, dict[str, float | None]] = {name: {} for name in compared.names[1:]}
     for document, scores in compared.results.by_document()[metric.name].items():
@@ -155,7 +155,7 @@ def _many(number: int, what: str) -> str:
 
 
 def _voted(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
-    """With the intervals of the analysis, for which several votes on one item are not independent."""
+    """Wins by votes, with the clustered intervals of the analysis."""
     known = [one for one in preferences if "wins" in one]
     wins = {
         (one["system"], one["other"]): SystemWins(
@@ -168,7 +168,7 @@ def _voted(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
 
 
 def _tallied(tallies: Iterable[Mapping[str, Any]]) -> WinMatrix:
-    """The wins of two systems over each other, both ways, and where the judge was silent."""
+    """Wins by a judge's verdicts, with the number of missing verdicts."""
     wins = {}
     for one in tallies:
         (first, second), (won, lost) = one["systems"], one["wins"]

@@ -1,4 +1,4 @@
-"""The geometry of a comparison's plots: gains against edits as a cloud, and chapters as strips of points."""
+"""Plots of a comparison: gains against edit rates, and gains by chapter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _APART = 15
 
 @dataclass(frozen=True, slots=True)
 class SystemGain:
-    """How much of the MT a system changed, and what that gained; where there is no interval it is the gain itself."""
+    """Edit rate and gain of a system; without an interval, both ends are the gain."""
 
     system: str
     rate: float
@@ -29,7 +29,7 @@ class SystemGain:
 
 @dataclass(frozen=True, slots=True)
 class GainPoint:
-    """A system in the cloud: its place, the ends of its interval, and where its name stands."""
+    """A system in the plot: its position, interval and label."""
 
     gain: SystemGain
     x: float
@@ -41,7 +41,7 @@ class GainPoint:
 
 @dataclass(frozen=True, slots=True)
 class AxisTick:
-    """A place on a scale, and the number there."""
+    """A tick of an axis: position and value."""
 
     at: float
     value: float
@@ -59,7 +59,7 @@ class GainPlot:
 
 @dataclass(frozen=True, slots=True)
 class ChapterGainDot:
-    """A chapter on its strip, and what it says."""
+    """A chapter: position and label."""
 
     x: float
     words: str
@@ -86,7 +86,7 @@ class ChapterGainPlot:
 
 
 def gain_plot(gains: Sequence[SystemGain]) -> GainPlot | None:
-    """The plot; None where nothing was gained or lost by anybody that can be shown."""
+    """Lay out the plot; None without gains."""
     if not gains:
         return None
     widest = max(0.01, *(one.rate for one in gains))
@@ -108,7 +108,7 @@ def gain_plot(gains: Sequence[SystemGain]) -> GainPlot | None:
 
 
 def _labels(heights: Sequence[float]) -> list[float]:
-    """Where words stand beside points of these heights, none on another's."""
+    """Heights of labels next to points, without overlaps."""
     found = [0.0] * len(heights)
     last = -math.inf
     for place in sorted(range(len(heights)), key=lambda place: heights[place]):
@@ -118,7 +118,7 @@ def _labels(heights: Sequence[float]) -> list[float]:
 
 
 def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> ChapterGainPlot | None:
-    """Of every system, the numbers of its chapters by name; None where there are fewer than two chapters."""
+    """Lay out the gains by system and chapter; None for fewer than two chapters."""
     known = {
         system: {name: one for name, one in found.items() if one is not None}
         for system, found in scores.items()

@@ -1,4 +1,4 @@
-"""What may stand after --system: a model to be asked, or outputs that are ready.
+"""System arguments of a comparison: a model to run, or ready outputs.
 
 NAME=MODEL          a name of `ape models list`, "default", a .gguf file, or a hub id, on the embedded engine
 NAME=DIRECTORY      an adapter with its ape.json, on the embedded engine
@@ -30,14 +30,14 @@ from eval.compare.comparison_set import DO_NOTHING
 
 @dataclass(frozen=True, slots=True)
 class ModelSystemSpec:
-    """To be asked, over an engine of these settings."""
+    """A model, run on an engine with these settings."""
 
     name: str
     given: str
     settings: Settings
 
     def hashes(self) -> dict[str, str]:
-        """What can be known of its files: the embedded engine's base, and the files of an adapter."""
+        """Hashes of the model files: the embedded engine's base and the adapter."""
         if self.settings.engine != "embedded":
             return {}
         base = resolve_model(select_models(self.settings).base, cache=self.settings.cache)
@@ -48,7 +48,7 @@ class ModelSystemSpec:
         return told
 
     def describe(self) -> str:
-        """What was asked for and which files that is now: the same again is the same model."""
+        """Identity of the model: engine, address, argument and file hashes."""
         settings = self.settings
         told = [settings.engine, settings.url if settings.engine == "url" else "", self.given]
         return " ".join(filter(None, [*map(str, told), *self.hashes().values()]))
@@ -64,7 +64,7 @@ class OutputFileSpec:
 
 @dataclass(frozen=True, slots=True)
 class SetSystemSpec:
-    """Ready outputs that are in the set under another name, or the same."""
+    """Ready outputs that are in the set."""
 
     name: str
     system: str
@@ -74,7 +74,7 @@ SystemSpec: TypeAlias = ModelSystemSpec | OutputFileSpec | SetSystemSpec
 
 
 def parse_systems(given: Iterable[str]) -> list[SystemSpec]:
-    """All that stood after --system, each name once."""
+    """Parse system arguments with unique names."""
     found = [parse_system(one) for one in given]
     names = [one.name for one in found]
     for name in names:
@@ -84,17 +84,17 @@ def parse_systems(given: Iterable[str]) -> list[SystemSpec]:
 
 
 def parse_system(given: str) -> SystemSpec:
-    """One of them."""
+    """Parse one system argument."""
     name, sign, what = given.partition("=")
     name, what = name.strip(), what.strip()
     if not (name and sign and what) or not name.isprintable():
         raise InputError(
-            f"--system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
+            f"The system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
             field="system",
         )
     if name == DO_NOTHING:
         raise InputError(
-            f"{DO_NOTHING} is the MT as it was, and always there. Choose another name.", field="system"
+            f"The name {DO_NOTHING} is reserved for the unchanged MT. Choose another name.", field="system"
         )
     if what.startswith("@"):
         return OutputFileSpec(name, Path(what[1:]).expanduser())
@@ -104,7 +104,7 @@ def parse_system(given: str) -> SystemSpec:
 
 
 def model_settings(what: str) -> Settings:
-    """The settings of this machine, with that model and no other."""
+    """The settings of this machine with only this model."""
     if what.startswith(("http://", "https://")):
         url, _, served = what.partition("#")
         return load_settings(engine="url", url=url, model=served or None, aliases={}, adapters={})
@@ -123,14 +123,14 @@ def model_settings(what: str) -> Settings:
 
 
 def _refuse_unknown(settings: Settings) -> None:
-    """Nothing is pulled for it: a name of the hub is believed."""
+    """Check a local model file; hub names are not checked."""
     meant = parse_model(select_models(settings).base)
     if isinstance(meant, Path):
         require_gguf(meant)
 
 
 def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
-    """The texts of a system from JSON lines of `id` and `text`; InputError names one that is missing or twice."""
+    """Read texts from JSON lines with `id` and `text`. Raises InputError for missing or duplicate paragraphs."""
     found: dict[str, str] = {}
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():

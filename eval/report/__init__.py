@@ -1,4 +1,4 @@
-"""The report of a measurement: one HTML file with the table, plots, and the passages that moved each score most."""
+"""Evaluation report: scores, plots and the most influential passages on one page."""
 
 from __future__ import annotations
 

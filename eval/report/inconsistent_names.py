@@ -1,4 +1,4 @@
-"""Names that a system renders in several ways: the worst of them, each rendering in a sentence."""
+"""Names that a system translates inconsistently, with an example of each rendering."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Listing: TypeAlias = Callable[[Corpus, str], Sequence[Inconsistency]]
 
 @dataclass(frozen=True, slots=True)
 class NameRendering:
-    """A rendering, how often it is used, and the first sentence that has it."""
+    """A rendering with its count and first sentence."""
 
     words: str
     times: int
@@ -40,7 +40,7 @@ class InconsistentName:
 
 @dataclass(frozen=True, slots=True)
 class SystemInconsistentNames:
-    """The worst names of one system."""
+    """The most inconsistent names of one system."""
 
     system: str
     names: tuple[InconsistentName, ...]
@@ -75,7 +75,7 @@ def _name(one: Inconsistency) -> InconsistentName:
 
 
 def _rendered(one: Inconsistency, shown: RenderedOccurrence, times: int, group: int) -> NameRendering:
-    """The commonest rendering is the one that the others depart from."""
+    """The most frequent rendering is the reference for the others."""
     kind = "inconsistent" if group else "usual"
     source = Mark(one.document, shown.segment, "source", *shown.at, kind)
     output = [Mark(one.document, shown.segment, "output", *span, kind) for span in shown.spans]

@@ -15,7 +15,7 @@ from eval.statistics.counts import Unmeasured
 _Listing: TypeAlias = Callable[[Corpus, str], Mapping[str, ConnectiveTally]]
 
 MOST_CONNECTIVES = 15
-"""Shown of each system on the page; JSON has them all."""
+"""Number shown per system on the page; JSON has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class LostConnectives:
 def connective_tallies(
     results: EvaluationResults, metric: Metric
 ) -> Iterator[tuple[str, Mapping[str, ConnectiveTally]]]:
-    """By system; of nothing but a metric that keeps a tally."""
+    """Tallies by system, for metrics that have them."""
     listing: _Listing | None = getattr(metric, "tally", None)
     if listing is None:
         return
@@ -39,7 +39,7 @@ def connective_tallies(
 
 
 def lost_connectives(results: EvaluationResults, metric: Metric) -> Iterator[LostConnectives]:
-    """As the page shows them."""
+    """Lost connectives for the page."""
     for system, found in connective_tallies(results, metric):
         worst = sorted(found.items(), key=lambda item: (-item[1].lost, -item[1].asked, item[0]))
         if words := tuple((name, one) for name, one in worst[:MOST_CONNECTIVES] if one.lost):

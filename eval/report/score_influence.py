@@ -1,4 +1,4 @@
-"""The passages that moved a score most: what the score would be without each, or with the baseline's text there."""
+"""Influence of passages on a score: its change without the passage, or with the baseline's text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LEAST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class RowInfluence:
-    """A row of a metric, where it is, and by how much it moved the score."""
+    """A row of a metric, its position and its influence on the score."""
 
     document: int
     segment: int | None
-    """None where the row is a whole document, or nobody knows which segment it is."""
+    """None if the row is a whole document or its segment is unknown."""
     by: float
 
 
@@ -40,7 +40,7 @@ def most_influential_rows(
 
 
 def _effects(counted: MetricCounts, baseline: MetricCounts | None) -> FloatArray:
-    """The score less what it would be otherwise; NaN where that could not be measured."""
+    """The score minus the alternative score; NaN if that is undefined."""
     total = counted.rows.sum(axis=0)
     instead = 0 if baseline is None or not _alike(counted, baseline) else baseline.rows
     effects: FloatArray = counted.fold(total) - counted.fold(total - counted.rows + instead)
@@ -52,7 +52,7 @@ def _alike(counted: MetricCounts, baseline: MetricCounts) -> bool:
 
 
 def _places(corpus: Corpus, counted: MetricCounts) -> Iterator[tuple[int, int | None]]:
-    """Of each row, its document and segment."""
+    """Document and segment of each row."""
     rows = np.bincount(counted.documents, minlength=len(corpus.documents))
     known = [
         iter(_segments(one, int(count), counted)) for one, count in zip(corpus.documents, rows, strict=True)

@@ -1,4 +1,4 @@
-"""What the report says of one metric: every system's score, the plots of it and its categories, and the passages."""
+"""Report section of one metric: scores, plots by category, and influential passages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScoreCell:
 
 @dataclass(frozen=True, slots=True)
 class MissingReason:
-    """What a metric has not, why, and for which systems; none are named where it is all of them."""
+    """A missing score with its reason and systems; no systems means all."""
 
     what: str
     why: str
@@ -62,7 +62,7 @@ class ReportText:
 
 @dataclass(frozen=True, slots=True)
 class InfluentialPassage:
-    """A passage that moved a score: where it is, by how much, and its texts."""
+    """An influential passage: position, influence and texts."""
 
     place: str
     by: float
@@ -71,7 +71,7 @@ class InfluentialPassage:
 
 @dataclass(frozen=True, slots=True)
 class SystemInfluences:
-    """What moved one system's score, up and down."""
+    """Passages that raised and lowered a system's score."""
 
     system: str
     up: tuple[InfluentialPassage, ...]
@@ -113,7 +113,7 @@ def metric_section(results: EvaluationResults, metric: Metric) -> MetricSection:
 
 
 def _reasons(results: EvaluationResults, metric: str) -> Iterator[MissingReason]:
-    """Each reason once, with all whom it holds for."""
+    """Merge equal reasons."""
     told: dict[tuple[str, str], list[str]] = {}
     for system in results.corpus.systems:
         score = results.score(metric, system)
@@ -127,7 +127,7 @@ def _reasons(results: EvaluationResults, metric: str) -> Iterator[MissingReason]
 
 
 def score_cell(results: EvaluationResults, metric: str, system: str) -> ScoreCell:
-    """What the table says of a system by a metric."""
+    """Table cell of a system and metric."""
     score = results.score(metric, system)
     if isinstance(score, Unmeasured):
         return ScoreCell(system, None, score.why)

@@ -1,4 +1,4 @@
-"""A text cut at the words that a metric marked, so that the pieces joined give it back."""
+"""Texts split at the words that a metric marked; the joined pieces give the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SegmentMarks = Mapping[tuple[str, int, str], Sequence[Mark]]
 
 @dataclass(frozen=True, slots=True)
 class ReportPiece:
-    """A stretch of a text, and why it is marked if it is."""
+    """A piece of a text, with the reason of its mark if it has one."""
 
     text: str
     kind: str = ""
@@ -31,7 +31,7 @@ def split_at_marks(text: str, marks: Iterable[Mark]) -> Iterator[ReportPiece]:
 
 
 def metric_marks(metric: Metric, corpus: Corpus, system: str) -> SegmentMarks | None:
-    """What a metric marks, or None of one that marks nothing."""
+    """The marks of a metric; None if it makes none."""
     marking = getattr(metric, "marks", None)
     if marking is None:
         return None
