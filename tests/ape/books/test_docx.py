@@ -37,11 +37,11 @@ RICH = """\
 <w:p><w:r><w:t>Chapter One ... 1</w:t></w:r></w:p>
 <w:p><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>
 <w:p><w:pPr><w:numPr/></w:pPr><w:r><w:rPr><w:b/></w:rPr><w:t>All bold</w:t></w:r></w:p>
-"""
+"""  # noqa: E501
 FOOTNOTES = """\
 <w:footnotes xmlns:w="{W}"><w:footnote w:type="separator" w:id="0"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>
 <w:footnote w:id="2"><w:p><w:r><w:footnoteRef/></w:r><w:r><w:t xml:space="preserve"> By an hour.</w:t></w:r></w:p></w:footnote>
-</w:footnotes>"""
+</w:footnotes>"""  # noqa: E501
 
 EXPECTED = [
     ("document#1", "h1", "ChapterOne", ""),

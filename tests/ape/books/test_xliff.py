@@ -46,7 +46,7 @@ ONE = """\
     <body><trans-unit id="1"><source>Fin.</source><target>The end.</target></trans-unit></body>
   </file>
 </xliff>
-"""
+"""  # noqa: E501
 
 TWO = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -69,7 +69,7 @@ TWO = """\
     <unit id="u6"><segment><source>Voir <mrk id="m1" translate="no">X1</mrk>.</source><target>See <mrk id="m1" translate="no">X1</mrk> there.</target></segment></unit>
   </file>
 </xliff>
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
