@@ -1,4 +1,4 @@
-"""Which words of a post-edit stand where which words of the MT stood: two texts as one row of paired cells.
+"""Align the words of an MT and its post-edit into a sequence of paired cells.
 
 A shortest edit script is not what a translator would mark: it keeps a chance "the" alive in the middle of a
 rewritten clause, and lets an insertion begin in the middle of one. So the words are matched by Levenshtein
@@ -166,10 +166,10 @@ class _Matcher:
             return True
         if size == 1:
             word = describe_word(self.lexicon, self.mt.keys[a])
-            return word.character or (word.light and left > 2 and right > 2)
+            return word.character or (word.is_function_word and left > 2 and right > 2)
         if min(left, right) <= 2 * size:
             return False
-        return all(describe_word(self.lexicon, key).light for key in self.mt.keys[a : a + size])
+        return all(describe_word(self.lexicon, key).is_function_word for key in self.mt.keys[a : a + size])
 
     def _are_swapped(self, left: AlignedCell, right: AlignedCell, *, length: int) -> bool:
         """Whether what is lost on one side of a match comes back on the other, and nothing else changed.

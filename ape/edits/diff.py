@@ -1,4 +1,4 @@
-"""What changed between the MT and its post-edit, as a translator would mark it.
+"""Find the edits between an MT and its post-edit, as a translator would mark them.
 
 The edits are exact: applied to the MT they give the post-edit, character for character, in any script.
 """

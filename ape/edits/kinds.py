@@ -1,4 +1,4 @@
-"""What kind of change an edit is: the word a translator would put in the margin.
+"""Classify edits into the categories that a translator would use.
 
 The first of these that holds names the kind:
 
@@ -104,7 +104,7 @@ def _moved(
 def _content_keys(keys: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """The words that are worth telling that they moved; a "the" comes and goes by itself."""
     described = [(key, describe_word(lexicon, key)) for key in keys]
-    return tuple([key for key, word in described if word.parts and not word.light])
+    return tuple([key for key, word in described if word.parts and not word.is_function_word])
 
 
 def _near(gone: list[AlignedCell], come: list[AlignedCell], *, travel: int) -> set[AlignedCell]:

@@ -1,4 +1,4 @@
-"""Which words of a changed phrase answer each other: "her bag" -> "his sack" is two changes, not one."""
+"""Split a changed phrase into words that correspond: "her bag" -> "his sack" is two changes, not one."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def _between(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) 
 def _marks_apart(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) -> list[AlignedCell]:
     """Take off the marks with which only one side begins or ends: "door" -> "gate," is two changes."""
     a, a_end, b, b_end = cell
-    was = [word.says for word in old[a:a_end]]
-    now = [word.says for word in new[b:b_end]]
+    was = [word.is_word for word in old[a:a_end]]
+    now = [word.is_word for word in new[b:b_end]]
     if True not in was or True not in now or (False not in was and False not in now):
         return [cell]
     head, new_head = _only_one(was.index(True), now.index(True))
@@ -106,7 +106,7 @@ def _only_one(first: int, second: int) -> tuple[int, int]:
 
 
 def _tell(words: list[LexiconWord]) -> bool:
-    return not any(word.light or word.character or not word.says for word in words)
+    return not any(word.is_function_word or word.character or not word.is_word for word in words)
 
 
 def _singly(a: int, b: int, size: int) -> list[AlignedCell]:

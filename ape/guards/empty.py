@@ -1,4 +1,4 @@
-"""A draft that says nothing."""
+"""A draft without words."""
 
 from __future__ import annotations
 

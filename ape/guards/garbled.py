@@ -1,4 +1,4 @@
-"""Characters in a draft that no book has."""
+"""Unreadable or invisible characters in a draft."""
 
 from __future__ import annotations
 

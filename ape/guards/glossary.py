@@ -31,7 +31,7 @@ def _has(text: str, wording: str) -> bool:
     """Whether the wording stands in the text, whatever its case and endings."""
     if wording.lower() in text.lower():
         return True
-    sounds = text_features(text).sounds.values()
+    sounds = text_features(text).phonetic_keys.values()
     return bool(sounds) and all(
         phonetic_similarity(word, sounds) >= _INFLECTED for word in lowercase_words(wording)
     )

@@ -1,4 +1,4 @@
-"""A draft that says the same thing again and again."""
+"""A draft that repeats itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks that belong to chats, code and our own requests, not to books."""
+"""Mark-up of chats, code and prompts, which no book contains."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def markup(segment: Segment, draft: Draft) -> list[Finding]:
         text = mark.search(draft.text, lowered)
         if text and not (mark.pattern.search(segment.mt) or mark.pattern.search(segment.source)):
             found.append(
-                reject("markup", f"The draft has {mark.what} that the MT does not have: {quote(text)}.")
+                reject(
+                    "markup", f"The draft has {mark.description} that the MT does not have: {quote(text)}."
+                )
             )
     return found

@@ -96,7 +96,9 @@ class _NameCheck:
     @cached_property
     def source_sounds(self) -> dict[str, str]:
         """The source's words by their folded spelling."""
-        return {sound: word for word, sound in self.source.sounds.items() if len(word) >= _SHORTEST - 1}
+        return {
+            sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _SHORTEST - 1
+        }
 
     @cached_property
     def source_names(self) -> list[str]:
@@ -114,7 +116,7 @@ class _NameCheck:
 
     @cached_property
     def draft_sounds(self) -> list[str]:
-        return [sound for word, sound in self.new.sounds.items() if len(word) >= _SHORTEST - 1]
+        return [sound for word, sound in self.new.phonetic_keys.items() if len(word) >= _SHORTEST - 1]
 
     @cached_property
     def elsewhere(self) -> list[str]:

@@ -63,7 +63,7 @@ def _unsaid(segment: Segment, source: TextNumbers, mt: TextNumbers, new: TextNum
     if not mt.may_exceed(_DOZEN):
         return []
     both = {value for value in source.values & mt.values if value > _DOZEN}
-    gone = {value for value in both if not new.says(value)}
+    gone = {value for value in both if not new.has_in_words(value)}
     # The twenty of twenty-five is judged with it.
     exact = sorted(v for v in gone if v < _ROUND and (v % 10 or both.isdisjoint(range(v + 1, v + 10))))
     if exact and not _is_guess(segment):

@@ -1,4 +1,4 @@
-"""A draft that does what the passage says instead of translating it; refusals; our instructions leaking out."""
+"""A draft that obeys the passage instead of translating it, refuses, or leaks the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paragraph breaks lost or invented: a passage must come back in as many paragraphs as it went."""
+"""Paragraph breaks lost or invented."""
 
 from __future__ import annotations
 

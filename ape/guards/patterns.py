@@ -9,34 +9,31 @@ import regex
 
 @dataclass(frozen=True, slots=True)
 class GuardPattern:
-    """What a pattern finds, in a translator's words.
+    """A pattern with a description for translators; it can match only in a text that contains a required substring."""
 
-    It can match only where one of `needs`, written in small letters, stands.
-    """
-
-    what: str
-    needs: tuple[str, ...]
+    description: str
+    required_substrings: tuple[str, ...]
     pattern: regex.Pattern[str]
 
     def search(self, text: str, lowered: str) -> str:
-        """What it finds in the text, or nothing. `lowered` is the text in small letters."""
-        for need in self.needs:
-            if need in lowered:
+        """The first match, or "". `lowered` is the text in lower case."""
+        for substring in self.required_substrings:
+            if substring in lowered:
                 match = self.pattern.search(text)
                 return str(match.group()) if match else ""
         return ""
 
 
-def guard_pattern(what: str, needs: str, pattern: str) -> GuardPattern:
-    """A cue; `needs` are parted by "|"."""
+def guard_pattern(description: str, required: str, pattern: str) -> GuardPattern:
+    """Compile a pattern; `required` holds the required substrings in lower case, separated by "|"."""
     flags = regex.MULTILINE | regex.IGNORECASE | regex.VERBOSE
-    return GuardPattern(what, tuple(needs.split("|")), regex.compile(pattern, flags))
+    return GuardPattern(description, tuple(required.split("|")), regex.compile(pattern, flags))
 
 
-def first_match(cues: tuple[GuardPattern, ...], text: str) -> str:
-    """What the first of several cues that finds anything finds."""
+def first_match(patterns: tuple[GuardPattern, ...], text: str) -> str:
+    """The match of the first pattern that matches, or ""."""
     lowered = text.lower()
-    for each in cues:
-        if found := each.search(text, lowered):
+    for pattern in patterns:
+        if found := pattern.search(text, lowered):
             return found
     return ""

@@ -1,4 +1,4 @@
-"""Links, inline tags and placeholders: what must come back character by character."""
+"""Links, inline tags and placeholders, which must be kept character for character."""
 
 from __future__ import annotations
 

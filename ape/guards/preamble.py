@@ -1,4 +1,4 @@
-"""The model talking about its work, before the passage or after it."""
+"""Comments of the model about its work, before or after the passage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""She made he, or he made she, against a source that says which."""
+"""Gendered pronouns that contradict the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of the MT that the draft has dropped: by what they say, not by how many there are."""
+"""Sentences of the MT that the draft drops, by content and not by count."""
 
 from __future__ import annotations
 

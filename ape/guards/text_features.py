@@ -1,4 +1,4 @@
-"""A text read once for all guards: its words, sentences and capitals, each worked out when first asked for."""
+"""Features of a text that the guards share, each computed on first use."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class TextFeatures:
         return [position for position, surface in enumerate(self.surfaces) if surface[0].isupper()]
 
     @cached_property
-    def sounds(self) -> dict[str, str]:
+    def phonetic_keys(self) -> dict[str, str]:
         """The words in small letters, once each, and their folded spellings."""
         return {word: phonetic_key(word) for word in dict.fromkeys(self.words)}
 

@@ -1,1 +1,1 @@
-"""What is known about text: tokens, sentences, languages, word classes, numerals and repetition."""
+"""Text analysis: tokens, sentences, languages, word classes, numerals and repetition."""

@@ -1,4 +1,4 @@
-"""What can be told of a word by itself, in one language: its class, its role, and whether it tells much."""
+"""Describe a single word of a language: its class, its group, and whether it is a function word."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _CONTRACTED = {
 class LexiconWord:
     """A token, described; its `key` is the token in lower case.
 
-    `says` tells a word from a mark, `parts` are the words in it: "he's" has two, a mark none. `role` is what
-    it shares with the words it could be exchanged for: "pronoun", or the base of a verb. A `light` word is
+    `is_word` tells a word from a mark, `parts` are the words in it: "he's" has two, a mark none. `role` is what
+    it shares with the words it could be exchanged for: "pronoun", or the base of a verb. A `is_function_word` word is
     one that two texts may share by chance; a `character` is one of a script without spaces, and half of a
     word as often as not; a `number` may be one.
     """
 
     key: str
-    says: bool
+    is_word: bool
     parts: tuple[str, ...]
     letters: str
     role: str
-    light: bool
+    is_function_word: bool
     character: bool
     number: bool
     auxiliary: bool
@@ -106,11 +106,11 @@ def describe_word(lexicon: Lexicon, key: str) -> LexiconWord:
     plain = key.isascii() and key.isalnum()
     return LexiconWord(
         key=key,
-        says=says,
+        is_word=says,
         parts=lexicon.apart(key) if says else (),
         letters=key if plain else _letters(key) if says else "",
         role=_role(lexicon, key) if says else _role_of_mark(key),
-        light=_is_light(lexicon, key) if says else key not in STOPS,
+        is_function_word=_is_function_word(lexicon, key) if says else key not in STOPS,
         character=says and not plain and _is_character(key) and key not in lexicon.grammatical,
         number=key in lexicon.possible["number"] or (not key.isalpha() and any(map(str.isdigit, key))),
         auxiliary=key in lexicon.auxiliaries or (key == "to" and lexicon.language == "en"),
@@ -163,7 +163,7 @@ def _letters(key: str) -> str:
     return "".join([sign for sign in normalize("NFKC", key) if category(sign)[0] in "LMN"])
 
 
-def _is_light(lexicon: Lexicon, key: str) -> bool:
+def _is_function_word(lexicon: Lexicon, key: str) -> bool:
     if lexicon.function_words:
         return lexicon.grammatical.issuperset(lexicon.apart(key))
     return len(key) <= 2

@@ -90,7 +90,7 @@ class TextNumbers:
             return True
         return self._in_words(number) or self._by_parts(number) or self._by_year(number)
 
-    def says(self, value: int) -> bool:
+    def has_in_words(self, value: int) -> bool:
         """Whether the text says this value in words, numerals or digits."""
         if value in self.values or self.has(Number(str(value), (str(value),))):
             return True

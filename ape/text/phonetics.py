@@ -1,4 +1,4 @@
-"""How a name sounds, roughly, so that Хвалынск, Khvalynsk and Hvalõnsk are one: letters of many scripts folded."""
+"""Approximate phonetic keys of names in many scripts: Хвалынск, Khvalynsk and Hvalõnsk share one."""
 
 from __future__ import annotations
 

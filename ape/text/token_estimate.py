@@ -1,4 +1,4 @@
-"""How many tokens a text will be, without the model that counts them: a range, by the scripts of its letters."""
+"""Estimate the number of tokens of a text as a range, by script, without a tokenizer."""
 
 from __future__ import annotations
 

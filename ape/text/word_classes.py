@@ -1,4 +1,4 @@
-"""The small words of a language by what they do: refer, connect, help a verb, count; as tables one can read.
+"""Function words by class (pronouns, connectives, auxiliaries, numerals), as readable tables.
 
 Written out for en fr de es it pt ru zh ja. A language without tables has empty ones: what needs them is then
 simply not found. In a table, `_` stands for the space inside an expression of several words.

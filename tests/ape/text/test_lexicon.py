@@ -34,7 +34,7 @@ def test_no_word_is_sure_and_doubtful_at_once(language: str) -> None:
 def test_a_language_without_tables_has_empty_ones() -> None:
     tables = load_lexicon("sw")
     assert not tables.grammatical
-    assert not describe_word(tables, "kitabu").light
+    assert not describe_word(tables, "kitabu").is_function_word
 
 
 def test_words_joined_by_an_apostrophe_are_taken_apart() -> None:
