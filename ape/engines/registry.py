@@ -1,7 +1,7 @@
-"""Who can be asked: the engine's own models, adapters that come and go, and aliases for any of them.
+"""Models, adapters and aliases of an engine.
 
-The roster stands in front of an engine and is one itself. A passage holds the model it began with, so that an alias can
-be moved and an adapter unloaded under load, and no request fails for it.
+The registry wraps an engine and is one itself. A passage keeps the model that it began with, so an alias can be moved
+and an adapter unloaded under load without failing a request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ape.passage.options import DEFAULT_MODEL_NAME
 
 
 class ModelRegistry(EngineWrapper):
-    """An engine with adapters and aliases. Those that are `built_in` are the engine's own models, and stay."""
+    """An engine with adapters and aliases; `built_in` adapters belong to the engine and can't be unloaded."""
 
     def __init__(
         self,
@@ -56,24 +56,24 @@ class ModelRegistry(EngineWrapper):
         self._loading: set[str] = set()
         self._restored = False
 
-    # An engine, for whoever asks.
+    # The engine protocol.
 
     async def models(self) -> tuple[Model, ...]:
-        """The engine's own models and the adapters, what "default" stands for first."""
+        """The engine's own models and the adapters, the default first."""
         own = await self.engine.models()
         served = (*own, *(entry.model for entry in self._entries.values() if not entry.is_unloading))
         first = self.aliases.get(DEFAULT_MODEL_NAME)
         return tuple(sorted(served, key=lambda model: model.name != first))
 
     async def metrics(self) -> str:
-        """The engine's own numbers, where it has any."""
+        """The metrics of the engine; UnknownModel if it has none."""
         if self._source is None:
-            raise UnknownModel("The engine of this service has no numbers of its own: see /metrics.")
+            raise UnknownModel("The engine has no metrics of its own.")
         return await self._source.loader.metrics()
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        """The model of that name or alias, as it is now, held for the length of the block."""
+        """The model of that name or alias, kept loaded during the block."""
         meant = self.aliases.get(name, name)
         entry = self._entries.get(meant)
         if entry is None or entry.is_unloading:
@@ -106,7 +106,7 @@ class ModelRegistry(EngineWrapper):
         return (base.fingerprint or "") if base and base.name == name else ""
 
     def _model(self, adapter: Adapter, *, window: int | None = None) -> Model:
-        """An adapter is what it is on its base."""
+        """The adapter as a model: its revision includes that of its base."""
         base = self._base_revision(self._require_source().base.name)
         card = adapter.card
         return Model(
@@ -122,26 +122,26 @@ class ModelRegistry(EngineWrapper):
 
     @property
     def available_adapters(self) -> int:
-        """How many adapters can be asked for."""
+        """How many adapters are available."""
         loaded = self._entries.values()
         return len(self._built_in) + sum(not entry.failure and not entry.is_unloading for entry in loaded)
 
     @property
     def entries(self) -> tuple[AdapterEntry, ...]:
-        """The adapters, in the order in which they came."""
+        """All adapters in the order of loading."""
         return (*self._built_in.values(), *self._entries.values())
 
     def register(self, adapter: Adapter, *, preloaded: bool = False) -> None:
-        """Take an adapter in that the engine will be told of when it is up, unless it has it already."""
+        """Register an adapter; `restore` loads it when the engine is up, unless it is preloaded."""
         self._refuse_taken(adapter.name)
         self._entries[adapter.name] = LoadedAdapter(
             adapter=adapter, model=self._model(adapter), is_preloaded=preloaded
         )
 
     async def restore(self) -> None:
-        """Tell an engine that has just started of all adapters. One that it will not take at first is an error.
+        """Load all adapters into an engine that has just started; at the first start a failure is an error.
 
-        It is not up yet, so nothing is loaded meanwhile; but an adapter may be unloaded.
+        It is not up yet, so nothing else is loaded meanwhile, but an adapter may be unloaded.
         """
         window = await self._window()
         for name, entry in list(self._entries.items()):
@@ -171,12 +171,12 @@ class ModelRegistry(EngineWrapper):
         except ApeError:
             if not self._restored:
                 raise
-            return None  # it will be as before
+            return None  # unchanged
 
     async def load(self, name: str, directory: str | None = None) -> tuple[LoadedAdapter, bool]:
-        """Load an adapter from one of the folders, by its own name unless told; and whether it is a new one.
+        """Load an adapter from one of the allowed folders; also returns whether it is new.
 
-        Once begun, it is brought to an end, whoever hangs up meanwhile.
+        Loading is completed even if the caller is cancelled.
         """
         return await asyncio.shield(self._load(check_adapter_name(name), directory or name))
 
@@ -184,7 +184,7 @@ class ModelRegistry(EngineWrapper):
         async with self._locks[name]:
             with self._count_outcome("refused"):
                 self._refuse_taken(name)
-                self._refuse_one_too_many(name)
+                self._refuse_more_than_limit(name)
             self._loading.add(name)
             try:
                 with self._count_outcome("refused"):
@@ -204,7 +204,7 @@ class ModelRegistry(EngineWrapper):
             raise
 
     async def _load_into_engine(self, adapter: Adapter) -> tuple[LoadedAdapter, bool]:
-        """Have the engine load it, unless it has it; and whether it is new here."""
+        """Load it into the engine unless it is loaded; also returns whether it is new."""
         loader, name = self._loader(), adapter.name
         loader.require_ready()
         entry = self._entries.get(name)
@@ -212,7 +212,7 @@ class ModelRegistry(EngineWrapper):
             if entry.failure or not await loader.has_adapter(name):
                 await loader.load(name, entry.adapter.directory)
                 entry.failure = ""
-            self._discard(adapter.directory)  # a copy of its own, where its card says more by now
+            self._discard(adapter.directory)  # a second copy, made because its card has changed
             return entry, False
         try:
             window = await loader.window()
@@ -240,7 +240,7 @@ class ModelRegistry(EngineWrapper):
             raise
 
     def _discard(self, directory: Path) -> None:
-        """Remove a copy that nobody has any use for; two names may stand for the same one."""
+        """Remove a copy that is not in use; two names may share one."""
         in_use = {entry.adapter.directory for entry in self._entries.values()}
         copies = self._require_source().copy_folder
         if copies is not None and directory not in in_use and len(self._loading) <= 1:
@@ -257,14 +257,14 @@ class ModelRegistry(EngineWrapper):
             )
 
     async def unload(self, name: str) -> None:
-        """Unload an adapter once the passages at work with it are finished; new ones no longer get it."""
+        """Unload an adapter after its passages in progress; new passages no longer get it."""
         await asyncio.shield(self._unload(name))
 
     async def _unload(self, name: str) -> None:
         async with self._locks[name]:
             entry = self._entries.get(name)
             if name in self._built_in:
-                raise Conflict(f"{name} is a part of the engine as it was started, and stays.", field="name")
+                raise Conflict(f"{name} belongs to the engine and can't be unloaded.", field="name")
             if entry is None:
                 loaded = ", ".join(self._entries) or "none"
                 raise UnknownModel(f"No adapter is called {name!r} here. There is: {loaded}.", field="name")
@@ -276,7 +276,7 @@ class ModelRegistry(EngineWrapper):
                 self._loader().require_ready()
                 await self._loader().unload(name)
             except EngineUnavailable:
-                pass  # it is not up, and will not be told of this adapter when it is
+                pass  # it is down, and will start without this adapter
             except BaseException:
                 entry.is_unloading = False
                 raise
@@ -293,8 +293,8 @@ class ModelRegistry(EngineWrapper):
                     await entry.idle.wait()
         except TimeoutError as error:
             raise Conflict(
-                f"{entry.in_use} passages are still being worked on with {entry.adapter.name}, after "
-                f"{self._unload_seconds:g} seconds. It is left as it was; ask again later.",
+                f"{entry.in_use} passages with {entry.adapter.name} are still in progress after "
+                f"{self._unload_seconds:g} seconds. It stays loaded; try again later.",
                 field="name",
             ) from error
 
@@ -304,16 +304,14 @@ class ModelRegistry(EngineWrapper):
                 f"{name} is the name of the base model or of an alias. Choose another.", field="name"
             )
 
-    def _refuse_one_too_many(self, name: str) -> None:
+    def _refuse_more_than_limit(self, name: str) -> None:
         others = (self._entries.keys() | self._loading) - {name}
         if len(others) >= (most := self._require_source().max_adapters):
             raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
 
     def _require_source(self) -> AdapterSource:
         if self._source is None:
-            raise Conflict(
-                "The engine of this service takes no adapters while it runs. Start it with --engine vllm."
-            )
+            raise Conflict("This engine loads no adapters at run time. Set `engine` to vllm.")
         return self._source
 
     def _loader(self) -> AdapterLoader:
@@ -322,17 +320,17 @@ class ModelRegistry(EngineWrapper):
     # Aliases.
 
     async def set_alias(self, alias: str, model: str) -> None:
-        """Let an alias stand for a model from now on; passages under way stay with what they have."""
+        """Point an alias to a model; passages in progress keep the model they began with."""
         check_adapter_name(alias)
         if model in self.aliases or model == DEFAULT_MODEL_NAME:
-            raise Conflict(f"{model} is an alias itself. Name the model that is meant.", field="model")
+            raise Conflict(f"{model} is an alias itself. Name its model.", field="model")
         if alias in {*self._loading, *(served.name for served in await self.models())}:
             raise Conflict(f"{alias} is a model, and can't be an alias too.", field="alias")
         async with self.using(model):
             self.aliases[alias] = model
 
     def remove_alias(self, alias: str) -> None:
-        """Forget an alias."""
+        """Remove an alias."""
         if alias == DEFAULT_MODEL_NAME or alias not in self.aliases:
-            raise UnknownModel(f"There is no alias {alias!r} that could be taken away.", field="alias")
+            raise UnknownModel(f"There is no alias {alias!r} to remove.", field="alias")
         del self.aliases[alias]

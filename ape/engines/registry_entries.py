@@ -1,4 +1,4 @@
-"""The adapters in the house: where they come from, who loads them, and how many passages are at work with each."""
+"""Entries of the model registry: loaded adapters, their source and their loader."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ LogLine = Callable[[str], None]
 
 
 class AdapterLoader(Protocol):
-    """An engine that takes adapters while it runs."""
+    """An engine that loads adapters at run time."""
 
     @property
     def max_rank(self) -> int | None:
-        """The largest rank it has room for, where that is known."""
+        """The largest LoRA rank that it can serve, if known."""
         ...
 
     def require_ready(self) -> None:
-        """Raise EngineUnavailable where it can't be told of anything at the moment."""
+        """Raise EngineUnavailable if it can't take calls at the moment."""
         ...
 
     async def load(self, name: str, directory: Path) -> None:
-        """Make an adapter known under that name."""
+        """Load an adapter under that name."""
         ...
 
     async def has_adapter(self, name: str) -> bool:
-        """Whether it has an adapter of that name."""
+        """Whether an adapter of that name is loaded."""
         ...
 
     async def unload(self, name: str) -> None:
-        """Forget it."""
+        """Unload the adapter."""
         ...
 
     async def window(self) -> int | None:
-        """The context length of the base, and so of its adapters."""
+        """The context length of the base and its adapters."""
         ...
 
     async def metrics(self) -> str:
-        """Its own numbers, in Prometheus' text."""
+        """Its metrics, in the Prometheus text format."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class AdapterEntry:
-    """An adapter in the house, and how many passages are at work with it."""
+    """An adapter and the number of passages that use it."""
 
     adapter: Adapter | GgufAdapter
     in_use: int = 0
@@ -62,7 +62,7 @@ class AdapterEntry:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """One more passage, for the length of the block."""
+        """Count one more passage during the block."""
         self.in_use += 1
         try:
             yield
@@ -74,7 +74,7 @@ class AdapterEntry:
 
 @dataclass(slots=True, kw_only=True)
 class LoadedAdapter(AdapterEntry):
-    """An adapter that may leave again. `is_preloaded`: the engine had it before us."""
+    """An adapter that can be unloaded; `is_preloaded` if the server was started with it."""
 
     adapter: Adapter
     model: Model
@@ -84,7 +84,7 @@ class LoadedAdapter(AdapterEntry):
 
 @dataclass(frozen=True, slots=True)
 class AdapterSource:
-    """Where adapters come from: the base they have to fit, the folders they may lie in, and a place for our copies."""
+    """Where adapters are loaded from: their base, the allowed folders, and a folder for our copies."""
 
     loader: AdapterLoader
     base: AdapterBase

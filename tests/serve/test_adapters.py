@@ -246,7 +246,7 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
         lambda house: house.fake.set(load_error="DefaultCPUAllocator: can't allocate memory: you tried to allocate"),
         {"name": "second"},
         507,
-        "no memory for one more adapter",
+        "no memory for another adapter",
     ),
     "vLLM will not": (
         lambda house: house.fake.set(load_error="no room for LoRA rank 8 in Bloom", load_status=400),

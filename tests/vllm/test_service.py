@@ -118,7 +118,7 @@ def test_without_memory_for_one_more_adapter_the_others_go_on(service: Served, a
         finally:
             resource.prlimit(worker, resource.RLIMIT_AS, before)
         assert answer.status_code == 507, answer.text
-        assert "no memory for one more adapter" in answer.json()["detail"]
+        assert "no memory for another adapter" in answer.json()["detail"]
         for name in ("base", "copier", "rambler"):
             assert client.post("/v1/post-edit", json=PASSAGE | {"model": name}).status_code == 200
         assert client.get("/readyz").json()["restarts"] == 0

@@ -1,4 +1,4 @@
-"""vLLM as an engine: asked like any other server, and told of adapters while it runs."""
+"""Client of a vLLM server that loads and unloads adapters at run time."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ _MEMORY = re.compile(
 
 
 class VllmServer(Protocol):
-    """Where vLLM is, and whether it is up."""
+    """Address and state of a vLLM server."""
 
     @property
     def url(self) -> str:
-        """Up to and with /v1; another one after each start."""
+        """The base URL, ending in /v1; it changes with each start."""
         ...
 
     @property
     def key(self) -> str:
-        """What it asks for."""
+        """The API key."""
         ...
 
     @property
     def max_lora_rank(self) -> int | None:
-        """The largest rank that it has room for, where that is known."""
+        """The largest LoRA rank that it can serve, if known."""
         ...
 
     def require_ready(self) -> None:
-        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        """Raise EngineUnavailable with an estimate of the wait if it is not up."""
         ...
 
     def health(self) -> EngineHealth | None:
-        """How it is, where somebody watches it."""
+        """Its health, if it is supervised."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalVllm:
-    """A vLLM that somebody else runs."""
+    """A vLLM server that we did not start."""
 
     url: str
     key: str
     max_lora_rank: int | None = None
 
     def require_ready(self) -> None:
-        """Who knows: the next request will tell."""
+        """Unknown: the next request will tell."""
 
     def health(self) -> None:
-        """Nobody watches it here."""
+        """Not supervised here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class VllmListedModel:
 
 
 class VllmEngine(OpenAIEngine):
-    """The client of a vLLM. Its adapters are known to us by the roster alone: here there is the base.
+    """Client of a vLLM server. It lists the base model only; adapters are in the ModelRegistry.
 
-    `card` is that of a base into which an adapter was merged.
+    `card` is the card of a base into which an adapter was merged.
     """
 
     def __init__(
@@ -108,15 +108,15 @@ class VllmEngine(OpenAIEngine):
 
     @property
     def max_rank(self) -> int | None:
-        """The largest rank that it was started for."""
+        """The largest LoRA rank that it was started for."""
         return self.server.max_lora_rank
 
     def health(self) -> EngineHealth:
-        """As its minder knows, or else by what the last request met."""
+        """The health that the supervisor knows, or else by the last request."""
         return self.server.health() or super().health()
 
     async def models(self) -> tuple[Model, ...]:
-        """The base."""
+        """The base model."""
         self.server.require_ready()
         self._known = tuple(
             apply_card(Model(one.name, one.window), self.card)
@@ -126,7 +126,7 @@ class VllmEngine(OpenAIEngine):
         return self._known
 
     async def listed(self) -> list[VllmListedModel]:
-        """All that vLLM itself knows of, whether it is up for others or not."""
+        """All models that vLLM lists, also while it is not ready for requests."""
         self._reconnect()
         try:
             page = await self._client.get("/models", cast_to=dict[str, Any])
@@ -144,7 +144,7 @@ class VllmEngine(OpenAIEngine):
             raise EngineError("vLLM's list of models can't be read. Is the address right?") from error
 
     async def window(self) -> int | None:
-        """The context length, also while it is only just starting."""
+        """The context length, also while it is starting."""
         return next((one.window for one in await self.listed() if one.parent is None), None)
 
     async def count(self, text: str) -> int | None:
@@ -154,12 +154,12 @@ class VllmEngine(OpenAIEngine):
         try:
             reply = await self._client.post(f"{self._root}/tokenize", body=body, cast_to=dict[str, Any])
         except openai.OpenAIError:
-            return None  # another front may not have the call; the server will refuse what does not fit
+            return None  # a proxy may lack the call; the server refuses prompts that are too long
         count = reply.get("count")
         return count if isinstance(count, int) else None
 
     async def load(self, name: str, directory: Path) -> None:
-        """Have vLLM read the adapter, which also proves that it can."""
+        """Load the adapter; vLLM reads it at once, so a damaged one fails here."""
         body = {"lora_name": name, "lora_path": str(directory)}
         try:
             try:
@@ -167,7 +167,7 @@ class VllmEngine(OpenAIEngine):
             except openai.BadRequestError as error:
                 if "already been loaded" not in _server_message(error):
                     raise
-                await self.unload(name)  # loaded by a call whose answer was lost
+                await self.unload(name)  # loaded by a call whose response was lost
                 await self._send_adapter_call("load_lora_adapter", body)
         except openai.APIStatusError as error:
             raise _not_loaded(name, error) from error
@@ -175,7 +175,7 @@ class VllmEngine(OpenAIEngine):
             raise translate_error(error) from error
 
     async def unload(self, name: str) -> None:
-        """Have vLLM forget the adapter; that it does not know it is as good."""
+        """Unload the adapter; one that vLLM does not have is no error."""
         try:
             await self._send_adapter_call("unload_lora_adapter", {"lora_name": name})
         except openai.NotFoundError:
@@ -184,7 +184,7 @@ class VllmEngine(OpenAIEngine):
             raise translate_error(error) from error
 
     async def metrics(self) -> str:
-        """vLLM's own numbers, in Prometheus' text."""
+        """The metrics of vLLM, in the Prometheus text format."""
         self.server.require_ready()
         self._reconnect()
         try:
@@ -193,18 +193,18 @@ class VllmEngine(OpenAIEngine):
             raise translate_error(error) from error
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        await self._until_up()
+        await self._wait_until_ready()
         self._reconnect()
         try:
             reply = await super()._once(prompt, sampling, model=model, listen=listen)
             return replace(reply, draft=_drop_end_token(reply.draft))
         except EngineError:
-            # Where it died under this request, say when it will be back rather than how the connection broke.
+            # If it died during this request, report when it will be back rather than the broken connection.
             self.server.require_ready()
             raise
 
-    async def _until_up(self) -> None:
-        """Wait for a restart that will be over soon enough; else raise at once, with the time it will take."""
+    async def _wait_until_ready(self) -> None:
+        """Wait for a restart if it will be done within the retry time; raise at once otherwise."""
         deadline = time.monotonic() + self._retry.total_seconds
         while True:
             try:
@@ -222,18 +222,18 @@ class VllmEngine(OpenAIEngine):
         )
 
     def _reconnect(self) -> None:
-        """Each start has a port and a key of its own."""
+        """Follow the server to its new port and key after a restart."""
         if self.url != self.server.url:
             self.url = self.server.url
             self._client.base_url = self.url
             self._client.api_key = self.server.key
 
     def require_ready(self) -> None:
-        """Raise EngineUnavailable, with the time it will take, where it is not."""
+        """Raise EngineUnavailable with an estimate of the wait if it is not up."""
         self.server.require_ready()
 
     async def has_adapter(self, name: str) -> bool:
-        """Whether vLLM has an adapter of that name."""
+        """Whether vLLM has loaded an adapter of that name."""
         return any(one.name == name and one.parent is not None for one in await self.listed())
 
     @property
@@ -242,10 +242,10 @@ class VllmEngine(OpenAIEngine):
 
 
 def _drop_end_token(draft: Draft) -> Draft:
-    """The draft with the chances of its own tokens alone.
+    """Drop logprobs beyond the text of the draft.
 
-    vLLM also tells of the end token, and of a stop that it cut off. llama.cpp does not, and a gate that was fitted on
-    its drafts would weigh an edit at the very end otherwise here.
+    vLLM also reports the end token and a stop string that it cut off; llama.cpp does not. An edit filter fitted on
+    drafts of llama.cpp would otherwise weigh an edit at the very end differently.
     """
     ends = accumulate((len(one.text) for one in draft.logprobs), initial=0)
     own = sum(end < len(draft.text) for end in ends)
@@ -256,11 +256,11 @@ def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:
     said = _server_message(error)
     if _MEMORY.search(said):
         return NoRoom(
-            f"vLLM has no memory for one more adapter ({said}). Unload one first; the others go on."
+            f"vLLM has no memory for another adapter ({said}). Unload one first; the others stay loaded."
         )
     if error.status_code == 404 and "lora" not in said.lower():
         return EngineError(
-            "That vLLM takes no adapters while it runs. Start it with --enable-lora and "
+            "This vLLM loads no adapters at run time. Start it with --enable-lora and "
             "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1."
         )
     return EngineError(f"vLLM could not load the adapter {name}: {said}")

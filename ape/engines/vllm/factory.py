@@ -1,4 +1,4 @@
-"""Open whatever engine the settings name, with its adapters and aliases; for vLLM that means to start it."""
+"""Start vLLM or connect to a running one, with the adapters of the settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ape.engines.vllm.supervisor import VllmSupervisor
 from ape.errors import AdapterRefused, ApeError
 from ape.settings import Settings
 
-# Under load a prompt may wait for long before its first token; whether vLLM is alive is looked at by other means.
+# Under load a prompt may wait long for its first token; health checks detect a dead vLLM sooner.
 DEFAULT_TIMEOUT_SECONDS = 300.0
 
 
@@ -45,7 +45,7 @@ async def open_vllm(settings: Settings, *, log_line: LogLine) -> AsyncIterator[M
 
 @asynccontextmanager
 async def _open_own_server(settings: Settings, log_line: LogLine) -> AsyncIterator[ModelRegistry]:
-    """A vLLM of our own, with the adapters that are to be there from the beginning."""
+    """Start a vLLM of our own with the adapters of the settings."""
     model = str(settings.model)
     named = _base_of_model(model)
     with open_copy_folder(settings.cache / "adapters") as copies:
@@ -66,7 +66,8 @@ async def _open_own_server(settings: Settings, log_line: LogLine) -> AsyncIterat
         for adapter in adapters:
             if adapter.rank > vllm.max_lora_rank:
                 raise AdapterRefused(
-                    f"The adapter {adapter.name} has rank {adapter.rank}, and --max-lora-rank is {vllm.max_lora_rank}."
+                    f"The adapter {adapter.name} has rank {adapter.rank}, and vLLM is started for at most "
+                    f"{vllm.max_lora_rank}: raise --max-lora-rank in vllm_flags."
                 )
         async with _engine(vllm, settings, read_merged_card(Path(model))) as engine:
             registry = ModelRegistry(
@@ -80,7 +81,7 @@ async def _open_own_server(settings: Settings, log_line: LogLine) -> AsyncIterat
 
 @asynccontextmanager
 async def _open_external_server(settings: Settings, log_line: LogLine) -> AsyncIterator[ModelRegistry]:
-    """A vLLM that runs already. It reads adapters from where they are, so they are not copied."""
+    """Connect to a running vLLM. It reads adapters from their own folders, so they are not copied."""
     key = settings.engine_key.get_secret_value() if settings.engine_key else "none"
     async with _engine(ExternalVllm(str(settings.url), key), settings) as engine:
         listed = await engine.listed()
@@ -98,7 +99,7 @@ async def _open_external_server(settings: Settings, log_line: LogLine) -> AsyncI
 
 
 def _base_of_model(model: str) -> AdapterBase:
-    """The base by the name that it is asked for: the last part of a directory, or a hub id."""
+    """The base model under its served name: the last part of a directory, or a hub id."""
     base = read_base(model)
     return replace(base, name=Path(model).resolve().name) if Path(model).is_dir() else base
 
@@ -118,7 +119,7 @@ def _source(engine: VllmEngine, base: AdapterBase, settings: Settings, copies: P
 
 
 def _read(name: str, place: Path, base: AdapterBase, copies: Path | None) -> Adapter:
-    """An adapter that whoever starts the service asked for, from wherever it is."""
+    """Read an adapter of the settings, from any folder."""
     try:
         if not place.is_dir():
             raise AdapterRefused(f"There is no directory {place}.")
@@ -128,9 +129,9 @@ def _read(name: str, place: Path, base: AdapterBase, copies: Path | None) -> Ada
 
 
 def _ranks(adapters: Sequence[Adapter], settings: Settings) -> tuple[int, ...]:
-    """Of those that are there from the beginning, and of what may be loaded later as far as it can be.
+    """Ranks of the adapters of the settings, and of those that may be loaded later.
 
-    One that can't be read, or that no server takes, will be refused when it is asked for.
+    Adapters that can't be read, or of a rank that vLLM does not serve, are refused when they are loaded.
     """
     begun_with = {place.resolve() for place in settings.adapters.values()}
     ranks = [adapter.rank for adapter in adapters]
@@ -142,7 +143,7 @@ def _ranks(adapters: Sequence[Adapter], settings: Settings) -> tuple[int, ...]:
 
 
 def _base_of_listed(listed: VllmListedModel) -> AdapterBase:
-    """The base of a server that runs already, with a look at its files where they are on this machine too."""
+    """The base model of a running server; its files are read if they are on this machine."""
     with suppress(ApeError):
         return replace(read_base(listed.root), name=listed.name)
     return AdapterBase(listed.name)
@@ -151,7 +152,7 @@ def _base_of_listed(listed: VllmListedModel) -> AdapterBase:
 def _register_preloaded(
     listed: VllmListedModel, registry: ModelRegistry, base: AdapterBase, log_line: LogLine
 ) -> None:
-    """Take over an adapter that the server was started with, if it says how it is to be asked."""
+    """Register an adapter that the server was started with, if it has a card."""
     try:
         registry.register(read_adapter(listed.name, Path(listed.root), base=base), preloaded=True)
     except ApeError as error:

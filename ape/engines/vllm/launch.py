@@ -1,4 +1,4 @@
-"""How vLLM is started: by which interpreter, with which flags of ours and the user's, in which environment."""
+"""Build the command line and environment of vLLM from our flags and the user's."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DEFAULT_LORA_RANK = 16
 # Adapters that one batch may mix. Each slot costs memory whether used or not; the others wait in main memory.
 MIN_LORAS, MAX_LORAS = 4, 8
 MIN_CPU_LORAS = 16
-# A post-edit mostly repeats the MT, which stands in the prompt: what came next there is guessed to come next here. It
-# pays while few are at work; from three on the batch itself keeps the processor busy (benchmarks/LOG.md).
+# A post-edit mostly repeats the MT in the prompt, so its next tokens are good guesses. Speculation pays for one or two
+# requests at once; from three on the batch itself keeps the processor busy (benchmarks/LOG.md).
 SPECULATION = {
     "method": "ngram",
     "num_speculative_tokens": 8,
@@ -31,7 +31,7 @@ SPECULATION = {
     "prompt_lookup_min": 2,
     "num_speculative_tokens_per_batch_size": [[1, 2, 8], [3, 32, 0]],
 }
-# vLLM drops the schedule of batch sizes under data parallelism, and would then guess always.
+# Under data parallelism vLLM ignores the schedule by batch size, and would always speculate.
 FLAGS_WITHOUT_SPECULATION = {
     "--speculative-config",
     "-sc",
@@ -40,7 +40,7 @@ FLAGS_WITHOUT_SPECULATION = {
     "--pipeline-parallel-size",
     "-pp",
 }
-# A user's flag that would take vLLM where we don't look for it, or that says what we have been told otherwise.
+# Flags that the user may not pass, because we set them, and why.
 MANAGED_FLAGS = {
     "--host": "vLLM listens on loopback, where only this service calls it",
     "--port": "its port is chosen anew for each start",
@@ -48,10 +48,10 @@ MANAGED_FLAGS = {
     "--ssl-keyfile": "it listens on loopback, in clear",
     "--ssl-certfile": "it listens on loopback, in clear",
     "--api-key": "it gets a key of its own, which only this service knows",
-    "--model": "the model is told by --model before the --",
+    "--model": "the model comes from the setting `model`",
     "--served-model-name": "the service gives the name",
 }
-# What our environment may overrule: nothing is reported to anyone, and the log is plain and comes at once.
+# Defaults that our environment may override: no usage reports, a plain and unbuffered log.
 # PYTHONSAFEPATH keeps modules in the working directory from being taken for vLLM's own.
 ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": "1",
@@ -62,7 +62,7 @@ ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",
 }
 AUTH_PLUGIN = Path(__file__).parent / "auth_plugin"
-# "cpu": a build for the CPU, and new enough to guess by a schedule.
+# "cpu": a build for the CPU, new enough for speculation by batch size.
 VllmBuild = Literal["cpu", "other"]
 _HAS_VLLM_SECONDS = 60.0
 _HAS_VLLM = """
@@ -80,11 +80,11 @@ print("cpu" if is_cpu and is_new else "other")
 
 @dataclass(frozen=True, slots=True)
 class VllmLaunch:
-    """How vLLM is started.
+    """Launch options of vLLM.
 
-    `python` is the interpreter that has vllm, `model` a directory or hub id, `name` what it is asked for by, `flags`
-    the user's own, which win over ours, and `ranks` those of the adapters that will be loaded, one each. `use_speculation`
-    decides on guessing ahead; None means where it was measured to pay, on the CPU.
+    `python` is the interpreter that has vllm, `model` a directory or hub id, `name` the served name. `flags` are the
+    user's and override ours. `ranks` are those of the adapters to be loaded. `use_speculation` None means: on the CPU,
+    where it was measured to pay.
     """
 
     python: Path
@@ -97,19 +97,19 @@ class VllmLaunch:
 
     @property
     def max_lora_rank(self) -> int:
-        """The largest rank of an adapter that there is room for."""
+        """The largest LoRA rank that it can serve."""
         return _number(self.flags, "--max-lora-rank") or _rank_for(self.ranks)
 
     @property
     def max_loras(self) -> int:
-        """How many adapters a batch may mix."""
+        """How many adapters one batch may mix."""
         slots = min(MAX_LORAS, max(MIN_LORAS, len(self.ranks)))
         return _number(self.flags, "--max-loras") or slots
 
     def refuse_managed_flags(self) -> None:
-        """Raise where the user's flags would take vLLM from us."""
+        """Raise InputError if the user passed a flag that we manage."""
         for flag in self.flags:
-            # vLLM takes the beginning of a name for the name, and so do we.
+            # vLLM accepts abbreviated names, so we compare prefixes.
             is_name = flag.startswith("--") and flag != "--"
             found = [ours for ours in MANAGED_FLAGS if is_name and ours.startswith(_name(flag))]
             if found:
@@ -118,7 +118,7 @@ class VllmLaunch:
                 )
 
     def command(self, port: int, build: VllmBuild) -> list[str]:
-        """The command line for that port."""
+        """The command line."""
         in_memory = max(MIN_CPU_LORAS, self.max_loras, 2 * len(self.ranks))
         theirs = {_name(flag) for flag in self.flags}
         ours = (
@@ -130,7 +130,7 @@ class VllmLaunch:
             ("--max-lora-rank", str(self.max_lora_rank)),
             ("--max-loras", str(self.max_loras)),
             ("--max-cpu-loras", str(in_memory)),
-            # One line a request, with the id that we sent, and never its text.
+            # One line for each request, with the id that we sent, never its text.
             ("--enable-log-requests",),
             ("--max-log-len", "0"),
         )
@@ -146,7 +146,7 @@ class VllmLaunch:
         ]
 
     def environment(self, key: str) -> dict[str, str]:
-        """The key goes this way, since a command line can be read by everyone on the machine."""
+        """The environment, with the key: a command line is readable for every user of the machine."""
         theirs = ENVIRONMENT | _environment_without_secrets()
         paths = [str(AUTH_PLUGIN), *filter(None, [theirs.get("PYTHONPATH")])]
         return theirs | {
@@ -157,10 +157,10 @@ class VllmLaunch:
 
 
 async def require_vllm(python: Path) -> VllmBuild:
-    """Which build of vllm an interpreter has; one without any is refused before anything is started."""
+    """Which build of vllm the interpreter has; InputError if it has none."""
     remedy = "Set vllm_python (APE_VLLM_PYTHON) to the Python of an environment that has vllm."
     if sys.platform != "linux":
-        raise InputError("vLLM is started on Linux only: use one that runs elsewhere, by --url.")
+        raise InputError("vLLM can be started on Linux only. Set `url` to one that runs elsewhere.")
     try:
         process = await asyncio.create_subprocess_exec(
             *(str(python), "-c", _HAS_VLLM),
@@ -174,7 +174,7 @@ async def require_vllm(python: Path) -> VllmBuild:
     try:
         said, _ = await asyncio.wait_for(process.communicate(), _HAS_VLLM_SECONDS)
     except TimeoutError as error:
-        raise InputError(f"{python} does not come to an end. {remedy}", field="vllm_python") from error
+        raise InputError(f"{python} does not exit. {remedy}", field="vllm_python") from error
     finally:
         with suppress(ProcessLookupError):
             process.kill()
@@ -185,7 +185,7 @@ async def require_vllm(python: Path) -> VllmBuild:
 
 
 def _number(flags: tuple[str, ...], name: str) -> int | None:
-    """The number that a flag was given, the last one if several times."""
+    """The value of a flag; the last one if it is repeated."""
     given = None
     for flag, following in pairwise((*flags, "")):
         if _name(flag) == name:
@@ -193,7 +193,7 @@ def _number(flags: tuple[str, ...], name: str) -> int | None:
     if given is None:
         return None
     if not given.isdecimal() or int(given) < 1:
-        raise InputError(f"{name} is to be a number of at least 1, not {given!r}.", field="vllm_flags")
+        raise InputError(f"{name} must be a whole number of at least 1, not {given!r}.", field="vllm_flags")
     return int(given)
 
 

@@ -1,15 +1,15 @@
-"""Mind a command: it and all that it started are gone when it ends, when we are told to stop, or when our parent dies.
+"""Run a command under a reaper process, so that all of its processes end with it, with us, or on request.
 
-    python minder.py GRACE_SECONDS COMMAND…
+    python process.py GRACE_SECONDS COMMAND…
 
-vLLM is a family of processes: an API server, engine cores, workers. A signal reaches one of them, and `kill -9` of that
-one lets the others live on with the GPU's memory. So a small process stands between, the minder. Its standard input is
-a line to its parent, and the end of that line, however it came about, is the order to stop, as are SIGTERM, SIGINT and
-SIGHUP; SIGQUIT is the order not to wait. Linux gives it the orphans of the family, so that none gets away. Should it be
-killed itself, the command gets SIGTERM, and the parent looks after the others, whom it knows by their session.
+vLLM consists of several processes: an API server, engine cores, workers. A signal reaches one of them, and `kill -9` of
+that one leaves the others running with the GPU's memory. Therefore a small process, the reaper, is their parent. It
+stops the command when its standard input, a socket to our process, is closed for any reason, and on SIGTERM, SIGINT and
+SIGHUP; SIGQUIT kills at once. As a Linux child subreaper it inherits orphans of the command, so none escapes. If the
+reaper itself is killed, the command gets SIGTERM, and our process ends the rest, which it finds by their session.
 
-`Minded` is the parent's side. The minder runs as a file, on the standard library alone and isolated from the
-environment, so that it depends on nothing.
+`SupervisedProcess` is our side. The reaper runs as a file on the standard library alone (`python -I -S`), so it
+depends on nothing.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _KILL_SIGNAL = signal.SIGQUIT
 _HANDLED_SIGNALS = frozenset({*_STOP_SIGNALS, _KILL_SIGNAL, signal.SIGCHLD})
 _CAN_NOT_START = 127
 _ORPHAN_SECONDS = 3.0
-# Beyond its grace, for a minder to sweep up; one that takes longer is stuck.
+# How long the reaper may take to clean up after the grace period; a longer one is stuck.
 _MAX_CLEANUP_SECONDS = 20.0
-# From a broken connection to the news that a process has ended, and from there to its last words.
+# Longest delay from a broken connection to the notice of an exit, and from there to the end of the log.
 _EXIT_NOTICE_SECONDS = 0.5
 # Columns of /proc/PID/stat after the name, which may hold spaces and parentheses.
 _STATE, _PARENT, _SESSION = 0, 1, 3
@@ -50,13 +50,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
 class ProcessEnded(Exception):
-    """The command has ended, and so has what was done with it; the message says how."""
+    """The command has exited; the message says how."""
 
 
 class SupervisedProcess:
-    """A command that is process, and the log it writes, which `tell` gets line by line.
+    """A command under a reaper; `log_line` gets its output line by line.
 
-    It has a session of its own: Ctrl-C in our terminal does not reach it.
+    It runs in a session of its own, so Ctrl-C in our terminal does not reach it.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SupervisedProcess:
         log_line: Callable[[str], None],
         grace: float,
     ) -> None:
-        """Start the minder on the command; `grace` is the seconds that it gets to stop by itself."""
+        """Start the command; `grace` is how many seconds it gets to stop by itself."""
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._name = name
         self._log_line = log_line
@@ -76,7 +76,7 @@ class SupervisedProcess:
         with ExitStack() as closing:
             self._control_socket, theirs = (closing.enter_context(end) for end in socket.socketpair())
             self._control_socket.setblocking(False)
-            # Not asyncio's: there, who inherited the log's pipe and lives on can hide that the process has ended.
+            # Not asyncio's: it reports no exit while another process holds the inherited pipe of the log.
             self._process = subprocess.Popen(  # noqa: S603 - our caller's own command
                 [sys.executable, "-I", "-S", __file__, f"{grace:g}", *command],
                 stdin=theirs.fileno(),
@@ -87,17 +87,17 @@ class SupervisedProcess:
             )
             closing.pop_all()
         theirs.close()
-        self._exit_task = asyncio.create_task(self._hear_of_its_end())
-        self._swept = asyncio.create_task(self._wait_for_the_minder())
-        self._logged = asyncio.create_task(self._pass_the_log_on())
+        self._exit_task = asyncio.create_task(self._wait_for_exit_notice())
+        self._reaper_exit = asyncio.create_task(self._wait_for_reaper())
+        self._log_task = asyncio.create_task(self._forward_log())
 
     async def exits_within(self, seconds: float) -> bool:
-        """Wait for the command's end, so long at most, and say whether it came."""
+        """Whether the command exits within that time."""
         await asyncio.wait({self._exit_task}, timeout=seconds)
         return self._exit_task.done()
 
     async def run_until_exit(self, work: Awaitable[None]) -> None:
-        """Do the work, or raise Ended once the command has; if the work fails, that may be the reason."""
+        """Await `work`; raise ProcessEnded if the command exits first, or if its exit made the work fail."""
         doing = asyncio.ensure_future(work)
         try:
             await asyncio.wait({doing, self._exit_task}, return_when=asyncio.FIRST_COMPLETED)
@@ -111,49 +111,49 @@ class SupervisedProcess:
             await asyncio.gather(doing, return_exceptions=True)
 
     async def exit_description(self) -> str:
-        """A sentence, once it has ended with all that it started, and its last words are in."""
-        code = await asyncio.shield(self._swept)
-        await asyncio.wait({self._logged}, timeout=_EXIT_NOTICE_SECONDS)
+        """How the command exited, as a sentence; waits for all of its processes and the end of its log."""
+        code = await asyncio.shield(self._reaper_exit)
+        await asyncio.wait({self._log_task}, timeout=_EXIT_NOTICE_SECONDS)
         if code < 0:
-            return f"The minder of {self._name} was killed by {_signal(-code)}."
+            return f"The reaper of {self._name} was killed by {_signal(-code)}."
         if code > 128 and _signal(code - 128):
-            memory = " (by the system, for want of memory?)" if code - 128 == signal.SIGKILL else ""
+            memory = " (possibly by the system, out of memory)" if code - 128 == signal.SIGKILL else ""
             return f"{self._name} was killed by {_signal(code - 128)}{memory}."
         return f"{self._name} stopped with exit code {code}."
 
     async def stop(self, *, immediately: bool = False) -> None:
-        """End all of it, and come back when nothing is left; who is cancelled meanwhile has it killed."""
+        """Stop all processes and wait until none is left; a cancelled caller kills them and still waits."""
         ending = asyncio.create_task(self._end(immediately=immediately))
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
-            self._order(immediately=True)
-            # Killing is over soon, and who is cancelled once more waits for that too: nobody else would sweep.
+            self._request_stop(immediately=True)
+            # Killing is quick, and nobody else would clean up: wait even if cancelled again.
             while not ending.done():
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait({ending})
             raise
 
     async def _end(self, *, immediately: bool) -> None:
-        self._order(immediately=immediately)
-        await asyncio.wait({self._swept}, timeout=self._grace + _MAX_CLEANUP_SECONDS)
-        self._process.kill()  # if it is still there it is stuck, and its family ours to sweep
-        if await self._swept < 0:
-            await self._sweep(0.0 if immediately else self._grace)
-        await asyncio.wait({self._logged}, timeout=_EXIT_NOTICE_SECONDS)
-        for task in (self._logged, self._exit_task):
+        self._request_stop(immediately=immediately)
+        await asyncio.wait({self._reaper_exit}, timeout=self._grace + _MAX_CLEANUP_SECONDS)
+        self._process.kill()  # still there: it is stuck, so its processes are ours to end
+        if await self._reaper_exit < 0:
+            await self._end_session(0.0 if immediately else self._grace)
+        await asyncio.wait({self._log_task}, timeout=_EXIT_NOTICE_SECONDS)
+        for task in (self._log_task, self._exit_task):
             task.cancel()
-        await asyncio.gather(self._logged, self._exit_task, return_exceptions=True)
+        await asyncio.gather(self._log_task, self._exit_task, return_exceptions=True)
         self._control_socket.close()
 
-    def _order(self, *, immediately: bool) -> None:
-        with suppress(OSError):  # the line is closed already
+    def _request_stop(self, *, immediately: bool) -> None:
+        with suppress(OSError):  # closed already
             self._control_socket.shutdown(socket.SHUT_WR)
         if immediately:
             self._process.send_signal(_KILL_SIGNAL)
 
-    async def _sweep(self, grace: float) -> None:
-        """Do what a minder that was killed can't do: wait for the others in its session, who were told to stop."""
+    async def _end_session(self, grace: float) -> None:
+        """End the processes of a reaper that was killed; they have got SIGTERM already."""
         asked = time.monotonic()
         while left := _live_processes_of_session(self._process.pid):
             waited = time.monotonic() - asked
@@ -166,12 +166,12 @@ class SupervisedProcess:
                         os.kill(pid, signal.SIGKILL)
             await asyncio.sleep(0.05)
 
-    async def _hear_of_its_end(self) -> None:
-        """The minder says a word when the command has ended, and its death ends the line."""
+    async def _wait_for_exit_notice(self) -> None:
+        """Wait for the byte that the reaper sends when the command has exited, or for the end of the socket."""
         await asyncio.get_running_loop().sock_recv(self._control_socket, 1)
 
-    async def _wait_for_the_minder(self) -> int:
-        """Its exit code; it ends last."""
+    async def _wait_for_reaper(self) -> int:
+        """The exit code of the reaper, which exits last."""
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         handle = os.pidfd_open(self._process.pid)
         loop.add_reader(handle, ended.set)
@@ -182,8 +182,8 @@ class SupervisedProcess:
             os.close(handle)
         return self._process.wait()
 
-    async def _pass_the_log_on(self) -> None:
-        """Read for as long as anyone writes: a pipe that is full would hold the command up."""
+    async def _forward_log(self) -> None:
+        """Read until all writers are gone: a full pipe would block the command."""
         loop, reader, cutter = asyncio.get_running_loop(), asyncio.StreamReader(), _LogLineSplitter()
         pipe, _ = await loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout
@@ -202,15 +202,15 @@ class SupervisedProcess:
 
 
 class _LogLineSplitter:
-    """Cuts what a process writes into lines fit to be shown: no colours, no bells, none empty, none without end."""
+    """Split output into printable lines: no escape sequences or control characters, none empty or too long."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def lines(self, chunk: bytes) -> Iterator[str]:
-        """The lines that this chunk completes; of a progress bar its last state counts."""
+        """The lines that this chunk completes; of a progress bar, its last state."""
         *lines, rest = (self._rest + chunk).split(b"\n")
-        # A carriage return at the very end may be half of a line's end.
+        # A trailing carriage return may be the first half of a line end.
         self._rest = rest[rest.rstrip(b"\r").rfind(b"\r") + 1 :][: 2 * MAX_LINE_CHARACTERS]
         return filter(None, map(_printable, lines))
 
@@ -229,7 +229,7 @@ def _signal(number: int) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command to its end or ours; the exit code is the command's, or 128 + n when signal n ended it."""
+    """Run the command under this reaper; the exit code is the command's, or 128 + n for signal n."""
     grace, command = float(arguments[0]), arguments[1:]
     parent, us = os.getppid(), os.getpid()
     signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED_SIGNALS)
@@ -244,16 +244,16 @@ def main(arguments: list[str]) -> int:
     threading.Thread(target=_stop_when_parent_closes_stdin, daemon=True).start()
     child.returncode = _wait_for_exit(child.pid, grace=grace, parent=parent)
     with suppress(OSError):
-        os.write(0, b".")  # the parent need not wait for the news until all is swept
+        os.write(0, b".")  # the parent learns it before the cleanup
     _kill_orphans()
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def _prepare_child(minder: int) -> None:
-    """Before the command takes over: hear all signals again, and be told to stop should the minder be killed."""
+def _prepare_child(reaper: int) -> None:
+    """In the child: unblock all signals, and get SIGTERM if the reaper is killed."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != minder:  # it was killed before we asked
+    if os.getppid() != reaper:  # it was killed before the call above
         os._exit(1)
 
 
@@ -265,13 +265,13 @@ def _stop_when_parent_closes_stdin() -> None:
 
 
 def _wait_for_exit(child: int, *, grace: float, parent: int) -> int:
-    """Wait for the command. The first order to stop is passed on, and once the grace is over it is killed."""
+    """Wait for the command. The first request to stop is passed on; after the grace period it is killed."""
     kill_at = None
     while (ended := _reap().get(child)) is None:
         heard = signal.sigtimedwait(_HANDLED_SIGNALS, _LOOK_EVERY_SECONDS)
         number = heard.si_signo if heard else None
         now = time.monotonic()
-        # A parent may die and yet leave its end of the line open in a child of its own.
+        # The parent may die while a child of its own keeps the socket open.
         if kill_at is None and (number in _STOP_SIGNALS or os.getppid() != parent):
             os.kill(child, signal.SIGTERM)
             kill_at = now + grace
@@ -281,7 +281,7 @@ def _wait_for_exit(child: int, *, grace: float, parent: int) -> int:
 
 
 def _reap() -> dict[int, int]:
-    """The exit codes, by pid, of those children that have ended, adopted ones too."""
+    """Exit codes by pid of the children that have exited, inherited orphans included."""
     ended = {}
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
@@ -290,10 +290,9 @@ def _reap() -> dict[int, int]:
 
 
 def _kill_orphans() -> None:
-    """Kill what the command left behind. Orphans become our children, one generation after the other.
+    """Kill what the command left running. Orphans become our children, one generation after the other.
 
-    Python's resource trackers are spared for a while: once the others are dead they free the shared memory that
-    those held, which nobody else would, and end by themselves.
+    Python's resource trackers are spared for a while: they free the shared memory of the others, and then exit.
     """
     us, spared_until = os.getpid(), time.monotonic() + _ORPHAN_SECONDS
     while children := [pid for pid, stat in _processes() if int(stat[_PARENT]) == us]:
@@ -309,12 +308,12 @@ def _is_tracker(pid: int) -> bool:
 
 
 def _live_processes_of_session(session: int) -> list[int]:
-    """The processes of a session, which is called by the pid of the one that began it; zombies do not live."""
+    """The processes of a session, zombies excluded; its id is the pid of its first process."""
     return [pid for pid, stat in _processes() if int(stat[_SESSION]) == session and stat[_STATE] != "Z"]
 
 
 def _processes() -> Iterator[tuple[int, list[str]]]:
-    """Every process that we can see, with the columns of its stat."""
+    """All visible processes, with the columns of /proc/PID/stat."""
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             with suppress(OSError):  # gone in the meantime

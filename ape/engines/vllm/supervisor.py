@@ -1,9 +1,8 @@
-"""vLLM, started and process: its command, its log, its health, and what comes after it died.
+"""Start vLLM and keep it running: its log, its health checks, and its restarts.
 
-It runs as a process of another environment if need be, on a loopback port that is held for it, behind a key of its
-own. Between it and us stands a minder (ape/engines/vllm/process.py), so that all of its processes go when it dies, when we stop,
-and when we are killed. Minder and vLLM have a session of their own: Ctrl-C in a terminal reaches us alone, and what is
-under way can be finished first.
+It may run in another environment. It listens on a reserved loopback port, behind a key of its own, under a reaper
+process (ape/engines/vllm/process.py), so that all of its processes end when it dies, when we stop, and when we are killed. It
+runs in a session of its own: Ctrl-C in a terminal reaches us alone, and requests in progress can be finished first.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from ape.errors import EngineUnavailable, ModelError
 LOG_PREFIX = "vllm | "
 PORTS_TRIED = 3
 PORT_TAKEN_MESSAGE = "address already in use"
-# At a start a look is short: what does not answer on our port may be somebody else.
-_START_LOOK_EVERY_SECONDS, _START_LOOK_SECONDS = 0.25, 2.0
-_LOOK_SECONDS = 10.0
+# Health checks during a start are short: another process may hold the port without answering.
+_START_POLL_SECONDS, _START_CHECK_SECONDS = 0.25, 2.0
+_CHECK_SECONDS = 10.0
 _UNKNOWN_START_SECONDS = 60.0
 _HEALTH_CHECK_LINE = re.compile(r'"GET /health HTTP/1\.\d" 200')
 
 
 class VllmState(StrEnum):
-    """Where vLLM is in its life."""
+    """State of the vLLM process."""
 
     STARTING = "starting"
     UP = "up"
@@ -48,11 +47,11 @@ class VllmState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VllmTimeouts:
-    """How many seconds we wait for what.
+    """Timeouts in seconds.
 
-    `look`: between two looks at its health; `silence`: without an answer until it is killed; `first_wait`, doubled up
-    to `longest_wait`: before it is started again; `steady`: up for so long, it is forgiven; `stop`: to stop by itself;
-    `progress`: between two lines about a start that takes its time.
+    `poll`: between health checks; `unresponsive`: without an answer until it is killed; `first_wait`, doubled up to
+    `longest_wait`: before a restart; `stable`: uptime that resets this wait; `stop`: to stop by itself; `progress`:
+    between log lines about a slow start.
     """
 
     poll: float = 2.0
@@ -65,9 +64,9 @@ class VllmTimeouts:
 
 
 def reserve_port() -> socket.socket:
-    """A free loopback port, held: bound without listening, it is given to nobody who asks for any free one.
+    """Reserve a free loopback port: bound without listening, it is not handed out as a free port.
 
-    vLLM sets SO_REUSEADDR as we do, so it can listen there all the same.
+    vLLM sets SO_REUSEADDR as we do, so it can still listen there.
     """
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -76,10 +75,10 @@ def reserve_port() -> socket.socket:
 
 
 class VllmSupervisor:
-    """A vLLM that we started: on a loopback port, with a key of its own, watched and started again when it dies.
+    """A vLLM process of ours, restarted when it dies.
 
-    `tell` gets its log and ours, line by line. `on_up` runs each time it is healthy, before it counts as up. `url`
-    changes with each start. `why` is the last reason for not being up, a sentence.
+    `log_line` gets its log and ours. `on_up` runs after each start, before requests are accepted. `url` and `key`
+    change with each start. `why` is a sentence: the last reason for not being up.
     """
 
     def __init__(
@@ -127,18 +126,18 @@ class VllmSupervisor:
         await self._stop()
 
     def health(self) -> EngineHealth:
-        """How it is, and how often it was started again."""
+        """State and number of restarts."""
         return EngineHealth(self.state.value, self.restarts)
 
     def require_ready(self) -> None:
-        """Raise EngineUnavailable unless it is up, with our guess of the seconds until it is."""
+        """Raise EngineUnavailable unless it is up, with the estimated seconds until it is."""
         if self.state is VllmState.UP:
             return
         if self.state is VllmState.STOPPED:
             raise EngineUnavailable("vLLM is stopped.")
         wait = max(1.0, self._up_by - time.monotonic())
         raise EngineUnavailable(
-            f"{self.why} It is being started; come again in about {wait:.0f} s.", retry_after=wait
+            f"{self.why} It is being started; retry in about {wait:.0f} s.", retry_after=wait
         )
 
     async def _start_first(self) -> None:
@@ -154,25 +153,25 @@ class VllmSupervisor:
                     and self._process
                     and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._process.tail)
                 ):
-                    self._say(f"{self.why} Its port was taken: trying another one.")
+                    self._log(f"{self.why} Its port was taken: trying another one.")
                     continue
                 kind = EngineUnavailable if isinstance(error, _StartTimeout) else ModelError
                 raise kind(f"{self.why}{self._log_tail()}") from error
 
     async def _start(self, *, first: bool) -> None:
-        """Start it and come back when it is up; on any failure nothing is left running."""
+        """Start it and wait until it is up; after a failure nothing is left running."""
         began = time.monotonic()
         self.state = VllmState.STARTING
         self._up_by = began + self._start_took
         with self._hold() as held:
             port = held.getsockname()[1]
             self.url = f"http://{LOOPBACK}:{port}/v1"
-            self.key = secrets.token_urlsafe(32)  # a port that it left may be anybody's
+            self.key = secrets.token_urlsafe(32)  # another process may listen on the former port
             process = self._process = SupervisedProcess(
                 self.launch.command(port, self._build),
                 self.launch.environment(self.key),
                 name="vLLM",
-                log_line=self._pass_on,
+                log_line=self._forward_line,
                 grace=self._timeouts.stop,
             )
             try:
@@ -187,43 +186,43 @@ class VllmSupervisor:
                 raise
         self._start_took = time.monotonic() - began
         self.state = VllmState.UP
-        self._say(f"vLLM is up after {self._start_took:.1f} s.")
+        self._log(f"vLLM is up after {self._start_took:.1f} s.")
 
     async def _until_healthy(self, process: SupervisedProcess, began: float) -> None:
         told = began
-        while await self._health(_START_LOOK_SECONDS) != httpx2.codes.OK:
-            if await process.exits_within(_START_LOOK_EVERY_SECONDS):
+        while await self._health(_START_CHECK_SECONDS) != httpx2.codes.OK:
+            if await process.exits_within(_START_POLL_SECONDS):
                 raise ProcessEnded(await process.exit_description())
             if time.monotonic() - told >= self._timeouts.progress:
                 told = time.monotonic()
-                self._say(f"vllm has been starting for {told - began:.0f} s …")
+                self._log(f"vllm has been starting for {told - began:.0f} s …")
 
     async def _announce_ready(self, process: SupervisedProcess, *, first: bool) -> None:
-        """Run on_up. Should it fail at a later start, better up with something missing than down."""
+        """Run on_up. A failure after a restart is logged only: vLLM stays up with something missing."""
         try:
             if self._on_up:
                 await process.run_until_exit(self._on_up())
         except Exception as error:
             if first or isinstance(error, ProcessEnded):
                 raise
-            self._say(f"vLLM is healthy again, but what was to follow failed: {error}")
+            self._log(f"vLLM is healthy again, but restoring its adapters failed: {error}")
 
     async def _restart_loop(self) -> None:
-        """Watch it, and start it again whenever it is not up, for ever."""
+        """Monitor it, and restart it whenever it is down."""
         wait = self._timeouts.first_wait
         while True:
             up_since = time.monotonic()
             try:
                 await self._wait_for_failure()
-            except Exception as error:  # it must not go unwatched, whatever happens
-                self._is_down(f"vLLM can't be watched: {error!r}.")
+            except Exception as error:  # monitoring must never stop
+                self._is_down(f"vLLM can't be monitored: {error!r}.")
                 if self._process:
                     await self._process.stop(immediately=True)
             if time.monotonic() - up_since >= self._timeouts.stable:
                 wait = self._timeouts.first_wait
             while self.state is not VllmState.UP:
                 self._is_down(self.why, wait)
-                self._say(f"{self.why} It is started again in {wait:g} s.")
+                self._log(f"{self.why} Restarting it in {wait:g} s.")
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, self._timeouts.longest_wait)
                 self.restarts += 1
@@ -231,15 +230,15 @@ class VllmSupervisor:
                     await self._start(first=False)
                 except ProcessEnded as error:
                     self.why = str(error)
-                except Exception as error:  # no process or file to be had, say, and that passes too
+                except Exception as error:  # for example no free process or file handle, which passes
                     self.why = f"vLLM can't be started: {error!r}."
 
     async def _wait_for_failure(self) -> None:
-        """Look at it until it is dead, or as good as dead; then end what is left of it."""
+        """Check its health until it exits, fails or stops answering; then end its remaining processes."""
         assert self._process
         process, answered = self._process, time.monotonic()
         while not await process.exits_within(self._timeouts.poll):
-            health = await self._health(min(_LOOK_SECONDS, self._timeouts.unresponsive))
+            health = await self._health(min(_CHECK_SECONDS, self._timeouts.unresponsive))
             silence = time.monotonic() - answered
             if health == httpx2.codes.OK:
                 answered = time.monotonic()
@@ -260,7 +259,7 @@ class VllmSupervisor:
         self._up_by = time.monotonic() + wait + self._start_took
 
     async def _health(self, seconds: float) -> int | None:
-        """The status of /health, or None where there is no answer within so many seconds."""
+        """The status of /health, or None without an answer within `seconds`."""
         try:
             answer = await self._client.get(self.url.removesuffix("/v1") + "/health", timeout=seconds)
         except (httpx2.HTTPError, OSError):
@@ -280,16 +279,16 @@ class VllmSupervisor:
 
     def _log_tail(self) -> str:
         tail = self._process.tail if self._process else ()
-        return "\n".join([" Its last words:", *(f"  {line}" for line in tail)]) if tail else ""
+        return "\n".join([" The end of its log:", *(f"  {line}" for line in tail)]) if tail else ""
 
-    def _pass_on(self, line: str) -> None:
+    def _forward_line(self, line: str) -> None:
         if not _HEALTH_CHECK_LINE.search(line):
-            self._say(LOG_PREFIX + line)
+            self._log(LOG_PREFIX + line)
 
-    def _say(self, line: str) -> None:
-        with suppress(Exception):  # a closed stderr, say, is no reason to let vLLM down
+    def _log(self, line: str) -> None:
+        with suppress(Exception):  # a closed stderr must not stop vLLM
             self._log_line(line)
 
 
 class _StartTimeout(ProcessEnded):
-    """It was not up in time, so that we ended it."""
+    """It was not up in time, and was stopped."""

@@ -1,7 +1,7 @@
-"""A door that vLLM puts before all its paths: vLLM itself asks for its key under /v1 and leaves others open.
+"""ASGI middleware that requires the API key on all paths of vLLM; vLLM itself checks it under /v1 only.
 
-One of those loads an adapter from any path, so on a machine with several users the key is asked for everywhere but
-where vLLM's health is looked at. Runs inside vLLM, and so with nothing of ours beside it.
+One of the other paths loads an adapter from any folder, so on a machine with several users the key is required
+everywhere except for health checks. Runs inside vLLM, without any other module of ours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class VllmKeyMiddleware:
         self.expected = b"bearer " + os.environ["VLLM_API_KEY"].encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let it pass, or answer."""
+        """Pass the request on, or answer 401."""
         if (
             scope["type"] not in ("http", "websocket")
             or scope["path"] in PUBLIC_PATHS

@@ -177,8 +177,8 @@ def test_rank_and_slots_follow_from_the_adapters(ranks: tuple[int, ...], rank: i
         (("--por=80",), "--port can't be passed"),
         (("--uds", "/tmp/x"), "--uds can't be passed"),
         (("--served-model-name", "x"), "--served-model-name can't be passed"),
-        (("--max-loras", "many"), "--max-loras is to be a number of at least 1, not 'many'."),
-        (("--max-lora-rank",), "--max-lora-rank is to be a number"),
+        (("--max-loras", "many"), "--max-loras must be a whole number of at least 1, not 'many'."),
+        (("--max-lora-rank",), "--max-lora-rank must be a whole number"),
     ],
 )
 def test_flags_that_can_not_be_passed_are_refused(flags: tuple[str, ...], sentence: str) -> None:
@@ -247,7 +247,7 @@ async def test_a_long_start_shows_progress(told: Told) -> None:
 async def test_death_at_the_first_start_is_an_error_with_its_last_words(told: Told) -> None:
     told.fake.set(die_after_start=True)
     with pytest.raises(
-        ModelError, match=r"stopped with exit code 3\. Its last words:\n  ValueError: there is no model"
+        ModelError, match=r"stopped with exit code 3\. The end of its log:\n  ValueError: there is no model"
     ) as caught:
         async with told.vllm():
             pass
@@ -304,7 +304,7 @@ async def test_killed_it_is_started_again(told: Told, until: Until, who: str) ->
         first, url = told.fake.life, vllm.url
         os.kill(getattr(first, who), signal.SIGKILL)
         await until(lambda: vllm.state is not VllmState.UP)
-        with pytest.raises(EngineUnavailable, match="It is being started; come again in about") as caught:
+        with pytest.raises(EngineUnavailable, match="It is being started; retry in about") as caught:
             vllm.require_ready()
         assert caught.value.retry_after
         await until(lambda: vllm.state is VllmState.UP)
@@ -314,11 +314,11 @@ async def test_killed_it_is_started_again(told: Told, until: Until, who: str) ->
         assert vllm.url != url
         assert (await ask(vllm, "/models")).status_code == 200
         assert vllm.why in ("vLLM's engine died.", "vLLM stopped with exit code 0.") or "SIGKILL" in vllm.why
-        assert told.count(f"{vllm.why} It is started again in 0.05 s.") == 1
+        assert told.count(f"{vllm.why} Restarting it in 0.05 s.") == 1
 
 
 @pytest.mark.parametrize("heeds", [True, False])
-async def test_when_its_minder_is_killed_the_others_go_before_it_is_started_again(
+async def test_when_its_reaper_is_killed_the_others_go_before_it_is_started_again(
     told: Told, until: Until, heeds: bool
 ) -> None:
     told.fake.set(ignore_sigterm=not heeds)
@@ -328,7 +328,7 @@ async def test_when_its_minder_is_killed_the_others_go_before_it_is_started_agai
         await until(lambda: len(told.fake.lives) == 2)
         assert not alive(first.api)
         assert not alive(first.engine)
-        assert vllm.why == "The minder of vLLM was killed by SIGKILL."
+        assert vllm.why == "The reaper of vLLM was killed by SIGKILL."
         await until(lambda: vllm.state is VllmState.UP)
 
 
@@ -371,7 +371,7 @@ async def test_after_a_steady_time_it_is_started_again_quickly(told: Told, until
         for restarts in (1, 2):
             os.kill(told.fake.life.api, signal.SIGKILL)
             await until(lambda: vllm.restarts == restarts and vllm.state is VllmState.UP)  # noqa: B023
-    assert told.count("It is started again in 0.05 s.") == 2
+    assert told.count("Restarting it in 0.05 s.") == 2
 
 
 async def test_killed_in_the_middle_of_a_later_start_it_is_started_again(told: Told, until: Until) -> None:
@@ -431,7 +431,7 @@ async def test_on_up_that_fails_is_an_error_at_first_and_told_later(told: Told, 
         broken = True
         os.kill(told.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.restarts and vllm.state is VllmState.UP)
-        assert told.count("what was to follow failed: the adapter is gone") == 1
+        assert told.count("restoring its adapters failed: the adapter is gone") == 1
 
 
 async def test_death_in_the_middle_of_on_up_is_noticed(told: Told) -> None:
@@ -472,9 +472,9 @@ def service(fake: Fake) -> Iterator[subprocess.Popen[str]]:
 async def test_when_we_are_killed_nothing_is_left(
     service: subprocess.Popen[str], fake: Fake, until: Until, number: signal.Signals
 ) -> None:
-    minder = os.getsid(fake.life.api)
+    reaper = os.getsid(fake.life.api)
     service.send_signal(number)
-    await until(lambda: not any(alive(pid) for pid in (minder, fake.life.api, fake.life.engine)))
+    await until(lambda: not any(alive(pid) for pid in (reaper, fake.life.api, fake.life.engine)))
 
 
 async def test_ctrl_c_in_a_terminal_reaches_us_alone(service: subprocess.Popen[str], fake: Fake) -> None:
