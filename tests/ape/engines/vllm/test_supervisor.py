@@ -359,9 +359,9 @@ async def test_one_who_keeps_dying_is_started_at_longer_and_longer_intervals(
         told.fake.set(die_after_start=True)
         os.kill(told.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.restarts == 4)
-        waits = [line.rpartition(" in ")[2] for line in told.lines if "It is started again" in line]
+        waits = [line.rpartition(" in ")[2] for line in told.lines if "Restarting it" in line]
         assert waits == ["0.05 s.", "0.1 s.", "0.2 s.", "0.2 s."]
-        assert told.count("vLLM stopped with exit code 3. It is started again") >= 2
+        assert told.count("vLLM stopped with exit code 3. Restarting it") >= 2
         told.fake.set()
         await until(lambda: vllm.state is VllmState.UP)
 
