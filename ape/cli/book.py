@@ -26,6 +26,7 @@ from ape.cli.flags import (
     TargetLanguageFlag,
     UrlFlag,
     engine_settings,
+    parse_assignments,
 )
 from ape.errors import InputError
 from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS
@@ -38,24 +39,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-SourceArgument = Annotated[
-    Path, typer.Argument(metavar="SRC", help="The book in its own language, or one bilingual file.")
-]
+SourceArgument = Annotated[Path, typer.Argument(metavar="SRC", help="Source book, or one bilingual file.")]
 MtArgument = Annotated[
-    Path | None, typer.Argument(metavar="MT", help="Its machine translation; not with a bilingual file.")
+    Path | None,
+    typer.Argument(metavar="MT", help="Machine translation of the book; none with a bilingual file."),
 ]
-JobArgument = Annotated[
-    str, typer.Argument(metavar="JOB", help="A job's id, or the output file that it is to write.")
-]
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or the output file of the job.")]
 EncodingFlag = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of the files, e.g. gb18030; found out if left out.")
+    str | None, typer.Option("--encoding", help="Encoding of the files, e.g. gb18030; detected by default.")
 ]
 FormatFlag = Annotated[
     str | None,
-    typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; by the file if left out."),
+    typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; detected by default."),
 ]
 UseFlag = Annotated[
-    str, typer.Option("--use", help="An adapter or alias of the engine, instead of its default model.")
+    str, typer.Option("--use", help="Adapter or alias to use instead of the engine's default model.")
 ]
 
 
@@ -81,7 +79,7 @@ def plan(
     use: UseFlag = "default",
     json_output: JsonFlag = False,
 ) -> None:
-    """Show what editing a book would mean, before anything is spent: chapters, pairs, tokens, time and cost."""
+    """Estimate tokens, time and cost of editing a book, chapter by chapter."""
     from ape.cli.book_plan import estimate_plan, print_plan
     from ape.jobs.planning import open_files
 
@@ -100,7 +98,7 @@ def edit(
     source: SourceArgument,
     mt: MtArgument = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write, in the format of the MT.")
+        Path, typer.Option("--output", "-o", help="Output file, in the format of the MT.")
     ] = ...,  # type: ignore[assignment]
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
@@ -117,24 +115,29 @@ def edit(
     concurrency: Annotated[
         int | None,
         typer.Option(
-            "--concurrency", min=1, help="Paragraphs edited at once; as many as the engine takes if left out."
+            "--concurrency", min=1, help="Paragraphs edited concurrently; the engine's capacity by default."
         ),
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
-        int, typer.Option("--failures", min=1, help="So often a paragraph may fail before it is given up.")
+        int,
+        typer.Option(
+            "--failures", min=1, help="How many times a paragraph may fail before it is quarantined."
+        ),
     ] = 3,
     redo: Annotated[
         list[str] | None,
-        typer.Option(
-            "--redo", help="Do again: `quarantined`, `rejected`, or a paragraph's id; several times."
-        ),
+        typer.Option("--redo", help="Paragraphs to edit again: quarantined, rejected, or an id; repeatable."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Do it all under new settings.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an output that is not ours.")
+    again: Annotated[
+        bool, typer.Option("--again", help="Edit all paragraphs again with new settings.")
     ] = False,
-    report: Annotated[Path | None, typer.Option("--report", help="Write the report there as well.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an output file that this job did not write.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the HTML report to this file too.")
+    ] = None,
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
@@ -142,13 +145,12 @@ def edit(
     use: UseFlag = "default",
     json_output: JsonFlag = False,
 ) -> None:
-    """Post-edit a whole book into OUT. The same command again goes on where it stopped.
+    """Post-edit a book into OUTPUT. Run the same command again to resume.
 
     Exit code 0: finished. 3: finished, and something needs you: paragraphs set aside, source text left in, or
     source without MT.
     """
     from ape.cli.book_edit import edit_with_progress
-    from ape.cli.edit import parse_glossary
     from ape.jobs.job import JobRecipe
     from ape.jobs.run import EditBookRequest
     from ape.passage.options import check_bounds
@@ -160,7 +162,9 @@ def edit(
         max_attempts=max_attempts,
         candidates=candidates,
         context=context,
-        glossary=tuple(sorted(parse_glossary(glossary or []).items())),
+        glossary=tuple(
+            sorted(parse_assignments(glossary or (), flag="--glossary", form="TERM=WORDING").items())
+        ),
         instructions=instructions,
     )
     check_bounds(recipe)
@@ -190,7 +194,7 @@ def edit(
 def work(
     job: JobArgument,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", min=1, help="Paragraphs edited at once.")
+        int | None, typer.Option("--concurrency", min=1, help="Paragraphs edited concurrently.")
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[int, typer.Option("--failures", min=1)] = 3,
@@ -199,7 +203,7 @@ def work(
     model: ModelFlag = None,
     adapter: AdapterFlag = None,
 ) -> None:
-    """Help with a job that was begun elsewhere: needs the store alone, not the files."""
+    """Work on a job that was started elsewhere; needs the job store, not the files."""
     from ape.cli.book_edit import work_on_existing_job
 
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
@@ -213,10 +217,10 @@ def work(
 
 @app.command()
 def status(
-    job: Annotated[str | None, typer.Argument(metavar="JOB", help="One job; all if left out.")] = None,
+    job: Annotated[str | None, typer.Argument(metavar="JOB", help="Job id; all jobs by default.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Show how jobs stand: all of them, or one chapter by chapter."""
+    """Show the status of all jobs, or of one job by chapter."""
     from ape.cli.book_output import print_job, print_jobs
 
     with _store() as store:
@@ -229,9 +233,11 @@ def status(
 @app.command()
 def report(
     job: JobArgument,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="OUT.html if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file to write; OUTPUT.html by default.")
+    ] = None,
 ) -> None:
-    """Write a page with the book side by side, its changes, and the numbers."""
+    """Write an HTML report: texts side by side, edits, guards and counts."""
     from ape.reports.job_report import check_report_path, write_job_report
 
     with _store() as store:
@@ -247,13 +253,13 @@ def report(
 @app.command()
 def export(
     job: JobArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; - for stdout.")],
     format: Annotated[
-        BookExportFormat, typer.Option("--format", help="`book` is the format it came in.")
+        BookExportFormat, typer.Option("--format", help="Export format; `book` is the format of the original.")
     ] = AS_BOOK,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write what is done so far: as the book itself, or as JSONL, TSV, TXT, TMX or XLIFF."""
+    """Export the results so far as a book, JSONL, TSV, TXT, TMX or XLIFF."""
     from ape.cli.book_output import export_job
 
     with _store() as store:
@@ -263,24 +269,28 @@ def export(
 
 @app.command()
 def pause(job: JobArgument) -> None:
-    """Stop the workers of a job; what they have in hand is dropped, and `ape book edit` goes on with the rest."""
+    """Pause a job; unfinished paragraphs are dropped, and `ape book edit` resumes it."""
     _set_state(job, "paused")
 
 
 @app.command()
 def cancel(job: JobArgument) -> None:
-    """Stop the workers of a job for good; what is done stays, and can be exported."""
+    """Cancel a job; finished paragraphs are kept and can be exported."""
     _set_state(job, "cancelled")
 
 
 @app.command()
 def redo(
     job: JobArgument,
-    paragraphs: Annotated[list[str] | None, typer.Argument(metavar="PARAGRAPH", help="Ids.")] = None,
-    rejected: Annotated[bool, typer.Option("--rejected", help="All whose drafts were refused.")] = False,
-    quarantined: Annotated[bool, typer.Option("--quarantined", help="All that failed.")] = False,
+    paragraphs: Annotated[
+        list[str] | None, typer.Argument(metavar="PARAGRAPH", help="Paragraph ids.")
+    ] = None,
+    rejected: Annotated[
+        bool, typer.Option("--rejected", help="All paragraphs whose drafts were rejected.")
+    ] = False,
+    quarantined: Annotated[bool, typer.Option("--quarantined", help="All quarantined paragraphs.")] = False,
 ) -> None:
-    """Have paragraphs done again by the next `ape book edit`."""
+    """Mark paragraphs to be edited again by the next `ape book edit`."""
     if not (paragraphs or rejected or quarantined):
         raise InputError("Say what is to be done again: paragraph ids, --rejected or --quarantined.")
     from ape.jobs.job import JobState
@@ -297,7 +307,7 @@ def redo(
 
 @app.command()
 def remove(job: JobArgument) -> None:
-    """Forget a job and all its results. The files stay."""
+    """Delete a job and its results; the files are kept."""
     with _store() as store:
         found = _find(store, job)
         store.remove(found.id)

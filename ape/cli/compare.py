@@ -15,8 +15,8 @@ from ape.cli.corpus_flags import (
     ReferencesFlag,
     ResampleFlag,
     SamplesFlag,
+    parse_documents,
 )
-from ape.cli.extras import require_extra
 from ape.cli.flags import (
     CANDIDATES,
     MAX_ATTEMPTS,
@@ -41,54 +41,46 @@ _SYSTEM = (
 def compare(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="RUN1 RUN2", help="Folders of earlier comparisons over the same set, instead."
-        ),
+        typer.Argument(metavar="RUN1 RUN2", help="Folders of earlier comparisons of the same set, to merge."),
     ] = None,
     data: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="SET",
-            help="JSON lines or TSV with source, MT and, if there are any, references; may be repeated.",
+            help="JSON lines or TSV with source, MT and optional references; repeatable.",
         ),
     ] = None,
     system: Annotated[list[str] | None, typer.Option(metavar="NAME=MODEL", help=_SYSTEM)] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="RUN", help="The folder of this comparison.")
+        Path, typer.Option("--output", "-o", metavar="RUN", help="Folder of the comparison.")
     ] = ...,  # type: ignore[assignment]
     mt: Annotated[
         str,
-        typer.Option(
-            help="Which system of the set is the MT, or @FILE. Else mt, gt, or the only one there is."
-        ),
+        typer.Option(help="System of the set that is the MT, or @FILE; by default mt, gt or the only one."),
     ] = "",
-    source: Annotated[Path | None, typer.Option(help="The source, line by line, if there is no SET.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source, one segment per line, without --data.")] = None,
     reference: ReferencesFlag = None,
     job: JobsFlag = None,
     documents: DocumentsFlag = "auto",
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="A metric of `ape eval score`; may be repeated. BLEU, chrF, TER and discourse if left out."
+            help="Metric of `ape eval score`; repeatable; by default BLEU, chrF, TER and discourse."
         ),
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Ask a model as well: MODEL or URL#MODEL as above.")
+        str | None, typer.Option(metavar="MODEL", help="Judge model, as MODEL or URL#MODEL.")
     ] = None,
     judge_items: Annotated[
         int,
-        typer.Option(
-            min=1, help="So many paragraphs of each system are shown to the judge, drawn by the seed."
-        ),
+        typer.Option(min=1, help="Number of random paragraphs of each system to judge."),
     ] = 50,
     votes: Annotated[
-        Path | None, typer.Option(help="Votes of people on these systems, as `ape ab` writes them.")
+        Path | None, typer.Option(help="File of human votes on these systems, as `ape ab` writes it.")
     ] = None,
     trial: Annotated[
         Path | None,
-        typer.Option(
-            help="The test of `ape ab make` that they voted in: a judge is then shown what they saw."
-        ),
+        typer.Option(help="Trial of those votes; the judge is then shown the same texts."),
     ] = None,
     context: ContextFlag = DEFAULT_CONTEXT_SIZE,
     temperature: Annotated[float, TEMPERATURE] = DEFAULT_OPTIONS.temperature,
@@ -100,17 +92,15 @@ def compare(
     ] = DEFAULT_OPTIONS.seed,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, help="Paragraphs edited at once; as many as the engine takes if left out."),
+        typer.Option(min=1, help="Paragraphs edited concurrently; the engine's capacity by default."),
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
-        int, typer.Option(min=1, help="So often a paragraph may fail before it is given up.")
+        int, typer.Option(min=1, help="How many times a paragraph may fail before it is quarantined.")
     ] = 3,
     replace: Annotated[
         bool,
-        typer.Option(
-            "--replace", help="A finished comparison in RUN may lose systems that are not named now."
-        ),
+        typer.Option("--replace", help="Allow to drop systems of a finished comparison in RUN."),
     ] = False,
     samples: SamplesFlag = 1000,
     resample: ResampleFlag = None,
@@ -120,15 +110,12 @@ def compare(
     encoding: EncodingFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Run every system over the same set and compare them, with the MT as it was always among them.
+    """Compare systems on the same set, always including the unedited MT.
 
     The same command again goes on where it stopped, and asks no model twice. RUN gets results.json, outputs.jsonl,
     manifest.json and report.html. Exit code 3: finished, but paragraphs were given up and stayed as they were.
     """
-    with require_extra("eval"):
-        import sacrebleu  # noqa: F401
     from ape.cli.compare_run import CompareRequest, run_comparison
-    from ape.cli.eval.score import parse_document_split
     from ape.jobs.job import JobRecipe
     from ape.passage.options import check_bounds
     from ape.text.languages import language_code
@@ -154,7 +141,7 @@ def compare(
         output=output,
         runs=tuple(runs or ()),
         given=ComparisonInputs(
-            tuple(data or ()), mt, source, tuple(reference or ()), parse_document_split(documents), encoding
+            tuple(data or ()), mt, source, tuple(reference or ()), parse_documents(documents), encoding
         ),
         jobs=tuple(job or ()),
         systems=tuple(system or ()),

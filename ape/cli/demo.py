@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def demo(
-    page: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("out/demo.html"),
+    page: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("out/demo.html"),
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
     adapter: AdapterFlag = None,
 ) -> None:
-    """Post-edit two sample chapters (Chinese and French), show the changes and write a page."""
+    """Post-edit two sample chapters (Chinese and French) and write a report."""
     import asyncio
 
     from rich.console import Console

@@ -24,6 +24,7 @@ from ape.cli.flags import (
     TargetLanguageFlag,
     UrlFlag,
     engine_settings,
+    parse_assignments,
 )
 from ape.errors import InputError
 
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 
 def edit(
     source: Annotated[
-        str | None, typer.Option("--source", help="File with the source passage; - is stdin.")
+        str | None, typer.Option("--source", help="File with the source passage; - for stdin.")
     ] = None,
     mt: Annotated[
-        str | None, typer.Option("--mt", help="File with its machine translation; - is stdin.")
+        str | None, typer.Option("--mt", help="File with the machine translation; - for stdin.")
     ] = None,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
@@ -66,7 +67,7 @@ def edit(
     flags = {
         "source_language": source_language and language_code(source_language),
         "target_language": target_language and language_code(target_language),
-        "glossary": parse_glossary(glossary or []) or None,
+        "glossary": parse_assignments(glossary or (), flag="--glossary", form="TERM=WORDING") or None,
         "instructions": instructions or None,
         "temperature": temperature,
         "top_p": top_p,
@@ -128,17 +129,6 @@ def _decoded(content: bytes, name: str) -> str:
             f"{name} is not UTF-8 (at byte {error.start}); it may be {looks_like}. "
             f"Convert it first: iconv -f {looks_like} -t UTF-8 FILE"
         ) from error
-
-
-def parse_glossary(entries: list[str]) -> dict[str, str]:
-    """A glossary as it is typed, TERM=WORDING by TERM=WORDING."""
-    pairs = {}
-    for entry in entries:
-        term, sign, wording = entry.partition("=")
-        if not (sign and term.strip() and wording.strip()):
-            raise InputError(f"--glossary {entry!r} is not TERM=WORDING.")
-        pairs[term.strip()] = wording.strip()
-    return pairs
 
 
 def _request(content: dict[str, Any]) -> PostEditRequest:

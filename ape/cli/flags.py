@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from annotated_types import Ge, Gt, Le
 
+from ape.errors import InputError
 from ape.passage.options import (
     Candidates,
     ContextSize,
@@ -33,33 +36,34 @@ class EngineName(StrEnum):
 
 EngineFlag = Annotated[
     EngineName | None,
-    typer.Option(
-        "--engine", help="Who runs the model: llama.cpp inside, vLLM started here, or a server by URL."
-    ),
+    typer.Option("--engine", help="Engine: embedded llama.cpp, vLLM started here, or a server (url)."),
 ]
 UrlFlag = Annotated[
-    str | None, typer.Option("--url", help="An OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1.")
+    str | None,
+    typer.Option("--url", help="URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1."),
 ]
 ModelFlag = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="Embedded: a name of `ape models list` or --adapter, a .gguf file or a hub id. vLLM: a directory or hub "
-        "id. URL: a name there.",
+        help="Model. Embedded: a name from `ape models list` or --adapter, a .gguf file or a hub id. vLLM: a "
+        "directory or hub id. URL: a name on the server.",
     ),
 ]
 AdapterFlag = Annotated[
     list[str] | None,
     typer.Option(
         "--adapter",
-        help="NAME=DIRECTORY of an adapter to load, on the embedded engine or vLLM; may be repeated.",
+        help="Adapter to load, as NAME=DIRECTORY; embedded or vLLM; repeatable.",
     ),
 ]
 SourceLanguageFlag = Annotated[
-    str | None, typer.Option("--source-language", help="ISO code, e.g. fr; told from the text if left out.")
+    str | None,
+    typer.Option("--source-language", help="ISO code of the source language, e.g. fr; detected by default."),
 ]
 TargetLanguageFlag = Annotated[
-    str | None, typer.Option("--target-language", help="ISO code, e.g. en; told from the text if left out.")
+    str | None,
+    typer.Option("--target-language", help="ISO code of the target language, e.g. en; detected by default."),
 ]
 
 
@@ -85,9 +89,9 @@ CANDIDATES = option_flag(Candidates, "--n", "-n")
 ContextFlag = Annotated[int, option_flag(ContextSize, "--context")]
 InstructionsFlag = Annotated[str, option_flag(Instructions, "--instructions")]
 GlossaryFlag = Annotated[
-    list[str] | None, typer.Option("--glossary", help="TERM=WORDING to use; may be repeated.")
+    list[str] | None, typer.Option("--glossary", help="Glossary entry, as TERM=WORDING; repeatable.")
 ]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def engine_settings(
@@ -99,7 +103,6 @@ def engine_settings(
     **others: object,
 ) -> Settings:
     """The settings with the flags of an engine, and others; a flag that its engine would pass over is refused."""
-    from ape.errors import InputError
     from ape.settings import load_settings
 
     settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None, **others)
@@ -109,3 +112,26 @@ def engine_settings(
             field="adapters",
         )
     return settings
+
+
+def parse_assignments(entries: Iterable[str], *, flag: str, form: str = "NAME=FILE") -> dict[str, str]:
+    """The values of a repeated flag by name."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        name, _, value = (part.strip() for part in entry.partition("="))
+        if not (name and value):
+            raise InputError(f"{flag} {entry!r} is not {form}.", field=flag.lstrip("-"))
+        found[name] = value
+    return found
+
+
+def check_output_file(path: Path | None, *, flag: str, replace: bool = True) -> None:
+    """Refuse an output file that can't be written, before hours of work rather than after."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{flag} {path} is a folder: name a file in it.", field="out")
+    if not path.parent.is_dir():
+        raise InputError(f"{flag} {path}: there is no folder {path.parent}. Make it first.", field="out")
+    if not replace and path.exists():
+        raise InputError(f"{path} exists. Choose another file, or use --replace.", field="out")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ape.cli.corpus_flags import DocumentsFlag, SamplesFlag
-from ape.cli.extras import require_extra
+from ape.cli.corpus_flags import DocumentsFlag, SamplesFlag, parse_documents, parse_systems
+from ape.cli.extras import require_modules
 from ape.cli.flags import (
     AdapterFlag,
     EngineFlag,
@@ -46,32 +46,30 @@ SystemFlag = Annotated[
     typer.Option(
         "--system",
         metavar="NAME[=FILE]",
-        help="A system to judge: one of the tables by its name, or a text file, line by line. All, if left out.",
+        help="System to judge, by its name in the tables, or a text file; all by default.",
     ),
 ]
-SourceFlag = Annotated[Path | None, typer.Option("--source", help="The source, line by line.")]
+SourceFlag = Annotated[Path | None, typer.Option("--source", help="Source, one segment per line.")]
 TrialFlag = Annotated[
-    Path | None, typer.Option("--trial", help="A blind test of `ape ab make`, whose items people voted on.")
+    Path | None, typer.Option("--trial", help="Trial file of `ape ab make`, to judge its items.")
 ]
 VotesFlag = Annotated[
-    Path | None, typer.Option("--votes", help="Votes of people, to see whether the judge agrees with them.")
+    Path | None, typer.Option("--votes", help="File of human votes, to measure the agreement with the judge.")
 ]
-NoSourceFlag = Annotated[bool, typer.Option("--no-source", help="Don't show the source to the judge.")]
-SeedFlag = Annotated[int, typer.Option("--seed", help="Sent with every question.")]
+NoSourceFlag = Annotated[bool, typer.Option("--no-source", help="Hide the source from the judge.")]
+SeedFlag = Annotated[int, typer.Option("--seed", help="Seed sent with every request.")]
 MaxTokensFlag = Annotated[
-    int, typer.Option("--max-tokens", min=16, help="Longest answer: thinking aloud and the verdict.")
+    int, typer.Option("--max-tokens", min=16, help="Maximum tokens of an answer, reasoning included.")
 ]
-CacheFlag = Annotated[
-    Path | None, typer.Option("--cache", help="Where answers are kept; asked again, they cost nothing.")
-]
+CacheFlag = Annotated[Path | None, typer.Option("--cache", help="Folder of the answer cache.")]
 PriceInFlag = Annotated[
-    float | None, typer.Option("--price-in", min=0, help="What a million tokens read cost.")
+    float | None, typer.Option("--price-in", min=0, help="Price of a million input tokens.")
 ]
 PriceOutFlag = Annotated[
-    float | None, typer.Option("--price-out", min=0, help="What a million tokens written cost.")
+    float | None, typer.Option("--price-out", min=0, help="Price of a million output tokens.")
 ]
 AnswersFlag = Annotated[
-    Path | None, typer.Option("--answers", help="Write every verdict with what the judge wrote, as JSON.")
+    Path | None, typer.Option("--answers", help="Write all verdicts and answers to this JSON file.")
 ]
 
 
@@ -83,9 +81,11 @@ def pairs(
     documents: DocumentsFlag = "auto",
     trial: TrialFlag = None,
     against: Annotated[
-        str | None, typer.Option(help="Set every system against this one; else, every two.")
+        str | None, typer.Option(help="Compare every system with this one; by default every pair.")
     ] = None,
-    ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether a tie is on the menu.")] = True,
+    ties: Annotated[
+        bool, typer.Option("--ties/--no-ties", help="Whether the judge may answer with a tie.")
+    ] = True,
     votes: VotesFlag = None,
     no_source: NoSourceFlag = False,
     seed: SeedFlag = 1,
@@ -102,12 +102,11 @@ def pairs(
     model: ModelFlag = None,
     adapter: AdapterFlag = None,
 ) -> None:
-    """Ask which of two translations is better, in both orders.
+    """Ask a model which of two translations is better, in both orders.
 
-    A verdict that changes with the order is none. The same command again asks only for what is missing.
+    Verdicts that change with the order do not count. Answers are cached, so a second run only asks for missing ones.
     """
-    with require_extra("eval"):
-        import scipy  # type: ignore[import-untyped]  # noqa: F401
+    require_modules("scipy")
     from eval.judge import judge_pairs
 
     if trial:
@@ -146,7 +145,7 @@ def spans(
     source: SourceFlag = None,
     documents: DocumentsFlag = "auto",
     baseline: Annotated[
-        str | None, typer.Option(help="Test every system against this one (paired bootstrap, Holm).")
+        str | None, typer.Option(help="System to test all others against (paired bootstrap, Holm).")
     ] = None,
     trial: TrialFlag = None,
     votes: VotesFlag = None,
@@ -166,12 +165,11 @@ def spans(
     model: ModelFlag = None,
     adapter: AdapterFlag = None,
 ) -> None:
-    """Ask what is wrong in each translation: weighted errors for 100 words, fewer are better.
+    """Ask a model for error spans: weighted errors per 100 words, lower is better.
 
-    The same command again asks only for what is missing. With --votes, --trial names the blind test they are of.
+    Answers are cached, so a second run only asks for missing ones. --votes needs the --trial they belong to.
     """
-    with require_extra("eval"):
-        import scipy  # noqa: F401
+    require_modules("scipy")
     from ape.cli.judge_output import agreement_with_votes, print_spans
     from eval.human.trial_index import votes_by_passage
     from eval.judge import judge_spans
@@ -227,15 +225,12 @@ def _corpus(
     documents: str,
     rules: CorpusRules,
 ) -> tuple[Corpus, list[str]]:
-    """What is to be judged, and the systems that are: all, unless some are named."""
-    from ape.cli.eval.mine import named_systems
-    from ape.cli.eval.score import parse_document_split
-    from eval.corpus.reader import read_corpus
+    """The corpus, and the systems to judge: all of them unless some are named."""
+    from eval.corpus.loader import CorpusInputs, load_corpus
 
-    names, files = named_systems(system or ())
-    corpus = read_corpus(
-        *(tables or ()), systems=files, source=source, documents=parse_document_split(documents), rules=rules
-    )
+    names, files = parse_systems(system or ())
+    inputs = CorpusInputs(tables or (), files, source=source, documents=parse_documents(documents))
+    corpus = load_corpus(inputs, rules)
     return corpus, names or list(corpus.systems)
 
 
@@ -322,10 +317,9 @@ def _run(settings: Settings, work: Callable[[Engine, JudgeProgress], Awaitable[T
     return asyncio.run(watched())
 
 
-def _write(path: Path | None, told: dict[str, Any]) -> None:
-    if path is None:
-        return
-    try:
-        path.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.", field="answers") from error
+def _write(path: Path | None, answers: dict[str, Any]) -> None:
+    from ape.files.atomic import explain_write_errors, write_text_atomic
+
+    if path:
+        with explain_write_errors(path, field="answers"):
+            write_text_atomic(path, json.dumps(answers, ensure_ascii=False, indent=1) + "\n")

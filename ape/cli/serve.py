@@ -18,21 +18,21 @@ def serve(
     url: UrlFlag = None,
     model: ModelFlag = None,
     host: Annotated[
-        str | None, typer.Option(help="Address to bind to; other than loopback needs APE_API_KEYS.")
+        str | None, typer.Option(help="Address to bind to; APE_API_KEYS is required unless it is loopback.")
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 for any free port.")] = None,
     adapter: AdapterFlag = None,
     alias: Annotated[
         list[str] | None,
-        typer.Option("--alias", help="NAME=MODEL, e.g. default=my-adapter; may be repeated."),
+        typer.Option("--alias", help="Alias of a model, as NAME=MODEL, e.g. default=my-adapter; repeatable."),
     ] = None,
     vllm_flags: Annotated[
-        list[str] | None, typer.Argument(metavar="-- VLLM_FLAGS", help="After --, any flag of vLLM's own.")
+        list[str] | None, typer.Argument(metavar="-- VLLM_FLAGS", help="Flags for vLLM, after --.")
     ] = None,
 ) -> None:
-    """Serve POST /v1/post-edit and its companions over HTTP.
+    """Run the HTTP service.
 
-    One JSON line for each request goes to stdout, everything else to stderr.
+    Requests are logged to stdout as JSON lines; everything else goes to stderr.
     """
     from ape.cli.terminal import fetch_with_progress
     from serve.middleware.auth import refuse_open_binding

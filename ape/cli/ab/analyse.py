@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.ab.flags import StoreFlag, open_trials, report_write_errors
+from ape.cli.ab.flags import StoreFlag, open_trials
 from ape.cli.corpus_flags import SamplesFlag
-from ape.cli.extras import require_extra
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError, UnknownTrial
+from ape.files.atomic import explain_write_errors
 
 if TYPE_CHECKING:
     from eval.human.trial import Trial
@@ -23,27 +23,25 @@ def analyse(
     trial: Annotated[
         Path | None,
         typer.Argument(
-            metavar="TRIAL", help="A file of `ape ab make`; none for --votes that name their systems."
+            metavar="TRIAL", help="Trial file of `ape ab make`; optional if --votes name their systems."
         ),
     ] = None,
     votes: Annotated[
         list[Path] | None,
-        typer.Option(help="A file of votes instead of those in the store; may be repeated."),
+        typer.Option(help="File of votes, instead of the store; repeatable."),
     ] = None,
     store: StoreFlag = None,
-    human: Annotated[str, typer.Option(help="The system that is a person's, if one is.")] = "",
-    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    human: Annotated[str, typer.Option(help="System that is a human translation.")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 1,
     samples: SamplesFlag = 2000,
-    html: Annotated[Path | None, typer.Option(help="Write all of it as one page.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Tell who is preferred and how sure that is, and whether the raters can be relied on."""
     from ape.cli.terminal import print_line
+    from eval.human.analysis.analysis import analyse_votes as analysed
+    from eval.human.analysis.analysis import format_analysis
     from eval.human.trial_file import read_trial
-
-    with require_extra("eval"):
-        from eval.human.analysis.analysis import analyse_votes as analysed
-        from eval.human.analysis.analysis import format_analysis
 
     made = read_trial(trial) if trial else None
     found = _votes(made, votes or [], store)
@@ -52,7 +50,7 @@ def analyse(
     if html:
         from eval.human.report import write_analysis_page
 
-        with report_write_errors(html):
+        with explain_write_errors(html, field="output"):
             write_analysis_page(analysis, html, title=made.name if made else "Votes")
         print_line(f"The page is in {html}.")
     if json_output:

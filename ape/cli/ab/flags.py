@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.errors import InputError
-
 if TYPE_CHECKING:
     from eval.human.trial_store import TrialStore
 
-TrialArgument = Annotated[Path, typer.Argument(metavar="TRIAL", help="A file of `ape ab make`.")]
+TrialArgument = Annotated[Path, typer.Argument(metavar="TRIAL", help="Trial file of `ape ab make`.")]
 StoreFlag = Annotated[
     str | None,
-    typer.Option(help="Where votes are kept: a file or postgresql://…; the job store if left out."),
+    typer.Option(help="Vote database: a file or postgresql://…; the job store by default."),
 ]
 RatersFlag = Annotated[
-    str | None, typer.Option(metavar="NAME,NAME", help="Who takes part; names are told apart by commas.")
+    str | None, typer.Option(metavar="NAME,NAME", help="Names of the raters, separated by commas.")
 ]
 
 
@@ -35,14 +31,3 @@ def open_trials(store: str | None) -> TrialStore:
     from eval.human.trial_store import TrialStore
 
     return TrialStore(load_settings(jobs=store).jobs_url)
-
-
-@contextmanager
-def report_write_errors(path: Path) -> Iterator[None]:
-    """What can't be written, as a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be written: {error.strerror}. Name another place.", field="output"
-        ) from error

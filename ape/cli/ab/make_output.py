@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ape.cli.ab.flags import report_write_errors
 from ape.errors import InputError
+from ape.files.atomic import explain_write_errors
 
 if TYPE_CHECKING:
     from eval.human.trial import Trial
@@ -22,7 +22,7 @@ def write_sheets(trial: Trial, folders: Mapping[str, Path | None]) -> None:
     wanted = {kind: folder for kind, folder in folders.items() if folder}
     for kind, folder in wanted.items():
         for name, text in _files(trial, kind):
-            with report_write_errors(folder / name):
+            with explain_write_errors(folder / name, field="output"):
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
 

@@ -22,18 +22,16 @@ def serve(
     raters: RatersFlag = None,
     store: StoreFlag = None,
     host: Annotated[
-        str | None, typer.Option(help="Address to bind to; for others than this machine put HTTPS before it.")
+        str | None, typer.Option(help="Address to bind to; use an HTTPS proxy unless it is loopback.")
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Port; 0 is any free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 for any free port.")] = None,
     address: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="By which raters reach it, if not as it is bound: https://tests.example.org."
-        ),
+        typer.Option(metavar="URL", help="Public URL of the service, e.g. https://tests.example.org."),
     ] = None,
     new_links: Annotated[
         bool,
-        typer.Option("--new-links", help="Give everyone a new link; those given before lead nowhere then."),
+        typer.Option("--new-links", help="Give every rater a new link and revoke the old ones."),
     ] = False,
 ) -> None:
     """Serve the test until Ctrl-C, and print the link of each rater and that of the results.

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from ape.cli.ab.flags import StoreFlag, TrialArgument, open_trials, report_write_errors
+from ape.cli.ab.flags import StoreFlag, TrialArgument, open_trials
 from ape.cli.flags import JsonFlag
+from ape.files.atomic import explain_write_errors
 
 
 class VoteFileFormat(StrEnum):
@@ -25,12 +26,10 @@ def import_votes(
     trial: TrialArgument,
     files: Annotated[
         list[Path],
-        typer.Argument(help="What offline pages saved, filled tables, JSON lines, exports of Label Studio."),
+        typer.Argument(help="Files of offline pages, CSV tables, JSON lines or Label Studio exports."),
     ],
     store: StoreFlag = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="A vote that differs takes the place of the one before.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace earlier votes that differ.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Take votes from files into the store: all of them, or none where one can't be taken.
@@ -60,9 +59,11 @@ def import_votes(
 def export(
     trial: TrialArgument,
     store: StoreFlag = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Else to the terminal.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; stdout by default.")
+    ] = None,
     format: Annotated[
-        VoteFileFormat, typer.Option(help="JSON lines, CSV, or tasks with their annotations.")
+        VoteFileFormat, typer.Option(help="Format: JSON lines, CSV, or Label Studio tasks with annotations.")
     ] = VoteFileFormat.JSONL,
 ) -> None:
     """Write the votes of the store, with the systems by name."""
@@ -84,6 +85,6 @@ def export(
     if output is None:
         typer.echo(text, nl=False)
         return
-    with report_write_errors(output):
+    with explain_write_errors(output, field="output"):
         output.write_text(text, encoding="utf-8", errors="replace", newline="")
     print_line(f"{len(votes):,} votes are in {output}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.extras import require_modules
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
@@ -24,25 +24,21 @@ if TYPE_CHECKING:
 def agree(
     scores: Annotated[
         Path,
-        typer.Argument(
-            help="JSON lines with sheet, sent, system, src, ref, hyp and a person's score of each."
-        ),
+        typer.Argument(help="JSON lines with sheet, sent, system, src, ref, hyp and a human score."),
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A metric, or discourse for all about that; may be repeated. All, if left out."),
+        typer.Option(help="Metric, or `discourse` for all discourse metrics; repeatable; all by default."),
     ] = None,
-    asked: Annotated[str, typer.Option(help="Which column of people's scores; higher is better.")] = "score",
-    samples: Annotated[int, typer.Option(min=0, help="How many resamples, for the intervals.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    asked: Annotated[str, typer.Option(help="Column of the human score; higher is better.")] = "score",
+    samples: Annotated[int, typer.Option(min=0, help="Number of resamples for the intervals.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 1,
     source_language: Annotated[str, typer.Option(help="ISO code.")] = "zh",
     target_language: Annotated[str, typer.Option(help="ISO code.")] = "en",
     json_output: JsonFlag = False,
 ) -> None:
     """Correlate metrics' scores of segments with people's: Kendall's τ-b and Pearson's r, with their intervals."""
-    with require_extra("eval"):
-        import sacrebleu  # noqa: F401
-        import scipy  # type: ignore[import-untyped]  # noqa: F401
+    require_modules("scipy")
     from eval.corpus.human_scores import read_human_scores
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.metrics.registry import METRICS, create_metrics

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
-from ape.cli.eval.mine import named_systems
-from ape.cli.eval.output_path import check_output_file
-from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag, parse_systems
+from ape.cli.extras import require_modules
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag, check_output_file
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,44 +31,38 @@ class CoherenceContrast(StrEnum):
 
 @app.command()
 def train(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, as .json.")],
-    tables: Annotated[
-        _Files, typer.Argument(help="Documents with references and outputs, as .jsonl or .tsv.")
-    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="JSON file to write.")],
+    tables: Annotated[_Files, typer.Argument(help="JSON lines or TSV with references and outputs.")] = None,
     reference: ReferencesFlag = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[=FILE]",
-            help="MT to learn from: a system of the tables by its name, or a text file. All, if left out.",
+            help="System to learn from, by its name in the tables, or a text file; all by default.",
         ),
     ] = None,
     against: Annotated[
         CoherenceContrast,
-        typer.Option(help="Tell references from MT, or from their own sentences in another order."),
+        typer.Option(help="Contrast references with MT, or with their sentences reordered."),
     ] = CoherenceContrast.MT,
-    seed: Annotated[int, typer.Option(help="Of the other orders, and of what is held out.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the reorderings and of the held-out documents.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     allow_empty: AllowEmptyFlag = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a scorer that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing scorer.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Train a scorer of coherence on the processor, and say how right it is on documents it was not trained on."""
+    """Train a coherence scorer and print its accuracy on held-out documents."""
     from ape.cli.terminal import print_line
 
-    with require_extra("eval"):
-        import simplemma  # noqa: F401
-        import textblob  # noqa: F401
+    require_modules("simplemma", "textblob")
     from eval.corpus.reader import read_corpus
     from eval.corpus.validation import CorpusRules
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.metrics.dip import train_coherence_scorer
 
-    check_output_file(out, flag="--out")
-    if out.exists() and not replace:
-        raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
-    names, files = named_systems(system or ())
+    check_output_file(out, flag="--out", replace=replace)
+    names, files = parse_systems(system or ())
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)
     if odd := [name for name in names if name not in corpus.systems]:
@@ -85,12 +77,11 @@ def train(
 
 @app.command()
 def show(
-    scorer: Annotated[Path, typer.Argument(help="A file that `ape eval coherence train` has written.")],
+    scorer: Annotated[Path, typer.Argument(help="Scorer file of `ape eval coherence train`.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Say what a scorer was trained on, how right it was, and what it goes by."""
-    with require_extra("eval"):
-        import textblob  # noqa: F401
+    """Show the training data, accuracy and features of a coherence scorer."""
+    require_modules("textblob")
     from eval.metrics.dip import load_coherence_scorer
 
     _show(load_coherence_scorer(scorer), scorer, json_output=json_output)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.extras import require_modules
 from ape.cli.flags import JsonFlag
 
 if TYPE_CHECKING:
@@ -19,16 +19,13 @@ _NAMES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe", "blanc"
 
 def coreference(
     key: Annotated[
-        Path, typer.Argument(help="What people annotated: a CoNLL file, mentions in its last column.")
+        Path, typer.Argument(help="Gold annotation: a CoNLL file, coreference in its last column.")
     ],
-    response: Annotated[
-        Path, typer.Argument(help="What a system found in the same documents, token for token.")
-    ],
+    response: Annotated[Path, typer.Argument(help="System annotation of the same documents and tokens.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Score coreference in % by MUC, B³, CEAFm, CEAFe, BLANC and LEA, and by the CoNLL F1 of three of them."""
-    with require_extra("eval"):
-        import scipy  # type: ignore[import-untyped]  # noqa: F401
+    """Score coreference by MUC, B³, CEAFm, CEAFe, BLANC, LEA and CoNLL F1."""
+    require_modules("scipy")
     from ape.cli.terminal import print_line
     from eval.linguistics.coreference import SCORERS, conll_f1, repeated_mentions, score_documents
     from eval.linguistics.coreference.conll_reader import read_document_pairs

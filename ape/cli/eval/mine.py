@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag
-from ape.cli.eval.output_path import check_output_file
-from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag, parse_systems
+from ape.cli.extras import require_modules
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag, check_output_file
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,48 +19,46 @@ _Files = list[Path] | None
 
 
 def mine(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, as .jsonl.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="JSON lines file to write.")],
     tables: Annotated[
-        _Files, typer.Argument(help="Documents with source, references and outputs, as .jsonl or .tsv.")
+        _Files, typer.Argument(help="JSON lines or TSV with sources, references and outputs.")
     ] = None,
-    source: Annotated[Path | None, typer.Option(help="A text file: a line for each segment.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source, one segment per line.")] = None,
     reference: ReferencesFlag = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[=FILE]",
-            help="A system to mine from: one of the tables by its name, or a text file. All, if left out.",
+            help="System to mine from, by its name in the tables, or a text file; all by default.",
         ),
     ] = None,
     phenomenon: Annotated[
         list[str] | None,
-        typer.Option(help="consistency, connectives or pronouns; commas, or repeated. All, if left out."),
+        typer.Option(help="Phenomenon: consistency, connectives or pronouns; repeatable; all by default."),
     ] = None,
-    at_least: Annotated[int, typer.Option(help="How many of the systems must fail at a passage.")] = 1,
-    limit: Annotated[int | None, typer.Option(help="Most passages of each phenomenon, by chance.")] = None,
-    seed: Annotated[int, typer.Option(help="What chance decides, it decides again.")] = 1,
+    at_least: Annotated[int, typer.Option(help="Number of systems that must fail at a passage.")] = 1,
+    limit: Annotated[
+        int | None, typer.Option(help="Maximum passages of each phenomenon, sampled at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     allow_empty: AllowEmptyFlag = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a set that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing test set.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Make a test set of what systems fail at: words that don't come again, lost connectives, wrong pronouns."""
+    """Mine a test set of inconsistent words, lost connectives and wrong pronouns."""
     from ape.cli.terminal import print_line
 
-    with require_extra("eval"):
-        import simplemma  # noqa: F401
-        import textblob  # noqa: F401
+    require_modules("simplemma", "textblob")
     from eval.corpus.reader import read_corpus
     from eval.corpus.validation import CorpusRules
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.suites.dip.mined_set import write_mined_set
     from eval.suites.dip.mining import mine_test_set as mine_from
 
-    check_output_file(out, flag="--out")
-    if out.exists() and not replace:
-        raise InputError(f"{out} is there already: choose another file, or say --replace.", field="out")
-    names, files = named_systems(system or ())
+    check_output_file(out, flag="--out", replace=replace)
+    names, files = parse_systems(system or ())
     corpus = read_corpus(
         *(tables or ()),
         systems=files,
@@ -85,21 +82,6 @@ def mine(
         )
     write_mined_set(out, mined)
     _show(mined, out, json_output=json_output)
-
-
-def named_systems(given: list[str] | tuple[()]) -> tuple[list[str], dict[str, Path]]:
-    """The names of all, and the files of those that have one."""
-    names, files = [], {}
-    for one in given:
-        name, parted, path = one.partition("=")
-        if not name or (parted and not path):
-            raise InputError(f"--system {one!r} is neither NAME nor NAME=FILE.", field="system")
-        if name in names:
-            raise InputError(f"Two systems are called {name!r}.", field="system")
-        names.append(name)
-        if path:
-            files[name] = Path(path)
-    return names, files
 
 
 def _phenomena(given: list[str] | tuple[()]) -> tuple[MinedPhenomenon, ...]:

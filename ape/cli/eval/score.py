@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,15 +18,15 @@ from ape.cli.corpus_flags import (
     ReferencesFlag,
     ResampleFlag,
     SamplesFlag,
+    parse_documents,
+    parse_systems,
 )
-from ape.cli.eval.output_path import check_output_file
-from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
+from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag, check_output_file
 from ape.errors import InputError
 
 if TYPE_CHECKING:
     from eval.corpus.corpus import Corpus
-    from eval.corpus.parallel_reader import DocumentBoundaries
+    from eval.corpus.loader import CorpusInputs
     from eval.corpus.validation import CorpusRules
     from eval.metrics.metric import Metric
     from eval.metrics.scoring import EvaluationResults, ResamplingOptions
@@ -49,78 +50,72 @@ class ScoreUnit(StrEnum):
 def score(
     tables: Annotated[
         list[Path] | None,
-        typer.Argument(
-            help="JSON lines or TSV with sources, references and outputs; none with text files. Any one file may be -."
-        ),
+        typer.Argument(help="JSON lines or TSV with sources, references and outputs; - for stdin."),
     ] = None,
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A system and its outputs, line by line; may be repeated."),
+        typer.Option(metavar="NAME=FILE", help="System and its outputs, one segment per line; repeatable."),
     ] = None,
     reference: ReferencesFlag = None,
-    source: Annotated[Path | None, typer.Option(help="The source, line by line.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source, one segment per line.")] = None,
     job: JobsFlag = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A metric, or discourse for all about that; may be repeated. `list` names them all."
-        ),
+        typer.Option(help="Metric, or `discourse` for all discourse metrics; repeatable; `list` prints all."),
     ] = None,
     documents: DocumentsFlag = "auto",
     by: Annotated[
         ScoreUnit, typer.Option(help="Show scores of the corpus, or of each document too.")
     ] = ScoreUnit.CORPUS,
     baseline: Annotated[
-        str | None, typer.Option(help="Test every system against this one, with Holm's correction.")
+        str | None, typer.Option(help="System to test all others against, with Holm's correction.")
     ] = None,
     test: Annotated[
-        SignificanceTest, typer.Option(help="By which test; the intervals are the bootstrap's either way.")
+        SignificanceTest, typer.Option(help="Significance test; intervals are always bootstrapped.")
     ] = SignificanceTest.BOOTSTRAP,
     resample: ResampleFlag = None,
     samples: SamplesFlag = 1000,
-    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 1,
     leave_one_out: Annotated[
         bool,
         typer.Option(
             "--leave-one-out",
-            help="As PAR3: hold each reference, and the systems, against the other references.",
+            help="Score each reference, and the systems, against the other references, as in PAR3.",
         ),
     ] = False,
     encoder: Annotated[
-        str | None, typer.Option(help="For bertscore: a directory or hub name; else a small English one.")
+        str | None,
+        typer.Option(help="Encoder for bertscore: a directory or hub id; a small English one by default."),
     ] = None,
     scorer: Annotated[
-        Path | None, typer.Option(help="For dip-coherence: what `ape eval coherence train` has written.")
+        Path | None, typer.Option(help="Scorer for dip-coherence, from `ape eval coherence train`.")
     ] = None,
     annotation: Annotated[
         Path | None,
-        typer.Option(
-            help="For blonde+: BWB's error lines, one for each segment, with the wordings of what is ambiguous or left "
-            "out (an.txt)."
-        ),
+        typer.Option(help="For blonde+: the error annotation of BWB, one line per segment (an.txt)."),
     ] = None,
     names: Annotated[
         Path | None,
         typer.Option(
-            help="For blonde, dblonde and blonde+: the names in each segment of the reference (ner.txt)."
+            help="For blonde, dblonde and blonde+: the named entities of each reference segment (ner.txt)."
         ),
     ] = None,
     segments: Annotated[
-        Path | None, typer.Option(help="Write the scores of segments, as JSON lines.")
+        Path | None, typer.Option(help="Write segment scores to this JSON lines file.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a report: one page with tables and plots.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     allow_empty: AllowEmptyFlag = False,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     encoding: EncodingFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Score one system or many by one metric or many; the signature under the table says how each number was got."""
-    with require_extra("eval"):
-        import sacrebleu  # noqa: F401
+    """Score systems by metrics, with intervals, significance tests and signatures."""
     from ape.cli.eval.score_annotations import add_annotation
     from ape.cli.eval.score_notes import print_notes, word_lists
     from ape.cli.terminal import print_line
+    from ape.files.atomic import explain_write_errors, write_text_atomic
+    from eval.corpus.loader import CorpusInputs
     from eval.corpus.validation import CorpusRules
     from eval.metrics.registry import DEFAULT_METRICS, METRICS
     from eval.metrics.scoring import ResamplingOptions, default_resampling_unit
@@ -137,10 +132,17 @@ def score(
     check_output_file(html, flag="--html")
     chosen = _with_scorer(_metrics(metric or list(DEFAULT_METRICS), encoder), scorer)
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
-    if job:
-        corpus = _of_jobs(job, reference or [], rules, others=bool(tables or system or source))
-    else:
-        corpus = _of_files(tables or [], system or [], reference or [], source, documents, rules, encoding)
+    _, files = parse_systems(system or (), names_alone=False)
+    inputs = CorpusInputs(
+        tables=tables or (),
+        systems=files,
+        references=reference or (),
+        source=source,
+        documents=parse_documents(documents),
+        encoding=encoding,
+        jobs=job or (),
+    )
+    corpus = _load_corpus(inputs, rules)
     chosen = add_annotation(chosen, corpus, annotation=annotation, names=names)
     unit = resample or default_resampling_unit(corpus)
     if leave_one_out:
@@ -148,12 +150,12 @@ def score(
         return
     drawn: ResamplingUnit = "document" if unit == "document" else "segment"
     how = ResamplingOptions(drawn, baseline or "", samples, seed, test.value)
-    with require_extra("eval"):
-        results = _measured(corpus, chosen, how)
+    results = _measured(corpus, chosen, how)
     print_notes(results)
     if segments:
-        rows = (json.dumps(row, ensure_ascii=False) for row in results.segments())
-        segments.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+        with explain_write_errors(segments):
+            rows = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in results.segments())
+            write_text_atomic(segments, rows)
     if html:
         _report(results, html)
     if json_output:
@@ -166,8 +168,6 @@ def score(
 
 
 def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
-    from dataclasses import replace
-
     from eval.metrics.bertscore import BertScore, TransformerEncoder
     from eval.metrics.registry import create_metrics
 
@@ -184,8 +184,6 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
     """Coherence judged by a trained scorer; without one it learns from the other documents."""
     if scorer is None:
         return chosen
-    from dataclasses import replace
-
     from eval.metrics.dip import DipCoherence, load_coherence_scorer
 
     if not any(isinstance(one, DipCoherence) for one in chosen):
@@ -194,63 +192,24 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
     return [replace(one, scorer=trained) if isinstance(one, DipCoherence) else one for one in chosen]
 
 
-def _of_jobs(ids: list[str], references: list[Path], rules: CorpusRules, *, others: bool) -> Corpus:
-    from ape.jobs.store import JobStore
-    from ape.settings import load_settings
-    from eval.corpus.job_reader import read_jobs
-
-    if others:
-        raise InputError(
-            "--job has its own source and outputs: leave tables, --system and --source out.", field="job"
-        )
-    with JobStore(load_settings().jobs_url) as store:
-        return read_jobs(store, ids, references=references, rules=rules)
-
-
-def _of_files(
-    tables: list[Path],
-    systems: list[str],
-    references: list[Path],
-    source: Path | None,
-    documents: str,
-    rules: CorpusRules,
-    encoding: str | None,
-) -> Corpus:
+def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
+    """Load the corpus; one of its files may be standard input."""
     from tempfile import TemporaryDirectory
 
     from ape.cli.eval.stdin import StdinFile
-    from eval.corpus.reader import read_corpus
+    from ape.settings import load_settings
+    from eval.corpus.loader import load_corpus
 
-    named: dict[str, Path] = {}
-    for one in systems:
-        name, sign, path = one.partition("=")
-        if not (name and sign and path):
-            raise InputError(f"--system {one!r} is not NAME=FILE.", field="system")
-        if name in named:
-            raise InputError(f"Two systems are called {name!r}.", field="system")
-        named[name] = Path(path)
     with TemporaryDirectory() as folder:
         stdin = StdinFile(Path(folder))
-        return read_corpus(
-            *(stdin.table(path) for path in tables),
-            systems={name: stdin.file(path) for name, path in named.items()},
-            references=[stdin.file(path) for path in references],
-            source=stdin.file(source) if source else None,
-            documents=parse_document_split(documents),
-            rules=rules,
-            encoding=encoding,
+        inputs = replace(
+            inputs,
+            tables=[stdin.table(path) for path in inputs.tables],
+            systems={name: stdin.file(path) for name, path in inputs.systems.items()},
+            references=[stdin.file(path) for path in inputs.references],
+            source=stdin.file(inputs.source) if inputs.source else None,
         )
-
-
-def parse_document_split(documents: str) -> DocumentBoundaries:
-    """How documents are told apart, as it was typed."""
-    if documents in ("auto", "marks", "blank", "none"):
-        return documents  # type: ignore[return-value]  # it is one of the literals
-    if not Path(documents).is_file():
-        raise InputError(
-            f"--documents is auto, marks, blank, none or a file: there is no {documents}.", field="documents"
-        )
-    return Path(documents)
+        return load_corpus(inputs, rules, jobs_url=load_settings().jobs_url if inputs.jobs else "")
 
 
 def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
@@ -272,13 +231,8 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> 
 def _report(results: EvaluationResults, path: Path) -> None:
     from ape.cli.terminal import print_line
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from eval.report import write_report
 
-    try:
-        from eval.report import write_report
-    except ImportError as error:
-        raise InputError(
-            f"A report needs {error.name}. Type: pip install 'ape-books[eval]'", field="html"
-        ) from error
     with use_annotation_cache(default_annotation_folder()):
         write_report(results, path)
     print_line(f"The report is in {path}.")

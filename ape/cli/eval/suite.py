@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.eval.output_path import check_output_file
-from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag
+from ape.cli.corpus_flags import parse_systems
+from ape.cli.flags import JsonFlag, check_output_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,34 +18,31 @@ if TYPE_CHECKING:
 
 
 def suite(
-    name: Annotated[str, typer.Argument(help="Which suite; `list` names them all, and what each reads.")],
+    name: Annotated[str, typer.Argument(help="Name of the suite; `list` prints all suites and their data.")],
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A system and the file of its outputs; may be given again."),
+        typer.Option(metavar="NAME=FILE", help="System and the file of its outputs; repeatable."),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="The suite's data: for cai-xiong and ltcr a JSONL file with the fields that `list` names, for bwb the "
-            "folder of a chapter as published, for dip what `ape eval mine` writes."
+            help="Data of the suite: a JSONL file (cai-xiong, ltcr), a chapter folder as published (bwb), or a set "
+            "from `ape eval mine` (dip)."
         ),
     ] = None,
-    cases: Annotated[Path | None, typer.Option(help="Write every verdict to this JSONL file.")] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page: the tables, and the figures that a suite has.")
-    ] = None,
+    cases: Annotated[Path | None, typer.Option(help="Write all verdicts to this JSON lines file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML page with tables and figures.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Run a published test suite; without a system, only its references are scored."""
+    """Run a published test suite; without systems, score its references only."""
     import json
 
     from ape.cli.terminal import print_line
     from ape.errors import InputError
+    from ape.files.atomic import explain_write_errors, write_text_atomic
 
     check_output_file(cases, flag="--cases")
     check_output_file(html, flag="--html")
-    with require_extra("eval"):
-        import sacrebleu  # noqa: F401
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.suites import SUITES
 
@@ -60,33 +56,19 @@ def suite(
     if data is None:
         raise InputError(f"Give the data of the suite with --data PATH. {chosen.data_source}", field="data")
     with use_annotation_cache(default_annotation_folder()):
-        outcome = chosen.run(data, _systems(system or []))
+        outcome = chosen.run(data, parse_systems(system or (), names_alone=False)[1])
         if html is not None:
             from eval.suites.page import write_page
 
             write_page(outcome, html)
             print_line(f"The page is in {html}.")
     if cases is not None:
-        lines = (json.dumps(case, ensure_ascii=False) for case in outcome.cases)
-        cases.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        with explain_write_errors(cases):
+            write_text_atomic(cases, (f"{json.dumps(case, ensure_ascii=False)}\n" for case in outcome.cases))
     if json_output:
         typer.echo(json.dumps(outcome.to_dict(), ensure_ascii=False, indent=1))
     else:
         _show(outcome)
-
-
-def _systems(given: list[str]) -> dict[str, Path]:
-    from ape.errors import InputError
-
-    systems: dict[str, Path] = {}
-    for one in given:
-        name, parted, path = one.partition("=")
-        if not (name and parted and path):
-            raise InputError(f"--system {one!r} is not NAME=FILE.", field="system")
-        if name in systems:
-            raise InputError(f"Two systems are called {name!r}.", field="system")
-        systems[name] = Path(path)
-    return systems
 
 
 def _show(outcome: SuiteResult) -> None:
@@ -126,8 +108,6 @@ def _lines(table: SuiteTable) -> Iterator[TableLine]:
 
 
 def _cells(table: SuiteTable, row: SuiteRow) -> list[str]:
-    values = (row.cells.get(column) for column in table.columns)
-    return [
-        "n/a" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
-        for value in values
-    ]
+    from ape.reports.number_format import format_table_value
+
+    return [format_table_value(row.cells.get(column)) for column in table.columns]

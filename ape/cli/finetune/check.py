@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.exit_codes import EXIT_UNFIT
 from ape.cli.flags import JsonFlag
 from ape.errors import EngineError, InputError, ModelError, NoRoom
 
@@ -23,28 +23,33 @@ if TYPE_CHECKING:
     from finetune.data.example import Example
 
 # The exit code of an adapter that is not fit to be served: the check itself went well.
-EXIT_UNFIT = 3
 # A comparison is fair in one precision, and compiling takes longer than it.
 VLLM_FLAGS = ("--dtype", "float32", "--enforce-eager")
 
 
 def check(
-    data: Annotated[Path, typer.Option("--data", help="Examples, as `build` wrote them.")],
-    adapter: Annotated[Path | None, typer.Argument(help="A trained adapter; before training, none.")] = None,
+    data: Annotated[Path, typer.Option("--data", help="Training set of `ape finetune build`.")],
+    adapter: Annotated[Path | None, typer.Argument(help="Trained adapter; none before training.")] = None,
     base: Annotated[
         str | None,
-        typer.Option("--base", help="A directory, hub id, .gguf file or name; an adapter's card has it."),
+        typer.Option(
+            "--base", help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card."
+        ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option("--config", help="The training's TOML file, before training.")
+        Path | None, typer.Option("--config", help="TOML file of the training, before training.")
     ] = None,
-    show: Annotated[int, typer.Option("--show", min=0, help="Examples to print, before training.")] = 3,
-    prompts: Annotated[int, typer.Option("--prompts", min=1, help="Prompts of dev, after training.")] = 50,
+    show: Annotated[
+        int, typer.Option("--show", min=0, help="Number of examples to print, before training.")
+    ] = 3,
+    prompts: Annotated[
+        int, typer.Option("--prompts", min=1, help="Number of dev prompts to compare, after training.")
+    ] = 50,
     gguf: Annotated[
-        Path | None, typer.Option("--gguf", help="The base for the embedded engine, if --base is none such.")
+        Path | None, typer.Option("--gguf", help="Base model as a GGUF file for the embedded engine.")
     ] = None,
     vllm: Annotated[
-        bool, typer.Option("--vllm", help="Compare with vLLM too; it takes a minute to start.")
+        bool, typer.Option("--vllm", help="Compare with vLLM too, which takes a minute to start.")
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
@@ -73,20 +78,19 @@ def check(
 def _before(
     data: Path, base: str, config: Path | None, *, show: int, gguf: Path | None, json_output: bool
 ) -> None:
-    with require_extra("train"):
-        import asyncio
+    import asyncio
 
-        from transformers import AutoConfig
+    from transformers import AutoConfig
 
-        from finetune.base_model import find_base, load_tokenizer
-        from finetune.checks.audit import audit_examples
-        from finetune.checks.engine_tokens import find_engine_faults
-        from finetune.checks.tuned_model import find_gguf
-        from finetune.data.dataset import read_dataset
-        from finetune.training.config import read_train_config
     from ape.cli.finetune.check_output import audit_json, print_audit
     from ape.cli.terminal import error_console, passages_progress, pull_progress
     from ape.settings import load_settings
+    from finetune.base_model import find_base, load_tokenizer
+    from finetune.checks.audit import audit_examples
+    from finetune.checks.engine_tokens import find_engine_faults
+    from finetune.checks.tuned_model import find_gguf
+    from finetune.data.dataset import read_dataset
+    from finetune.training.config import read_train_config
 
     training = read_train_config(config)
     examples = read_dataset(data)
@@ -132,15 +136,14 @@ def _after(
     vllm: bool,
     json_output: bool,
 ) -> None:
-    with require_extra("train"):
-        from finetune.checks.stop_rate import measure_stop_rate
-        from finetune.checks.tuned_model import find_gguf, load_tuned_model
-        from finetune.data.dataset import read_dataset
-        from finetune.data.example import sample_evenly
     from ape.adapters import amend_card
     from ape.cli.finetune.check_output import list_shortcomings, parity_json, print_parity
     from ape.cli.terminal import error_console, print_line, pull_progress
     from ape.settings import load_settings
+    from finetune.checks.stop_rate import measure_stop_rate
+    from finetune.checks.tuned_model import find_gguf, load_tuned_model
+    from finetune.data.dataset import read_dataset
+    from finetune.data.example import sample_evenly
 
     settings = load_settings()
     left_out = {}

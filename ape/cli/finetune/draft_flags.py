@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from finetune.scoring.drafts import DraftSet
 
 DRAFTS_FILE = "drafts.jsonl"
-AdapterArgument = Annotated[Path, typer.Argument(help="The adapter, exported to GGUF.")]
-DataFlag = Annotated[Path | None, typer.Option("--data", help="What `ape finetune build` wrote.")]
+AdapterArgument = Annotated[Path, typer.Argument(help="Adapter, exported to GGUF.")]
+DataFlag = Annotated[Path | None, typer.Option("--data", help="Training set of `ape finetune build`.")]
 RowsFlag = Annotated[
-    list[Path] | None, typer.Option("--rows", help="Instead: files of rows, taken whole; may be repeated.")
+    list[Path] | None, typer.Option("--rows", help="Files of rows instead of --data; repeatable.")
 ]
 DraftsFlag = Annotated[
     Path | None,
-    typer.Option("--drafts", help="Where drafts are kept as they come; beside the adapter if left out."),
+    typer.Option("--drafts", help="File that stores drafts; next to the adapter by default."),
 ]
 BaseFlag = Annotated[
     str | None,
-    typer.Option("--base", help="The base as a .gguf file or name; an adapter's card has it."),
+    typer.Option("--base", help="Base model as a .gguf file or name; from the adapter's card by default."),
 ]
 ThreadsFlag = Annotated[
-    int | None, typer.Option("--threads", help="Of the embedded engine; all cores but one.")
+    int | None,
+    typer.Option("--threads", help="Threads of the embedded engine; all cores but one by default."),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.extras import require_modules
 from ape.cli.finetune.draft_flags import (
     DRAFTS_FILE,
     AdapterArgument,
@@ -28,22 +28,19 @@ if TYPE_CHECKING:
 def gate(
     adapter: AdapterArgument,
     data: DataFlag = None,
-    split: Annotated[
-        str, typer.Option(help="The examples to learn from; not those it was trained on.")
-    ] = "dev",
+    split: Annotated[str, typer.Option(help="Split to fit on; must not be the training split.")] = "dev",
     rows: RowsFlag = None,
     drafts: DraftsFlag = None,
     base: BaseFlag = None,
     threads: ThreadsFlag = None,
-    seed: Annotated[int, typer.Option(help="Of the folds.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the cross-validation folds.")] = 1,
     json_output: JsonFlag = False,
 ) -> None:
     """Draft the examples, fit the gate on what helped, and write it into the adapter's card."""
     import asyncio
     import json
 
-    with require_extra("train"):
-        import datasets  # noqa: F401
+    require_modules("datasets")
     from ape.adapters import amend_card
     from ape.settings import load_settings
     from finetune.training.edit_filter import DraftedExample, fit_edit_filter

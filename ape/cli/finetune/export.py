@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
 from ape.errors import InputError
 
 
@@ -28,27 +27,28 @@ class GgufPrecision(StrEnum):
 
 
 def export(
-    adapter: Annotated[Path, typer.Argument(help="The directory that `ape finetune train` wrote.")],
+    adapter: Annotated[Path, typer.Argument(help="Adapter directory of `ape finetune train`.")],
     to: Annotated[
         ExportTarget,
-        typer.Option(help="A LoRA for the embedded engine, an ordinary model, or the model card."),
+        typer.Option(help="Target: a LoRA for the embedded engine, a merged model, or the model card."),
     ] = ExportTarget.GGUF,
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", help="Where to; a GGUF file and a card go beside the adapter if left out."
+            "-o", "--out", help="Output path; GGUF file and card go to the adapter directory by default."
         ),
     ] = None,
     base: Annotated[
-        str | None, typer.Option(help="A directory, hub id, .gguf file or name; an adapter's card has it.")
+        str | None,
+        typer.Option(help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="What `ape finetune build` wrote, for the model card.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Of the adapter, on the model card.")] = None,
-    precision: Annotated[GgufPrecision, typer.Option(help="Of the GGUF file.")] = GgufPrecision.HALF,
+    data: Annotated[Path | None, typer.Option(help="Training set, for the model card.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the adapter on the model card.")] = None,
+    precision: Annotated[
+        GgufPrecision, typer.Option(help="Precision of the GGUF file.")
+    ] = GgufPrecision.HALF,
 ) -> None:
-    """Export an adapter, and print where it is. Nothing that is there already is written over."""
+    """Export an adapter and print the path; existing files are never replaced."""
     from ape.adapters import CARD_FILE
 
     if not (adapter / CARD_FILE).is_file():
@@ -69,11 +69,11 @@ def _gguf(adapter: Path, out: Path | None, base: str | None, precision: GgufPrec
     from ape.cli.terminal import error_console, pull_progress
 
     place = _file(out, GGUF_FILE) if out else adapter / GGUF_FILE
-    with require_extra("train"):
-        from ape.files.atomic import refuse_existing_path
-        from finetune.base_model import find_base
-        from finetune.export.gguf_lora import write_gguf_lora
-        from finetune.export.merged_model import require_same_base
+    from ape.files.atomic import refuse_existing_path
+    from finetune.base_model import find_base
+    from finetune.export.gguf_lora import write_gguf_lora
+    from finetune.export.merged_model import require_same_base
+
     refuse_existing_path(place)
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:
@@ -88,9 +88,9 @@ def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
 
     if out is None:
         raise InputError("Where is the merged model to go? Give a new directory with -o.", field="out")
-    with require_extra("train"):
-        from finetune.export.merged_model import write_merged
-        from finetune.export.model_card import serving_instructions
+    from finetune.export.merged_model import write_merged
+    from finetune.export.model_card import serving_instructions
+
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:
         written = write_merged(adapter, base or card.base.model, out, progress=progress)

@@ -12,6 +12,7 @@ from typing import TypeVar
 import typer
 from rich.console import Console
 
+from ape.cli.exit_codes import EXIT_INTERRUPTED
 from ape.cli.terminal import error_console, passages_progress, print_line
 from ape.engines.retry import RetryPolicy
 from ape.errors import EngineError
@@ -27,7 +28,6 @@ from finetune.hosted.card import (
 from finetune.hosted.job import HostedJobEvent, HostedJobListener, follow_job
 from finetune.hosted.provider import HostedProvider
 
-EXIT_INTERRUPTED = 130
 # Lines about steps in all, where there is no terminal for a bar.
 _LINES = 10
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.exit_codes import EXIT_INTERRUPTED
 from ape.cli.flags import JsonFlag
 from ape.errors import InputError
 
@@ -41,44 +41,59 @@ class HostedJobRequest:
 
 
 def openai(
-    data: Annotated[Path | None, typer.Option("--data", help="Examples, as `build` wrote them.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="Training set of `ape finetune build`.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A directory for the files, the job and the card.")
+        Path | None, typer.Option("--out", "-o", help="Directory for the files, the job record and the card.")
     ] = None,
     base: Annotated[
-        str | None, typer.Option("--base", help="The model to fine-tune, e.g. gpt-4.1-mini-2025-04-14.")
+        str | None, typer.Option("--base", help="Model to fine-tune, e.g. gpt-4.1-mini-2025-04-14.")
     ] = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1, max=50)] = 2,
     batch_size: Annotated[
         int | None,
-        typer.Option("--batch-size", min=1, help="Examples in a step; theirs to choose if left out."),
+        typer.Option("--batch-size", min=1, help="Batch size; chosen by the provider by default."),
     ] = None,
     learning_rate_multiplier: Annotated[
         float | None,
-        typer.Option("--learning-rate-multiplier", min=1e-6, help="Theirs to choose if left out."),
+        typer.Option(
+            "--learning-rate-multiplier",
+            min=1e-6,
+            help="Learning rate multiplier; chosen by the provider by default.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
-    suffix: Annotated[str | None, typer.Option("--suffix", help="A part of the new model's name.")] = "ape",
-    url: Annotated[str, typer.Option("--url", help="The API, up to and with /v1.")] = OPENAI_URL,
+    suffix: Annotated[
+        str | None, typer.Option("--suffix", help="Suffix of the name of the new model.")
+    ] = "ape",
+    url: Annotated[str, typer.Option("--url", help="URL of the API, including /v1.")] = OPENAI_URL,
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=64, help="Longest example; by the model if left out.")
+        int | None,
+        typer.Option(
+            "--max-tokens", min=64, help="Maximum tokens of an example; depends on the model by default."
+        ),
     ] = None,
     price: Annotated[
-        float | None, typer.Option("--price", min=0, help="Dollars for a million tokens trained on.")
+        float | None, typer.Option("--price", min=0, help="Price of a million training tokens, in dollars.")
     ] = None,
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Send the rest where some examples can't be sent.")
+        bool, typer.Option("--leave-out", help="Leave out examples that the provider would refuse.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Begin (and pay for) another job where --out has one.")
+        bool, typer.Option("--again", help="Start (and pay for) another job although --out has one.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend the money without asking.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Start the paid job without confirmation.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write and check the files; send nothing.")
     ] = False,
-    follow: Annotated[str | None, typer.Option("--follow", help="Only follow this job to its end.")] = None,
-    cancel: Annotated[str | None, typer.Option("--cancel", help="Only end this job before its time.")] = None,
-    every: Annotated[float, typer.Option("--every", min=0.01, help="Seconds between looks at a job.")] = 10.0,
+    follow: Annotated[
+        str | None, typer.Option("--follow", help="Only follow this job until it ends.")
+    ] = None,
+    cancel: Annotated[str | None, typer.Option("--cancel", help="Only cancel this job.")] = None,
+    every: Annotated[
+        float, typer.Option("--every", min=0.01, help="Seconds between status requests.")
+    ] = 10.0,
     json_output: JsonFlag = False,
 ) -> None:
     """Fine-tune a hosted chat model on the same examples, and follow the job to its end.
@@ -140,15 +155,13 @@ def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
 def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
     """The files, written and found good, and the order that they make."""
     from ape.cli.terminal import print_line
+    from finetune.data.dataset import read_dataset
     from finetune.hosted.job_record import HostedJobOrder
     from finetune.hosted.training_file import refuse_unfit_files, write_training_file
     from finetune.hosted.validation import max_example_tokens
     from prompts import CHAT
 
-    with require_extra("train"):
-        from finetune.data.dataset import read_dataset
-
-        examples = read_dataset(wanted.data)
+    examples = read_dataset(wanted.data)
     limit = wanted.max_tokens or max_example_tokens(wanted.base)
     training = write_training_file(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
     dev = write_training_file(
@@ -213,7 +226,7 @@ def _begun(
     *,
     url: str,
 ) -> str:
-    from ape.cli.finetune.hosted_progress import EXIT_INTERRUPTED, call_provider
+    from ape.cli.finetune.hosted_progress import call_provider
     from ape.cli.terminal import print_line
     from ape.network import url_host
     from finetune.hosted.job import start_job

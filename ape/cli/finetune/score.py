@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.extras import require_modules
 from ape.cli.finetune.draft_flags import (
     DRAFTS_FILE,
     AdapterArgument,
@@ -35,12 +35,13 @@ _WIDTH = 140  # of the table, where no terminal says its own
 def score(
     adapter: AdapterArgument,
     data: DataFlag = None,
-    split: Annotated[str, typer.Option(help="The examples to score on.")] = "test",
+    split: Annotated[str, typer.Option(help="Split to score.")] = "test",
     rows: RowsFlag = None,
     drafts: DraftsFlag = None,
     base: BaseFlag = None,
     untuned: Annotated[
-        int, typer.Option(min=0, help="So many of them by the base as well, asked by instructions; 0: none.")
+        int,
+        typer.Option(min=0, help="Number of examples to score with the prompted base model too; 0 for none."),
     ] = 0,
     threads: ThreadsFlag = None,
     json_output: JsonFlag = False,
@@ -49,8 +50,7 @@ def score(
     import asyncio
     import json
 
-    with require_extra("train"):
-        import datasets  # noqa: F401
+    require_modules("datasets")
     from ape.adapters import read_card
     from ape.files.atomic import explain_write_errors, write_text_atomic
     from ape.settings import load_settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.extras import require_extra
+from ape.cli.exit_codes import EXIT_INTERRUPTED
 from ape.cli.flags import JsonFlag
 from ape.errors import ApeError
 
@@ -23,23 +23,25 @@ if TYPE_CHECKING:
     from finetune.training.train import TrainingResult
     from finetune.training.trainer import DevEvaluation, TrainingEvent, TrainingStep
 
-EXIT_INTERRUPTED = 130
 # Seconds between lines where there is no terminal to draw a bar on.
 QUIET_SECONDS = 30.0
 
 
 def train(
-    base: Annotated[str, typer.Option(help="A name of `ape models list`, a directory, a .gguf or a hub id.")],
-    data: Annotated[Path, typer.Option(help="The directory that `ape finetune build` wrote.")],
+    base: Annotated[
+        str,
+        typer.Option(help="Base model: a name from `ape models list`, a directory, .gguf file or hub id."),
+    ],
+    data: Annotated[Path, typer.Option(help="Training set of `ape finetune build`.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="The adapter's directory; an unfinished one is gone on with.")
+        Path, typer.Option("-o", "--out", help="Directory of the adapter; an unfinished training is resumed.")
     ],
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file with settings; without it, as PAR3 did it.")
+        Path | None, typer.Option(help="TOML file with settings; those of the PAR3 paper by default.")
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Train a LoRA adapter on examples, with an eye on dev, and save the best of it.
+    """Train a LoRA adapter and save the checkpoint that is best on dev.
 
     On several GPUs: torchrun --nproc-per-node N -m ape.cli.main finetune train …
     """
@@ -61,11 +63,11 @@ def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output
 
     console = error_console()
     console.quiet = not chief
-    with require_extra("train"):
-        from transformers.utils.logging import set_verbosity
+    from transformers.utils.logging import set_verbosity
 
-        from finetune.training.config import read_train_config
-        from finetune.training.train import train_adapter
+    from finetune.training.config import read_train_config
+    from finetune.training.train import train_adapter
+
     set_verbosity(logging.ERROR)
     settings = read_train_config(config)
     console.print(f"Loading {base} and the examples in {data} …", markup=False)
