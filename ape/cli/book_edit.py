@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ape.cli.book_output import print_summary
+from ape.cli.exit_codes import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.job_progress import job_progress
 from ape.cli.terminal import fetch_with_progress, print_line
 from ape.errors import ApeError, Conflict, UnknownJob
@@ -35,9 +36,6 @@ from ape.text.languages import language_name
 
 if TYPE_CHECKING:
     from ape.jobs.planning import OpenedFiles, StartedJob
-
-EXIT_NEEDS_ATTENTION = 3
-EXIT_INTERRUPTED = 130
 
 
 def edit_with_progress(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ape.cli.book_edit import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.compare_output import print_comparison
+from ape.cli.exit_codes import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.job_progress import job_progress
 from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
 from ape.errors import InputError

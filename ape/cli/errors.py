@@ -28,13 +28,13 @@ PACKAGES = ("ape", "eval", "finetune", "prompts", "serve")
 
 
 def describe_error(error: ApeError, command: Any, arguments: Sequence[str]) -> str:
-    """The message of an error, followed by the flag that its field stands for, unless the message names it.
+    """The message of an error, followed by the flag that its field stands for, unless the message names one.
 
     `command` is a click command, whose types typer keeps private.
     """
     message = str(error)
     flag = _find_flag(error.field, _find_command(command, arguments)) if isinstance(error, InputError) else ""
-    return f"{message} See {flag}." if flag and flag not in message else message
+    return f"{message} See {flag}." if flag and "--" not in message else message
 
 
 def _find_command(command: Any, arguments: Sequence[str]) -> Any:

@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from ape.cli.errors import describe_error
+from ape.cli.main import app
+from ape.errors import InputError
 from tests.ape.cli.conftest import MT, Run
 from tests.scripted import Fail, Say, ScriptedServer, translation_in
 
@@ -167,3 +171,15 @@ def test_serve_refuses_the_open_network_without_a_key(run: Run, scripted: Script
     done = run("serve", "--host", "0.0.0.0", "--url", scripted.url)
     assert done.returncode == 2
     assert "APE_API_KEYS" in done.stderr
+
+
+def test_the_field_of_an_error_is_printed_as_the_flag_of_the_command() -> None:
+    command, words = get_command(app), ["edit", "--source", "src.txt"]
+    unclear = InputError("The language is not clear.", field="source_language")
+    assert describe_error(unclear, command, words) == "The language is not clear. See --source-language."
+    named = InputError("Give --source-language.", field="source_language")
+    assert describe_error(named, command, words) == "Give --source-language."
+    other = InputError("There are too few votes.", field="votes")  # no flag of this command
+    assert describe_error(other, command, words) == "There are too few votes."
+    argument = InputError("The book is empty.", field="source")
+    assert describe_error(argument, command, ["book", "edit", "a.txt", "b.txt"]) == "The book is empty."

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ape.cli.extras import EXTRAS, missing_module_message, require_modules
+from tests.scripted import Say, ScriptedServer
 
 ROOT = Path(__file__).parents[3]
 BLOCK = """
@@ -44,6 +45,15 @@ def run_without(modules: set[str], *words: str, folder: Path) -> subprocess.Comp
 def test_help_and_settings_need_no_extra(words: tuple[str, ...], tmp_path: Path) -> None:
     done = run_without(set(EXTRAS), *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_passage_is_edited_by_a_server_without_an_extra(tmp_path: Path, scripted: ScriptedServer) -> None:
+    (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
+    (tmp_path / "mt.txt").write_text("Claire posed his bag and sat down.\n", encoding="utf-8")
+    scripted.play(Say("Claire put down her bag and sat down."))
+    words = ("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    done = run_without(set(EXTRAS), *words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "Claire put down her bag and sat down.\n"), done.stderr
 
 
 def test_scores_by_sacrebleu_need_no_extra(tmp_path: Path) -> None:

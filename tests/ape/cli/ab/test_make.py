@@ -109,7 +109,7 @@ def test_two_systems_with_the_same_text_can_not_be_compared(
         (("--condition", "document", "--paragraphs", "20"), "There is no suitable passage"),
         (("-o", "nowhere/t.json"), "nowhere/t.json can't be written: No such file or directory"),
         (("--raters", "anna", "--csv", "mt.txt"), "mt.txt/anna.csv can't be written"),
-        (("--job", "7"), "--job has its own source and outputs"),
+        (("--job", "7"), "A job has its own source and outputs"),
     ],
 )
 def test_what_can_not_be_made_is_a_sentence(
@@ -124,4 +124,4 @@ def test_what_can_not_be_made_is_a_sentence(
 def test_nothing_to_compare_is_told(here: Run) -> None:
     done = here("ab", "make", "-o", "t.json")
     assert done.returncode == 2
-    assert "give --data FILE or --system NAME=FILE" in done.stderr
+    assert "give a table or the outputs of systems. See --data." in done.stderr

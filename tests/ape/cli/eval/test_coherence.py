@@ -64,7 +64,7 @@ def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("train", "stories.jsonl", "-o", "stories.jsonl"), "say --replace"),
+        (("train", "stories.jsonl", "-o", "stories.jsonl"), "use --replace"),
         (("train", "stories.jsonl", "-o", "x.json", "--system", "best"), "no system 'best'"),
         (("show", "stories.jsonl"), "is not a coherence scorer"),
         (("show", "nothing.json"), "can't be read"),

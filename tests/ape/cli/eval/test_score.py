@@ -136,7 +136,7 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
         (("--baseline", "best"), "no system called 'best'"),
         (("--encoder", "x"), "--encoder is for --metric bertscore"),
         (("--leave-one-out", "--html", "x.html"), "--leave-one-out has a table of its own"),
-        (("--job", "7"), "--job has its own source and outputs"),
+        (("--job", "7"), "A job has its own source and outputs"),
         (("--segments", "gone/x.jsonl"), "--segments gone/x.jsonl: there is no folder gone."),
         (("--html", "."), "--html . is a folder"),
     ],
