@@ -80,7 +80,8 @@ def plan(
     json_output: JsonFlag = False,
 ) -> None:
     """Estimate tokens, time and cost of editing a book, chapter by chapter."""
-    from ape.cli.book_plan import estimate_plan, print_plan
+    from ape.cli.book_plan import print_plan
+    from ape.jobs.job_estimate import estimate_job
     from ape.jobs.planning import open_files
 
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
@@ -89,7 +90,7 @@ def plan(
         source_language=_tag(source_language),
         target_language=_tag(target_language),
     )
-    made, unpaired = estimate_plan(opened, settings, use=use, context=context, max_attempts=max_attempts)
+    made, unpaired = estimate_job(opened, settings, use=use, context=context, max_attempts=max_attempts)
     print_plan(opened, made, unpaired, json_output=json_output)
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from ape.cli.terminal import print_line
+from ape.cli.terminal import print_line, table_console
 from ape.errors import Conflict
 from ape.jobs.counts import JobCounts
 from ape.jobs.job import Job
@@ -90,12 +89,7 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
         table.add_row(
             job.id, job.name, describe_state(store, job), share, *(f"{one:,}" for one in numbers), job.output
         )
-    _console().print(table)
-
-
-def _console() -> Console:
-    """As wide as the terminal; where there is none, wide enough for a table."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    table_console(160).print(table)
 
 
 def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
@@ -109,7 +103,7 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
         shown["quarantined_paragraphs"] = quarantine_reasons(store, job.id)
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
-    console = _console()
+    console = table_console(160)
     console.print(f"{job.name}: {describe_state(store, job)}", markup=False)
     if job.note:
         console.print(job.note, markup=False)

@@ -1,34 +1,18 @@
-"""What `ape book plan` shows before anything is spent."""
+"""Print the estimate of `ape book plan`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ape.books.pairing.book_pairing import UnpairedCounter
-from ape.engines.model_selection import ModelSelection, select_models
-from ape.errors import ApeError
-from ape.jobs.estimate import (
-    ENGINE_SPEEDS,
-    FREE_PRICE,
-    BookEstimate,
-    EngineSpeed,
-    TokenPrice,
-    estimate_book,
-)
-from ape.jobs.job import JobRecipe
-from ape.jobs.planning import OpenedFiles, skip_too_long
-from ape.jobs.run import book_concurrency
-from ape.jobs.store import JobStore
-from ape.settings import Settings
+from ape.cli.terminal import table_console
+from ape.jobs.estimate import BookEstimate
+from ape.jobs.planning import OpenedFiles
 from ape.text.token_estimate import TokenRange
-from prompts import prompt_format
 
 _CHAPTERS = 40
 
@@ -102,7 +86,7 @@ def print_plan(
         }
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = table_console(120)
     console.print(_chapters(plan))
     for line in _sentences(opened, plan, unpaired):
         console.print(line, markup=False, soft_wrap=True)

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ape.cli.eval.score_output import print_scores, table_console
+from ape.cli.eval.score_output import print_scores
+from ape.cli.terminal import table_console
 from eval.compare.comparison import SystemComparison
 from eval.compare.comparison_set import DO_NOTHING
 from eval.compare.system import System

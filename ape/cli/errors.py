@@ -53,7 +53,7 @@ def _find_flag(field: str | None, command: Any) -> str:
     names = (field, *_PARAMETERS.get(field, ()))
     for parameter in command.params:
         if parameter.name in names and parameter.param_type_name == "option":
-            return max(parameter.opts, key=len)
+            return str(max(parameter.opts, key=len))
     return ""
 
 

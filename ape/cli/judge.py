@@ -285,7 +285,7 @@ def _votes(path: Path | None, trial: Path | None) -> list[Vote]:
 
 
 def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> JudgeOptions:
-    from ape.cli.book_plan import configured_price
+    from ape.jobs.job_estimate import configured_price
     from eval.judge import JudgeOptions
     from eval.judge.answer_cache import default_cache_folder
     from eval.judge.requests import server_identity

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ape.cli.terminal import table_console
 from eval.human.analysis.vote_selection import select_pair_votes
 from eval.judge import (
     UNSCORED_REASONS,
@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from eval.human.vote import Vote
     from eval.metrics.scoring import EvaluationResults
 
-_WIDTH = 150  # of the table, where no terminal says its own
 _WARNING = "A judge is a model, not a reader."
 
 
 def print_pairs(judged: PairJudgements) -> None:
     """The wins of every two systems, and what they are worth."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = table_console()
     console.print(_wins(judged.tallies()))
     scored = len(judged.pairs) - judged.unscored.total()
     typer.echo(f"{scored:,} of {len(judged.pairs):,} pairs have a verdict.")

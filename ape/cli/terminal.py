@@ -1,4 +1,4 @@
-"""Talking to a person at a terminal: progress on stderr, coloured diffs, tables of decisions."""
+"""Terminal output: consoles, progress bars on stderr, and coloured diffs."""
 
 from __future__ import annotations
 
@@ -29,19 +29,27 @@ STYLES = {Decision.EDITED: "green", Decision.UNCHANGED: "cyan", Decision.REJECTE
 
 
 def error_console() -> Console:
-    """Where talk and progress go."""
+    """Standard error, for messages and progress."""
     return Console(stderr=True, highlight=False)
 
 
+def table_console(width: int = 150) -> Console:
+    """Standard output, with a fixed width where it is not a terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = width
+    return console
+
+
 def print_line(line: str) -> None:
-    """A line to stderr as it is: a log line is not to be wrapped, nor its brackets taken for mark-up."""
-    with suppress(OSError, ValueError):  # nobody listens any more
+    """Print a line to stderr, neither wrapped nor read as mark-up."""
+    with suppress(OSError, ValueError):  # stderr is closed
         typer.echo(line, err=True)
 
 
 @contextmanager
 def pull_progress(console: Console) -> Iterator[PullProgress]:
-    """A bar while a model is fetched; one line a step where stderr is no terminal."""
+    """A progress bar for a download; one line per step where stderr is not a terminal."""
     if not console.is_terminal:
         said: set[str] = set()
 
@@ -63,7 +71,7 @@ def pull_progress(console: Console) -> Iterator[PullProgress]:
 
 
 def fetch_with_progress(settings: Settings) -> None:
-    """Have the embedded engine's model here before anything else begins."""
+    """Download the model of the embedded engine, if necessary."""
     from ape.engines.factory import fetch_model
 
     with pull_progress(error_console()) as progress:
@@ -71,7 +79,7 @@ def fetch_with_progress(settings: Settings) -> None:
 
 
 def passages_progress(console: Console) -> Progress:
-    """A bar with a count, a rate by its clock and the time left."""
+    """A progress bar with a count, the elapsed and the remaining time."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -87,7 +95,7 @@ def passages_progress(console: Console) -> Progress:
 
 
 def format_diff(mt: str, result: PostEdit, *, coloured: bool) -> Text:
-    """What was taken out struck in red and what was put in underlined in green, or in brackets without colours."""
+    """Deletions struck in red and insertions underlined in green, or both in brackets without colours."""
     text, place = Text(), 0
     for edit in result.edits:
         text.append(mt[place : edit.mt_span[0]])
@@ -103,5 +111,5 @@ def format_diff(mt: str, result: PostEdit, *, coloured: bool) -> Text:
 
 
 def format_decision(result: PostEdit) -> Text:
-    """The decision in its colour."""
+    """The decision, coloured."""
     return Text(result.decision, STYLES[result.decision])

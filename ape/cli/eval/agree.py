@@ -90,8 +90,8 @@ def _told(found: HumanCorrelation | Unmeasured) -> dict[str, object]:
 def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed: int) -> None:
     from rich.text import Text
 
-    from ape.cli.eval.score_output import table_console
     from ape.cli.eval.wide_table import TableLine, print_wide_table
+    from ape.cli.terminal import table_console
     from eval.statistics.counts import Unmeasured
 
     known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}

@@ -54,8 +54,8 @@ def _told(found: PrecisionRecall) -> dict[str, float]:
 def _show(found: dict[str, PrecisionRecall], average: float, signature: str) -> None:
     from rich.text import Text
 
-    from ape.cli.eval.score_output import table_console
     from ape.cli.eval.wide_table import TableLine, print_wide_table
+    from ape.cli.terminal import table_console
 
     console = table_console()
     lines = [

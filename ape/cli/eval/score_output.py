@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ape.cli.eval.wide_table import TableLine, print_wide_table
+from ape.cli.terminal import table_console
 
 if TYPE_CHECKING:
     from eval.metrics.metric import Metric
@@ -16,17 +17,8 @@ if TYPE_CHECKING:
     from eval.metrics.scoring import EvaluationResults
     from eval.statistics.counts import Unmeasured
 
-_WIDTH = 150  # of the table, where no terminal says its own
 _NONE = "n/a"
 _CLEAR = 0.05
-
-
-def table_console() -> Console:
-    """Standard output, wide enough for a table where it is no terminal."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    return console
 
 
 def print_scores(results: EvaluationResults, *, documents: bool = False) -> None:

@@ -72,8 +72,8 @@ def suite(
 
 
 def _show(outcome: SuiteResult) -> None:
-    from ape.cli.eval.score_output import table_console
     from ape.cli.eval.wide_table import print_wide_table
+    from ape.cli.terminal import table_console
 
     console = table_console()
     for table in outcome.tables:

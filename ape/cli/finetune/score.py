@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 RESULTS_FILE = "results.json"
 _HEADINGS = tuple(heading for metric in ("TER", "BLEU", "chrF") for heading in (metric, "Δ", "p"))
-_WIDTH = 140  # of the table, where no terminal says its own
 
 
 def score(
@@ -106,8 +105,9 @@ async def _score(
 
 
 def _show(results: ScoreTable) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from ape.cli.terminal import table_console
 
     table = Table(box=None, pad_edge=False)
     for heading in ("pair", "system", "passages", "edited", *_HEADINGS):
@@ -119,9 +119,7 @@ def _show(results: ScoreTable) -> None:
             cells += [f"{cell.score:.2f}", f"{cell.difference:+.2f}" if p else "", p]
         passages = f"{row.passages:,}" + (f" of {row.of:,}" if row.passages < row.of else "")
         table.add_row(row.pair, row.system, passages, f"{row.edited:.1%}", *cells)
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = table_console(140)
     console.print(table)
     console.print("Δ and p are against doing nothing on the same passages.")
     for metric, signature in results.signatures.items():
