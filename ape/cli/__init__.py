@@ -1,1 +1,1 @@
-"""The command line: `ape`, noun then verb."""
+"""The command line of ape-books."""

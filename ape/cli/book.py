@@ -1,4 +1,4 @@
-"""`ape book`: post-edit a whole book, look at it, and put it back into its file."""
+"""`ape book`: estimate, post-edit, inspect and export books."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def _files(source: Path, mt: Path | None, encoding: str | None, format: str | No
 
 
 def _tag(language: str | None) -> str | None:
-    """With its region: a translation memory may have texts in several kinds of one language."""
+    """Language tag with region: a translation memory may have several variants of one language."""
     from ape.text.languages import language_tag
 
     return language and language_tag(language)
@@ -336,7 +336,7 @@ def _store(settings: Settings | None = None) -> JobStore:
 
 
 def _find(store: JobStore, name: str) -> Job:
-    """By id, by the beginning of one, or by the output file."""
+    """Find a job by its id, a prefix of it, or its output file."""
     jobs = store.jobs(owner="")
     path = str(Path(name).resolve())
     found = [job for job in jobs if job.id == name or job.output == path]

@@ -1,4 +1,4 @@
-"""How a job is shown: at its end, in `ape book status`, as a report, and as other formats."""
+"""Print and export jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LISTED = 20
 
 
 def print_summary(summary: BookSummary, *, json_output: bool) -> None:
-    """The end of `ape book edit`: results on stdout, what a person has to see to on stderr."""
+    """Print the results to stdout, and what needs attention to stderr."""
     if json_output:
         typer.echo(summary.to_json())
     counts, output = summary.counts, summary.output
@@ -68,7 +68,7 @@ def _tell(what: str, named: list[tuple[str, str]], count: int) -> None:
 
 
 def print_jobs(store: JobStore, *, json_output: bool) -> None:
-    """A line a job, the newest first."""
+    """Print all jobs, the newest first."""
     rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
     if json_output:
         shown = [_job_json(store, job, counts) for job, counts in rows]
@@ -93,7 +93,7 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
 
 
 def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
-    """One job, chapter by chapter."""
+    """Print one job by chapter."""
     chapters = store.chapters(job.id)
     if json_output:
         shown = _job_json(store, job, store.counts(job.id))
@@ -152,7 +152,7 @@ def _counts_json(counts: JobCounts) -> dict[str, int]:
 
 
 def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:
-    """What is done so far, in another format, or as the book itself where none is named."""
+    """Export the results so far, by default in the format of the book."""
     from ape.jobs.export import export_rows
 
     is_stdout = str(output) == "-"

@@ -73,7 +73,7 @@ def configured_price(settings: Settings) -> TokenPrice | None:
 def print_plan(
     opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool
 ) -> None:
-    """As JSON, or as a table and a few sentences."""
+    """Print the estimate as JSON, or as a table and sentences."""
     if json_output:
         shown = plan.to_json() | {
             "source_language": opened.source_language,

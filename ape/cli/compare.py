@@ -1,4 +1,4 @@
-"""`ape compare`: models and ready outputs over one set, with doing nothing always among them, and one honest page."""
+"""`ape compare`: compare models and existing outputs on one set with the unedited MT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a comparison is shown on a terminal: the table of scores, what became of the paragraphs, and who is the same."""
+"""Print a comparison: scores, decisions and identical systems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eval.compare.system import System
 
 
 def print_comparison(compared: SystemComparison, *, json_output: bool) -> None:
-    """The whole of it."""
+    """Print the comparison as tables or JSON."""
     if json_output:
         typer.echo(json.dumps(compared.to_dict(), ensure_ascii=False, indent=1))
         return
@@ -52,7 +52,7 @@ def _became(system: System) -> str:
 
 
 def _tell_wins(screen: Console, compared: SystemComparison) -> None:
-    """How often each beats doing nothing, by the leading metric."""
+    """How often each system beats the unedited MT, by the leading metric."""
     matrix = compared.matrices.get(compared.leading)
     if matrix is None:
         return
@@ -69,7 +69,7 @@ def _tell_wins(screen: Console, compared: SystemComparison) -> None:
 
 
 def _tell_votes(screen: Console, compared: SystemComparison) -> None:
-    """Whom people prefer, and which metrics side with them."""
+    """Human preferences, and the metrics that agree with them."""
     if not compared.voted:
         return
     for one in compared.voted["preferences"]:

@@ -1,4 +1,4 @@
-"""What `ape compare` does: read, begin or go on, ask the models one after the other, compare, and write the folder."""
+"""Run `ape compare`: read the set, run the models one by one, compare, and write the folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ METRICS = (*DEFAULT_METRICS, "discourse")
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """A comparison, as it was typed."""
+    """The options of `ape compare`."""
 
     output: Path
     given: ComparisonInputs
@@ -66,12 +66,12 @@ class CompareRequest:
 
     @property
     def rules(self) -> CorpusRules:
-        """How the set is read."""
+        """Rules for reading the set."""
         return CorpusRules(self.source_language, self.target_language, self.allow_empty, print_line)
 
 
 def run_comparison(wanted: CompareRequest, *, json_output: bool = False) -> int:
-    """Compare, and give the exit code."""
+    """Run the comparison and return the exit code."""
     metrics = create_metrics(list(wanted.metrics or METRICS))
     if wanted.runs:
         return _compare_runs(wanted, metrics, json_output=json_output)
@@ -128,7 +128,7 @@ def _read(wanted: CompareRequest, asked: Sequence[SystemSpec]) -> ComparisonSet:
 def _all_made(
     data: ComparisonSet, models: Sequence[ModelSystemSpec], wanted: CompareRequest
 ) -> dict[str, System] | None:
-    """What all models make of the set, one after the other; None where somebody stops it."""
+    """Run all models one by one; None if interrupted."""
     if not models:
         return {}
     with JobStore(str(wanted.output / JOB_DATABASE)) as store:
@@ -140,7 +140,7 @@ def _all_made(
 
 
 def _made(store: JobStore, data: ComparisonSet, model: ModelSystemSpec, wanted: CompareRequest) -> System:
-    """What the model makes of the set: as it was left, and what is missing asked for."""
+    """Run or resume the job of one model."""
     fetch_with_progress(model.settings)
     job = find_finished_job(store, model, wanted.recipe)
     if job is None:
@@ -200,7 +200,7 @@ def _finish(
 def _compared(
     data: ComparisonSet, systems: Sequence[System], metrics: Sequence[Metric], tests: ComparisonResampling
 ) -> SystemComparison:
-    """With a bar on a terminal."""
+    """Measure with a progress bar."""
     with passages_progress(error_console()) as bar:
         task = bar.add_task("counting", total=len(metrics) * (len(systems) + 1), so_far="")
 

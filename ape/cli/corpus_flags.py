@@ -1,4 +1,4 @@
-"""The flags of commands that read a corpus: where its texts are, how they are parted, and how it is resampled."""
+"""Flags of commands that read a corpus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ResampleUnit(StrEnum):
-    """What a resample draws."""
+    """Unit of resampling."""
 
     SEGMENT = "segment"
     DOCUMENT = "document"

@@ -1,4 +1,4 @@
-"""`ape demo`: post-edit the sample chapters on the embedded engine, and show what came of it."""
+"""`ape demo`: post-edit the sample chapters and write a report."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def demo(
 
 
 def _for_show(settings: Settings) -> Settings:
-    """The base of the default model where none was chosen: the tuned one is so careful that there is little to see."""
+    """Use the base of the default model, because the tuned model makes few edits to show."""
     from ape.models import DEFAULT_MODEL
 
     if settings.model or settings.adapters or settings.engine != "embedded":
@@ -97,7 +97,7 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
 
 
 def _planned(samples: list[Sample]) -> Iterator[tuple[PlannedParagraph, Segment]]:
-    """The paragraphs of the samples as those of one book, with a chapter each."""
+    """The samples as the paragraphs of one book, a chapter each."""
     from itertools import count
 
     from ape.jobs.job_paragraph import PlannedParagraph

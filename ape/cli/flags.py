@@ -1,4 +1,4 @@
-"""The flags that several commands share."""
+"""Flags shared by several commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class EngineName(StrEnum):
-    """Who runs the model."""
+    """Engines."""
 
     EMBEDDED = "embedded"
     VLLM = "vllm"
@@ -102,7 +102,7 @@ def engine_settings(
     adapter: list[str] | None,
     **others: object,
 ) -> Settings:
-    """The settings with the flags of an engine, and others; a flag that its engine would pass over is refused."""
+    """Settings with the engine flags and others; a flag that the engine would ignore is refused."""
     from ape.settings import load_settings
 
     settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None, **others)

@@ -1,4 +1,4 @@
-"""`ape judge pairs|spans`: a language model on which translation is better, or on what is wrong in it."""
+"""`ape judge`: pairwise preferences and error spans by a language model."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def _trial(path: Path) -> Trial:
 
 
 def _trial_of(corpus: Corpus, path: Path) -> Trial:
-    """The trial, of which it is known that it showed these texts."""
+    """Read the trial, and check that it shows the texts of the corpus."""
     from eval.human.text_check import require_same_texts
 
     trial = _trial(path)
@@ -301,7 +301,7 @@ def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: in
 
 
 def _run(settings: Settings, work: Callable[[Engine, JudgeProgress], Awaitable[T]]) -> T:
-    """With the engine that the settings name, and a bar on a terminal."""
+    """Run the judge on the configured engine, with a progress bar."""
     import asyncio
 
     from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line

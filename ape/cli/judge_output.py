@@ -1,4 +1,4 @@
-"""What a judge said, on a terminal: with what it failed at, where it is biased, and whether people agree."""
+"""Print judgements: wins, unscored items, position bias and agreement with people."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WARNING = "A judge is a model, not a reader."
 
 
 def print_pairs(judged: PairJudgements) -> None:
-    """The wins of every two systems, and what they are worth."""
+    """Print the wins of each pair of systems, with bias and agreement."""
     console = table_console()
     console.print(_wins(judged.tallies()))
     scored = len(judged.pairs) - judged.unscored.total()
@@ -47,7 +47,7 @@ def print_pairs(judged: PairJudgements) -> None:
 def print_spans(
     judged: SpanJudgements, results: EvaluationResults, agreed: Mapping[str, JudgeAgreement | NoHumanVotes]
 ) -> None:
-    """The scores as of any metric, then what could not be scored."""
+    """Print the scores, then the unscored segments."""
     from ape.cli.eval.score_output import print_scores
 
     print_scores(results)
@@ -66,7 +66,7 @@ def print_spans(
 def agreement_with_votes(
     judged: SpanJudgements, votes: Sequence[Vote]
 ) -> dict[str, JudgeAgreement | NoHumanVotes]:
-    """For every two systems that people voted on; where there are none, why."""
+    """Agreement for each pair of systems with votes, or the reason there is none."""
     if not select_pair_votes(votes):
         return {"": NoHumanVotes()}
     elsewhere = NoHumanVotes(NO_COMMON_PAIRS)

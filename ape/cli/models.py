@@ -1,4 +1,4 @@
-"""`ape models list|pull`: which models there are, and getting one."""
+"""`ape models`: list and download models, and write adapter cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ape settings`: what is in force, with secrets masked."""
+"""`ape settings`: print the effective settings, with secrets masked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ape.cli.flags import JsonFlag
 
 
 def settings(json_output: JsonFlag = False) -> None:
-    """Print the settings in force: flag over environment (APE_…) over file over default."""
+    """Print the effective settings: flags, environment (APE_…), file, defaults."""
     import json
 
     from rich.console import Console

@@ -27,10 +27,10 @@ def estimate_job(
     opened: OpenedFiles, settings: Settings, *, use: str, context: int, max_attempts: int
 ) -> tuple[BookEstimate, UnpairedCounter]:
     """The estimate, and the source paragraphs without MT."""
-    model, format = _select_model(settings, use)
+    model, prompt = _select_model(settings, use)
     recipe = JobRecipe(
         model=model,
-        prompt=prompt_format(format).fingerprint,
+        prompt=prompt_format(prompt).fingerprint,
         source_language=opened.source_language,
         target_language=opened.target_language,
         context=context,

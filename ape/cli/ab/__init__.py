@@ -1,4 +1,4 @@
-"""`ape ab …`: the commands that make blind tests, serve them, take votes in and tell what they say."""
+"""`ape ab`: make, serve and analyse blind A/B tests."""
 
 from __future__ import annotations
 

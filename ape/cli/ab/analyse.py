@@ -1,4 +1,4 @@
-"""`ape ab analyse`: what the votes say, each number with its interval."""
+"""`ape ab analyse`: preferences, agreement and rater checks with intervals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def analyse(
     html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Tell who is preferred and how sure that is, and whether the raters can be relied on."""
+    """Analyse votes: preferences with intervals, agreement, and checks of the raters."""
     from ape.cli.terminal import print_line
     from eval.human.analysis.analysis import analyse_votes as analysed
     from eval.human.analysis.analysis import format_analysis
@@ -71,7 +71,7 @@ def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
 
 
 def _votes(trial: Trial | None, files: list[Path], store: str | None) -> list[Vote]:
-    """Of the files, or else of the store; and of both where both are named."""
+    """Votes of the files, of the store, or of both."""
     from eval.human.vote_reader import read_votes
 
     if trial is None and (store or not files):
@@ -95,7 +95,7 @@ def _stored(trial: Trial, store: str | None) -> list[Vote]:
 
 
 def _once(votes: list[Vote]) -> list[Vote]:
-    """A vote that is in several places counts once; two that differ are for the user to decide."""
+    """Merge votes: equal votes count once, contradicting ones are an error."""
     found: dict[tuple[str, str, tuple[str, str]], Vote] = {}
     for vote in votes:
         # With the pair: other projects' items are passages, of which one may be shown in several pairs.

@@ -1,4 +1,4 @@
-"""What the commands of blind tests share."""
+"""Flags shared by the commands of `ape ab`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ RatersFlag = Annotated[
 
 
 def parse_names(raters: str | None) -> tuple[str, ...]:
-    """The names between the commas."""
+    """Names from a comma-separated list."""
     return tuple(name.strip() for name in raters.split(",") if name.strip()) if raters else ()
 
 
 def open_trials(store: str | None) -> TrialStore:
-    """Where votes are kept."""
+    """The store of trials and votes."""
     from ape.settings import load_settings
     from eval.human.trial_store import TrialStore
 

@@ -1,4 +1,4 @@
-"""`ape ab make`: a blind test from a set with the outputs of two systems or more."""
+"""`ape ab make`: a blind test of two or more systems."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ape.errors import InputError
 
 
 class LengthUnit(StrEnum):
-    """What a length is counted in."""
+    """Unit of passage lengths."""
 
     WORDS = "words"
     CHARACTERS = "characters"
 
 
 class StratifyBy(StrEnum):
-    """What gives as many passages each."""
+    """Strata that get equal numbers of passages."""
 
     NONE = "none"
     BOOK = "book"
@@ -38,14 +38,14 @@ class StratifyBy(StrEnum):
 
 
 class RatingCondition(StrEnum):
-    """What a rater sees at once."""
+    """Size of the text that a rater sees."""
 
     PARAGRAPH = "paragraph"
     DOCUMENT = "document"
 
 
 class SpamShuffle(StrEnum):
-    """How spam is made."""
+    """How control items are shuffled."""
 
     WORDS = "words"
     SENTENCES = "sentences"

@@ -1,4 +1,4 @@
-"""What `ape ab make` writes for raters, and what it tells."""
+"""Files for raters, and the summary, of `ape ab make`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_sheets(trial: Trial, folders: Mapping[str, Path | None]) -> None:
-    """A file for each rater in each folder that was asked for."""
+    """Write a file for each rater to each folder."""
     wanted = {kind: folder for kind, folder in folders.items() if folder}
     for kind, folder in wanted.items():
         for name, text in _files(trial, kind):
@@ -49,7 +49,7 @@ def _files(trial: Trial, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _stems(raters: tuple[str, ...]) -> dict[str, str]:
-    """A file's name for each rater."""
+    """File names without suffix, by rater."""
     stems = {rater: re.sub(r"[^\w.@-]+", "_", rater).strip("._") or "rater" for rater in raters}
     folded = [stem.casefold() for stem in stems.values()]
     if len(set(folded)) < len(folded):
@@ -60,7 +60,7 @@ def _stems(raters: tuple[str, ...]) -> dict[str, str]:
 
 
 def print_trial(trial: Trial, output: Path, folders: Mapping[str, Path | None]) -> None:
-    """What was made, what was left out, and what to do with it."""
+    """Print what was made, what was left out, and the next command."""
     made = dict(trial.design)
     found = {what: _counted(made[f"found_{what}s"], what) for what in ("item", "passage", "repeat")}
     tests = f"{found['repeat']} and {_counted(made['found_spam'], 'shuffled text')}"

@@ -1,4 +1,4 @@
-"""`ape ab serve`: the rater's page behind a link of each rater's own, and the results behind another."""
+"""`ape ab serve`: serve a trial to raters, with a personal link for each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def serve(
         typer.Option("--new-links", help="Give every rater a new link and revoke the old ones."),
     ] = False,
 ) -> None:
-    """Serve the test until Ctrl-C, and print the link of each rater and that of the results.
+    """Serve a trial until Ctrl-C, and print the links for raters and results.
 
     Votes are in the store as soon as they are made. A link is shown once: only its hash is kept.
     """
@@ -101,14 +101,14 @@ def _run(
 
 
 def _reached(address: str) -> str:
-    """By which others reach what is bound to every address of this machine."""
+    """The host name for links to a service that is bound to all addresses."""
     return address.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace(
         "//[::]:", f"//{socket.getfqdn()}:"
     )
 
 
 def _invite(trials: TrialStore, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:
-    """Print a link for each; one who has a link keeps it."""
+    """Print a link for each rater; existing links stay valid."""
     there = {rater.name for rater in trials.raters(trial.id) if rater.invited}
     for name in people:
         if name in there and not new_links:

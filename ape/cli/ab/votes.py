@@ -1,4 +1,4 @@
-"""`ape ab import` and `ape ab export`: votes into the store and out of it, in the formats of others too."""
+"""`ape ab import` and `ape ab export`: read and write votes in several formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ape.files.atomic import explain_write_errors
 
 
 class VoteFileFormat(StrEnum):
-    """What votes can be written as."""
+    """Formats of vote files."""
 
     JSONL = "jsonl"
     CSV = "csv"
@@ -32,7 +32,7 @@ def import_votes(
     replace: Annotated[bool, typer.Option("--replace", help="Replace earlier votes that differ.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Take votes from files into the store: all of them, or none where one can't be taken.
+    """Import votes from files into the store; all of them, or none on an error.
 
     The same file again changes nothing.
     """
@@ -66,7 +66,7 @@ def export(
         VoteFileFormat, typer.Option(help="Format: JSON lines, CSV, or Label Studio tasks with annotations.")
     ] = VoteFileFormat.JSONL,
 ) -> None:
-    """Write the votes of the store, with the systems by name."""
+    """Export the votes of the store, with system names."""
     from ape.cli.terminal import print_line
     from eval.human.label_studio import export_votes as as_tasks
     from eval.human.trial_file import read_trial

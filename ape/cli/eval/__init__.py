@@ -1,4 +1,4 @@
-"""`ape eval …`: the commands that measure translations, and what of a text they keep together."""
+"""`ape eval`: score translations by general and discourse metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ape eval agree`: how far metrics agree with what people thought of the same translations."""
+"""`ape eval agree`: correlation of metrics with human scores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def agree(
     target_language: Annotated[str, typer.Option(help="ISO code.")] = "en",
     json_output: JsonFlag = False,
 ) -> None:
-    """Correlate metrics' scores of segments with people's: Kendall's τ-b and Pearson's r, with their intervals."""
+    """Correlate segment scores with human scores: Kendall's τ-b and Pearson's r."""
     require_modules("scipy")
     from eval.corpus.human_scores import read_human_scores
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
@@ -58,7 +58,7 @@ def agree(
 def _found(
     metrics: list[Metric], rated: tuple[RatedSystem, ...], *, asked: str, samples: int, seed: int
 ) -> Iterator[tuple[str, HumanCorrelation | Unmeasured]]:
-    """Metric by metric; one whose model is not here has no number, and the others have theirs."""
+    """Correlate each metric; one whose model is not available has no number."""
     from ape.cli.terminal import error_console, passages_progress
     from eval.metrics.human_correlation import correlate_with_humans
     from eval.statistics.counts import Unmeasured

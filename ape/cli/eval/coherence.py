@@ -1,4 +1,4 @@
-"""`ape eval coherence …`: train the scorer that tells a text from its MT or from other orders of it; look at one."""
+"""`ape eval coherence`: train and inspect coherence scorers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FEATURES_SHOWN = 10
 
 
 class CoherenceContrast(StrEnum):
-    """What the references are told from."""
+    """Negative examples of the training."""
 
     MT = "mt"
     SHUFFLED = "shuffled"

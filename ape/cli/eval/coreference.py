@@ -1,4 +1,4 @@
-"""`ape eval coreference`: who is who in a response, held against a key, by every scorer of the CoNLL tasks."""
+"""`ape eval coreference`: the CoNLL coreference scorers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ape eval mine`: a test set of what systems fail at, from their outputs and a reference."""
+"""`ape eval mine`: mine a test set from the errors of systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ape eval score`: systems by metrics, with intervals, p-values against a baseline, and the recipe of every number."""
+"""`ape eval score`: score systems, with intervals, p-values and signatures."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class SignificanceTest(StrEnum):
-    """How a difference is told from chance."""
+    """Significance tests."""
 
     BOOTSTRAP = "bootstrap"
     RANDOMISATION = "randomisation"
 
 
 class ScoreUnit(StrEnum):
-    """Of what a score is shown."""
+    """Units to print scores of."""
 
     CORPUS = "corpus"
     DOCUMENT = "document"
@@ -181,7 +181,7 @@ def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
 
 
 def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
-    """Coherence judged by a trained scorer; without one it learns from the other documents."""
+    """Set the trained scorer of dip-coherence; without it, the metric trains on the other documents."""
     if scorer is None:
         return chosen
     from eval.metrics.dip import DipCoherence, load_coherence_scorer
@@ -213,7 +213,7 @@ def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
 
 
 def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
-    """With a bar on a terminal."""
+    """Measure with a progress bar."""
     from ape.cli.terminal import error_console, passages_progress
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.metrics.scoring import measure_systems

@@ -1,4 +1,4 @@
-"""What people marked in the texts, given to the metrics that count it: `--annotation` and `--names`."""
+"""Annotations for the BlonDe metrics: `--annotation` and `--names`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_annotation(
     metrics: list[Metric], corpus: Corpus, *, annotation: Path | None, names: Path | None
 ) -> list[Metric]:
-    """The same metrics; slips of the annotators are said, and stop nothing."""
+    """Add annotations to the metrics; annotation errors are printed and ignored."""
     chosen = _with_wordings(metrics, corpus, annotation) if annotation else metrics
     return _with_names(chosen, corpus, names) if names else chosen
 

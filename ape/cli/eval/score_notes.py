@@ -1,4 +1,4 @@
-"""What is told beside the scores: slips, or a language that nobody knows, on stderr; and lists of words, in JSON."""
+"""Notes on scores (annotation errors, unknown language), and word lists for JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _SLIPS = 20  # told one by one; of the rest, how many
 
 
 def print_notes(results: EvaluationResults) -> None:
-    """What a user should know of texts that were measured nevertheless."""
+    """Print notes on the texts to stderr."""
     _tell_language(results)
     _tell_slips(results)
 
 
 def _tell_language(results: EvaluationResults) -> None:
-    """That nobody knows it, where a metric may have needed to."""
+    """A note if the language is unknown and a metric needs it."""
     from eval.statistics.counts import Unmeasured
 
     systems = (found for metric in results.counted.values() for found in metric.values())
@@ -31,7 +31,7 @@ def _tell_language(results: EvaluationResults) -> None:
 
 
 def _tell_slips(results: EvaluationResults) -> None:
-    """Marks of dropped pronouns that are not as they should be, where these were counted."""
+    """Notes on malformed dropped-pronoun annotations, if they were counted."""
     from eval.corpus.pronoun_marks import find_mark_issues
     from eval.metrics.metric import reads_pronoun_marks
     from eval.statistics.counts import MetricCounts
@@ -52,7 +52,7 @@ def _tell_slips(results: EvaluationResults) -> None:
 
 
 def word_lists(results: EvaluationResults) -> dict[str, Any]:
-    """What metrics list of words, by system: names rendered in several ways, and connectives kept, changed and lost."""
+    """Word lists of metrics by system: inconsistent names and lost connectives."""
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.report.inconsistent_names import inconsistent_names
     from eval.report.lost_connectives import connective_tallies

@@ -1,4 +1,4 @@
-"""How scores are shown on a terminal: a table of systems by metrics, with intervals, and the signatures under it."""
+"""Print scores as tables, with intervals and signatures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLEAR = 0.05
 
 
 def print_scores(results: EvaluationResults, *, documents: bool = False) -> None:
-    """The table, the tables by document where they are wanted, and how it all was got."""
+    """Print the scores, optionally by document, and the signatures."""
     from eval.metrics.scoring import SIGNIFICANCE_TESTS
 
     console = table_console()
@@ -77,12 +77,12 @@ def _cell(results: EvaluationResults, metric: Metric, system: str) -> Text:
 
 
 def _number(value: float) -> str:
-    """Two digits of what goes to 100, four of what goes to 1."""
+    """Four decimals below 1, otherwise two."""
     return f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}"
 
 
 def _tell_missing(console: Console, results: EvaluationResults) -> None:
-    """Why a score is not there, once for each reason."""
+    """Print why scores are missing, once per reason."""
     from eval.statistics.counts import Unmeasured
 
     told: dict[tuple[str, str], list[str]] = {}
@@ -97,7 +97,7 @@ def _tell_missing(console: Console, results: EvaluationResults) -> None:
 
 
 def _tell_no_interval(console: Console, results: EvaluationResults) -> None:
-    """Which scores stand without one, and why."""
+    """Print which scores have no interval, and why."""
     from eval.statistics.counts import Score, Unmeasured
 
     for metric, systems in results.standings.items():
@@ -113,7 +113,7 @@ def _tell_no_interval(console: Console, results: EvaluationResults) -> None:
 def _show_documents(
     console: Console, metric: Metric, found: Mapping[str, Mapping[str, float | None]]
 ) -> None:
-    """Its scores by document and system, unless there is none at all, which has been told."""
+    """Print scores by document, unless there are none."""
     if all(score is None for scores in found.values() for score in scores.values()):
         return
     lines = [
@@ -131,7 +131,7 @@ def _line(name: str, *cells: str) -> TableLine:
 
 
 def print_aggregated(found: Mapping[str, LeaveOneOutScores | Unmeasured]) -> None:
-    """PAR3's table: humans and systems against the same references, and who wins how often."""
+    """Print the leave-one-out table of PAR3: scores and wins of humans and systems."""
     from eval.statistics.counts import Unmeasured
 
     console = table_console()

@@ -1,4 +1,4 @@
-"""Standard input in place of one file: what was typed as "-" is kept as a file that is called stdin."""
+"""Standard input in place of a file named "-"."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ape.errors import InputError
 
 
 class StdinFile:
-    """Of all files of a command, one may be "-"."""
+    """Copies standard input to a file, at most once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._taken = folder, False
 
     def file(self, path: Path) -> Path:
-        """The path itself, or where standard input is kept."""
+        """The path, or the copy of standard input for "-"."""
         return self._kept(self._read(), "stdin") if str(path) == "-" else path
 
     def table(self, path: Path) -> Path:
-        """Likewise, with the ending that tells JSON lines, which begin with a brace, from TSV."""
+        """Like `file`, with the suffix of JSON lines or TSV by content."""
         if str(path) != "-":
             return path
         text = self._read()

@@ -1,4 +1,4 @@
-"""`ape eval suite`: a paper's test suite on systems' outputs, with the paper's own rows beside."""
+"""`ape eval suite`: published test suites, with the published results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables wider than the terminal: shown as several, one under the other, so that no number is ever cut."""
+"""Split tables that are wider than the terminal, so that no number is cut."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = 12  # what a name is left at least; a longer one goes on in the next lin
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """A row: what it is of, and a cell for each column."""
+    """A row: its name, and a cell for each column."""
 
     name: Text
     cells: Sequence[Text]
@@ -58,7 +58,7 @@ def _heading(column: str, *, wrap: bool) -> int:
 
 
 def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """The columns that stand side by side, as many as there is room for, and at least one."""
+    """Groups of columns that fit the console, at least one each."""
     part: list[int] = []
     used = 0
     for at, width in enumerate(widths):

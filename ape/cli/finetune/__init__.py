@@ -1,4 +1,4 @@
-"""`ape finetune …`: the commands from aligned books to an adapter that serves as it trained."""
+"""`ape finetune`: build training sets; train, check and export adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ape finetune build`: a training set from aligned paragraphs, MT and its post-edits, or raw books."""
+"""`ape finetune build`: build a training set."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _given(**flags: Any) -> dict[str, Any]:
 
 
 def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
-    """ "et-en=2000" as a number by pair."""
+    """Numbers by language pair."""
     if not flags:
         return None
     found = parse_assignments(flags, flag=name, form="PAIR=NUMBER, for instance et-en=2000")

@@ -1,4 +1,4 @@
-"""How `ape finetune build` shows how far it is, and what it made."""
+"""Progress and summary of `ape finetune build`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def filter_progress(what: str, items: Sequence[TrainingParagraph]) -> Iterable[TrainingParagraph]:
-    """A bar while a filter goes through the paragraphs."""
+    """A progress bar for a filter."""
     with passages_progress(error_console()) as bar:
         task = bar.add_task(what, total=len(items), so_far="")
         for item in items:
@@ -31,7 +31,7 @@ def filter_progress(what: str, items: Sequence[TrainingParagraph]) -> Iterable[T
 
 @contextmanager
 def alignment_progress(console: Console) -> Iterator[AlignmentProgress]:
-    """A bar for each step of aligning a raw book; one line a step where stderr is no terminal."""
+    """A progress bar for each alignment step; one line per step where stderr is not a terminal."""
     with passages_progress(console) as bar:
         tasks: dict[str, Any] = {}
 
@@ -46,7 +46,7 @@ def alignment_progress(console: Console) -> Iterator[AlignmentProgress]:
 
 
 def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, json_output: bool) -> None:
-    """What each filter took and what is on each side, then where it is; or the manifest."""
+    """Print counts by filter and split, or the manifest as JSON."""
     if json_output:
         typer.echo(json.dumps({"out": str(out), **manifest}, ensure_ascii=False, indent=2))
         return

@@ -1,4 +1,4 @@
-"""`ape finetune check`: what will be trained on, before training; whether it stops and serves alike, after."""
+"""`ape finetune check`: audit training data, or compare an adapter across engines."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check(
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Look at what will be trained on; or, with an adapter, at whether it stops and is served as it was trained.
+    """Audit the training data; or, with an adapter, compare its output across engines.
 
     Before training: prints a few examples with every token marked as learned (with its weight), read only or padding,
     and refuses (exit code 2) what can't be trained on, in any example, and what the embedded engine would read as other
@@ -185,7 +185,7 @@ def _after(
 
 
 def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
-    """Why vLLM is left out. Where it is wanted and not there, that is refused before an hour of work."""
+    """Why vLLM is skipped; raises if it was requested but is not installed."""
     import asyncio
     import sys
 
@@ -203,7 +203,7 @@ def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
 def _ask_all(
     tuned: TunedModel, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
 ) -> tuple[list[ReferenceAnswer], dict[str, EngineParity], dict[str, str]]:
-    """Transformers first, then the engines, each compared with it; and those that failed, with the reason."""
+    """Compare each engine with Transformers; engines that failed come with the reason."""
     import asyncio
 
     from ape.cli.terminal import error_console, passages_progress

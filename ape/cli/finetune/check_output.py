@@ -1,4 +1,4 @@
-"""How `ape finetune check` shows what it found: marked tokens, counts, tables of differences."""
+"""Print the results of `ape finetune check`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SHOWN = 10
 
 
 def print_audit(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> None:
-    """Examples with their marks, then the counts. `engine` is the file that llama.cpp was asked over."""
+    """Print marked examples and counts. `engine` is the GGUF file checked with llama.cpp."""
     console = Console(highlight=False)
     for one in audit.shown:
         console.print(format_marked_example(tokenizer, one, coloured=console.is_terminal), soft_wrap=True)
@@ -66,7 +66,7 @@ def _read_alike(audit: DataAudit, engine: str | None) -> str:
 
 
 def format_marked_example(tokenizer: Any, one: AuditedExample, *, coloured: bool) -> Text:
-    """A line for each run of tokens that are marked alike, with its sign, the weight, and a bar between tokens."""
+    """A line for each run of equally marked tokens: sign, weight and tokens."""
     example = one.example
     pair = f"{example.source_language}-{example.target_language}"
     text = Text(f"{example.id} ({pair}, {example.kind}), {len(one.row)} tokens\n")
@@ -89,7 +89,7 @@ def _named(run: TokenMarkRun) -> str:
 
 
 def audit_json(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> dict[str, Any]:
-    """The same for machines, with every fault."""
+    """The audit as JSON, with all faults."""
     return {
         "sound": not audit.faults,
         "engine": engine,
@@ -108,7 +108,7 @@ def audit_json(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> dict[
 
 
 def print_parity(found: StopRate, compared: Mapping[str, EngineParity], left_out: Mapping[str, str]) -> None:
-    """How many stopped, a row for each engine, each difference with its place and margin, and who was not asked."""
+    """Print stop rates, a row per engine, each divergence with its margin, and skipped engines."""
     console = Console(highlight=False)
     console.print(
         f"{found.prompts - len(found.runaways)} of {found.prompts} answers came to an end by themselves."
@@ -140,7 +140,7 @@ def print_parity(found: StopRate, compared: Mapping[str, EngineParity], left_out
 
 
 def list_shortcomings(found: StopRate, compared: Mapping[str, EngineParity]) -> Iterator[str]:
-    """A sentence for each thing that keeps it from being served: none, and it may be."""
+    """Reasons not to serve the adapter."""
     if not found.enough:
         yield f"It stops by itself on {found.share:.1%} of the prompts, and should on {MIN_STOP_RATE:.0%}."
     for name, parity in compared.items():
@@ -171,7 +171,7 @@ def parity_json(
     compared: Mapping[str, EngineParity],
     left_out: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What the card got, with every answer that ran on or was another one."""
+    """The results as written to the card, with all divergent and unstopped answers."""
     return {
         **result,
         "runaways": [{"id": one.example.id, "text": one.text} for one in found.runaways],

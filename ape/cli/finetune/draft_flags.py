@@ -1,4 +1,4 @@
-"""What `gate` and `score` have in common: their flags, the examples they name, and drafts of them with a bar."""
+"""Flags, examples and drafts of `ape finetune gate` and `ape finetune score`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ThreadsFlag = Annotated[
 
 
 def require_card(adapter: Path) -> None:
-    """Raise, naming the adapter, unless its card can be read: now rather than after an hour of drafting."""
+    """Check that the card can be read, before an hour of drafting."""
     from ape.adapters import read_card
     from ape.errors import AdapterRefused
 
@@ -47,7 +47,7 @@ def require_card(adapter: Path) -> None:
 async def load_or_make_drafts(
     adapter: Path, examples: Sequence[Example], path: Path, settings: Settings, *, base: bool = False
 ) -> DraftSet:
-    """Have the adapter, or its base, draft them on the embedded engine, unless the file has them already."""
+    """Draft the examples with the adapter or its base on the embedded engine; stored drafts are reused."""
     from ape.cli.terminal import error_console, passages_progress
     from ape.engines.factory import open_engine
     from finetune.scoring.drafts import draft_examples, load_drafts

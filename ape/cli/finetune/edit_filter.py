@@ -1,4 +1,4 @@
-"""`ape finetune gate`: learn which of an adapter's edits to let through, from passages it was not trained on."""
+"""`ape finetune gate`: fit the filter of uncertain edits of an adapter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gate(
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation folds.")] = 1,
     json_output: JsonFlag = False,
 ) -> None:
-    """Draft the examples, fit the gate on what helped, and write it into the adapter's card."""
+    """Fit the edit filter on drafts of held-out examples, and write it to the adapter's card."""
     import asyncio
     import json
 

@@ -1,4 +1,4 @@
-"""`ape finetune export`: a trained adapter for the embedded engine, for other servers, or described for readers."""
+"""`ape finetune export`: export an adapter as GGUF, merged model or model card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ape.errors import InputError
 
 
 class ExportTarget(StrEnum):
-    """What becomes of it."""
+    """Export targets."""
 
     GGUF = "gguf"
     MERGED = "merged"
@@ -20,7 +20,7 @@ class ExportTarget(StrEnum):
 
 
 class GgufPrecision(StrEnum):
-    """Of the weights in a GGUF file."""
+    """Precisions of a GGUF file."""
 
     HALF = "float16"
     SINGLE = "float32"
@@ -131,5 +131,5 @@ def _is_form(place: Path) -> bool:
 
 
 def _file(out: Path, name: str) -> Path:
-    """A directory that is there means a file in it."""
+    """A file in the directory, if `out` is an existing directory."""
     return out / name if out.is_dir() else out

@@ -1,4 +1,4 @@
-"""Following a hosted job at a terminal: a bar, or a line now and then, and what to type when it is left alone."""
+"""Progress of a hosted fine-tuning job, and how to follow it later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def call_provider(url: str, work: Callable[[HostedProvider], Awaitable[T]]) -> T:
-    """Do the work with the provider at that address, by the key that the settings have for it."""
+    """Call the provider with the API key of the settings."""
     settings = load_settings(url=url)
     key = settings.engine_key.get_secret_value() if settings.engine_key else None
     retry = RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds)
@@ -53,7 +53,7 @@ def call_provider(url: str, work: Callable[[HostedProvider], Awaitable[T]]) -> T
 
 
 def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> HostedCard:
-    """Watch the job to its end, and write the card of the model that comes of it."""
+    """Follow the job until it ends, and write the card of its model."""
     try:
         with job_progress(error_console(), job) as watch:
             ended = call_provider(
@@ -78,13 +78,13 @@ def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> 
 
 
 def cancel_job(job: str, *, url: str) -> None:
-    """End it before its time."""
+    """Cancel the job."""
     ended = call_provider(url, lambda provider: provider.cancel(job))
     print_line(f"Job {ended.id} is {ended.status}.")
 
 
 def print_card(card: HostedCard, *, json_output: bool) -> None:
-    """The card for machines, or the command to type next."""
+    """Print the card as JSON, or the next command."""
     if json_output:
         typer.echo(card.model_dump_json(indent=2))
         return
@@ -107,7 +107,7 @@ def _ways(job: str, url: str, out: Path | None) -> str:
 
 @contextmanager
 def job_progress(console: Console, job: str) -> Iterator[HostedJobListener]:
-    """Show what is told: messages as lines; steps by a bar, or by a few lines where there is no terminal."""
+    """Print messages as lines and steps as a progress bar, or as a few lines without a terminal."""
     if not console.is_terminal:
         yield _ProgressLines().show
         return
@@ -127,14 +127,14 @@ def job_progress(console: Console, job: str) -> Iterator[HostedJobListener]:
 
 
 class _ProgressLines:
-    """A line for each message and each change of status, and about ten for all the steps."""
+    """Prints messages, changes of status, and about ten lines for all steps."""
 
     def __init__(self) -> None:
         self.status = ""
         self.tenth = -1
 
     def show(self, news: HostedJobEvent) -> None:
-        """Say it, if it is worth a line."""
+        """Print the update unless it is minor."""
         if news.status != self.status and not news.message:
             print_line(f"The job is {news.status}.")
             self.status = news.status

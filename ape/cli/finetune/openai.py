@@ -1,4 +1,4 @@
-"""`ape finetune openai`: the same examples, fine-tuned at OpenAI or at whoever speaks its API."""
+"""`ape finetune openai`: fine-tune a hosted model by the OpenAI API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class HostedJobRequest:
-    """A job, as it was typed."""
+    """The options of `ape finetune openai`."""
 
     data: Path
     out: Path
@@ -96,7 +96,7 @@ def openai(
     ] = 10.0,
     json_output: JsonFlag = False,
 ) -> None:
-    """Fine-tune a hosted chat model on the same examples, and follow the job to its end.
+    """Fine-tune a hosted chat model on a training set, and follow the job.
 
     The same command again goes on with the same job: it sends no file twice and begins no second job. Ctrl-C stops the
     following alone, not the job.
@@ -137,7 +137,7 @@ def _given(value: T | None, flag: str, what: str) -> T:
 
 
 def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
-    """The id of the job: an earlier one, or one that is begun now. None: nothing was sent."""
+    """The id of an earlier or new job; None if nothing was sent."""
     from ape.cli.terminal import print_line
     from finetune.hosted.job_record import open_job_record
 
@@ -153,7 +153,7 @@ def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
 
 
 def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
-    """The files, written and found good, and the order that they make."""
+    """Write and validate the training files, and make the job order."""
     from ape.cli.terminal import print_line
     from finetune.data.dataset import read_dataset
     from finetune.hosted.job_record import HostedJobOrder

@@ -1,4 +1,4 @@
-"""`ape finetune score`: what an adapter is worth, beside doing nothing and beside its base, with p-values."""
+"""`ape finetune score`: score an adapter against the unedited MT and its base model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def score(
     threads: ThreadsFlag = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Post-edit the examples with gate and guards, and score that against the human text, pair by pair."""
+    """Post-edit examples with edit filter and guards, and score them by language pair."""
     import asyncio
     import json
 

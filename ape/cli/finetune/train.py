@@ -1,4 +1,4 @@
-"""`ape finetune train`: examples in, a LoRA adapter out; the same command again goes on where it was stopped."""
+"""`ape finetune train`: train a LoRA adapter, or resume the training."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output
 
 @contextmanager
 def _progress(console: Console) -> Iterator[Callable[[TrainingEvent], None]]:
-    """A bar with the loss, the rate and the time left; a line now and then where stderr is no terminal."""
+    """A progress bar with loss, speed and remaining time; occasional lines where stderr is not a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from finetune.training.trainer import DevEvaluation, SkippedCheckpoint, TrainingStart, TrainingStep
