@@ -256,7 +256,8 @@ def export(
     job: JobArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; - for stdout.")],
     format: Annotated[
-        BookExportFormat, typer.Option("--format", help="Export format; `book` is the format of the original.")
+        BookExportFormat,
+        typer.Option("--format", help="Export format; `book` is the format of the original."),
     ] = AS_BOOK,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:

@@ -17,59 +17,6 @@ from ape.text.token_estimate import TokenRange
 _CHAPTERS = 40
 
 
-def estimate_plan(
-    opened: OpenedFiles, settings: Settings, *, use: str, context: int, max_attempts: int
-) -> tuple[BookEstimate, UnpairedCounter]:
-    """The plan, and the paragraphs of the source that no MT was found for."""
-    model, form = _asked(settings, use)
-    recipe = JobRecipe(
-        model=model,
-        revision="",
-        prompt=prompt_format(form).fingerprint,
-        source_language=opened.source_language,
-        target_language=opened.target_language,
-        context=context,
-        max_attempts=max_attempts,
-    )
-    pairing = opened.pairing()
-    plan = estimate_book(
-        skip_too_long(pairing.pairs()),
-        recipe,
-        speed=_speed(settings, recipe.model),
-        price=configured_price(settings),
-    )
-    return plan, pairing.unpaired_source
-
-
-def _asked(settings: Settings, use: str) -> tuple[str, str]:
-    """The model that would be asked and in which format, as far as that can be told without its engine."""
-    embedded = settings.engine == "embedded"
-    wanted = select_models(settings) if embedded else ModelSelection(settings.model or "", settings.adapters)
-    return wanted.name_and_format(settings.aliases.get(use, use))
-
-
-def _speed(settings: Settings, model: str) -> EngineSpeed:
-    """As it was measured on this machine before, or a first guess."""
-    concurrency = book_concurrency(settings)
-    try:
-        with JobStore(settings.jobs_url) as store:
-            rate = store.rate(model)
-    except ApeError:
-        rate = None  # a plan is worth having without it
-    return (
-        EngineSpeed.measured(rate, concurrency=concurrency)
-        if rate
-        else replace(ENGINE_SPEEDS[settings.engine], concurrency=concurrency)
-    )
-
-
-def configured_price(settings: Settings) -> TokenPrice | None:
-    """As set; an engine that runs here costs nothing, and of another's we can't know."""
-    if settings.price_in is not None or settings.price_out is not None:
-        return TokenPrice(settings.price_in or 0.0, settings.price_out or 0.0)
-    return None if settings.engine == "url" else FREE_PRICE
-
-
 def print_plan(
     opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool
 ) -> None:

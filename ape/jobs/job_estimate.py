@@ -50,7 +50,7 @@ def _select_model(settings: Settings, use: str) -> tuple[str, str]:
     """The model and its prompt format, as far as they are known without starting the engine."""
     embedded = settings.engine == "embedded"
     models = select_models(settings) if embedded else ModelSelection(settings.model or "", settings.adapters)
-    return models.asked(settings.aliases.get(use, use))
+    return models.name_and_format(settings.aliases.get(use, use))
 
 
 def _engine_speed(settings: Settings, model: str) -> EngineSpeed:
@@ -62,8 +62,8 @@ def _engine_speed(settings: Settings, model: str) -> EngineSpeed:
     except ApeError:
         rate = None  # an estimate is useful without it
     if rate:
-        return EngineSpeed.measured(rate, at_once=concurrency)
-    return replace(ENGINE_SPEEDS[settings.engine], at_once=concurrency)
+        return EngineSpeed.measured(rate, concurrency=concurrency)
+    return replace(ENGINE_SPEEDS[settings.engine], concurrency=concurrency)
 
 
 def configured_price(settings: Settings) -> TokenPrice | None:
