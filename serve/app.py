@@ -67,8 +67,8 @@ def create_app(
                 else ModelRegistry(opened, aliases=settings.aliases)
             )
             for _ in registry.entries:
-                metrics.adapter("loaded")  # before `on_change` was set
-            registry.on_change = metrics.adapter
+                metrics.record_adapter("loaded")  # before `on_change` was set
+            registry.on_change = metrics.record_adapter
             app.state.registry = registry
             app.state.handler = PassageHandler(registry, settings, metrics)
             app.state.scheduler = scheduler = JobScheduler(jobs, registry, settings, metrics)

@@ -1,1 +1,1 @@
-"""What surrounds every request: authentication, limits, logging, metrics and problem details."""
+"""Authentication, limits, logging, metrics and problem details of every request."""

@@ -1,4 +1,4 @@
-"""How much may wait: passages are admitted up to a number, and the rest is told when to come again."""
+"""Limit how many passages are in the service; refuse the rest with a time to retry."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from ape.errors import Busy
 
 
 class AdmissionLimit:
-    """Counts the passages in the house. It holds none: the engine's own limit decides who is next."""
+    """Count the passages in the service. The engine's own limit decides which is next."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.held = 0
+        self.admitted = 0
         self._seconds_each = 1.0
 
     @contextmanager
     def admit(self, count: int) -> Iterator[None]:
-        """Let `count` passages in for the length of the block, or raise Busy."""
-        if self.held + count > self.capacity:
+        """Admit `count` passages for the length of the block, or raise Busy."""
+        if self.admitted + count > self.capacity:
             raise Busy(
-                f"{self.held} passages are waiting or being worked on, and {self.capacity} may. Come again later.",
-                retry_after=min(60.0, max(1.0, (self.held + count - self.capacity) * self._seconds_each)),
+                f"{self.admitted} passages are waiting or in progress, of at most {self.capacity}. Try again later.",
+                retry_after=min(60.0, max(1.0, (self.admitted + count - self.capacity) * self._seconds_each)),
             )
-        self.held += count
+        self.admitted += count
         began = time.monotonic()
         try:
             yield
-            # A running mean, of what a passage took while the others in the house took theirs.
-            shared = (time.monotonic() - began) / self.held
+            # A running mean of the seconds per passage, shared by those in progress.
+            shared = (time.monotonic() - began) / self.admitted
             self._seconds_each += 0.1 * (shared - self._seconds_each)
         finally:
-            self.held -= count
+            self.admitted -= count

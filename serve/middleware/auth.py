@@ -1,4 +1,4 @@
-"""Who may come in: keys compared by their hashes in constant time, and where the service may bind."""
+"""Authentication by API keys, compared by hash in constant time; which addresses may be bound without keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serve.middleware.problems import NotAllowed
 
 
 def refuse_open_binding(settings: Settings) -> None:
-    """Raise where everyone on the network could reach a service without a key."""
+    """Raise if a service without keys would be reachable from the network."""
     if not settings.api_keys and not is_loopback(settings.host):
         raise InputError(
             f"Without an API key the service binds to this machine alone, not to {settings.host}. "
@@ -26,29 +26,29 @@ def refuse_open_binding(settings: Settings) -> None:
 
 
 def auth_dependency(settings: Settings, check: Callable[[Request, Settings], None]) -> Any:
-    """A check as a dependency of a route."""
+    """Make a check a dependency of a route."""
 
-    async def checked(request: Request) -> None:  # async, or FastAPI would look for a thread to run it in
+    async def checked(request: Request) -> None:  # async, or FastAPI would run it in a thread
         check(request, settings)
 
     return Depends(checked)
 
 
 def authenticate(request: Request, settings: Settings) -> None:
-    """Raise unless the caller shows a key, or there is none and they come by a name of this machine.
+    """Raise unless the caller sends a valid key, or the service has none and is addressed by a loopback name.
 
-    The name matters: a page in the user's own browser can reach a loopback port under a host name of its own.
+    The name matters: a web page in the user's browser can reach a loopback port under a host name of its own.
     """
     if not settings.api_keys:
         if not is_loopback(url_host(f"//{request.headers.get('host', '')}")):
-            raise NotAllowed("Ask for this service as 127.0.0.1 or localhost.", status=403)
+            raise NotAllowed("Address this service as 127.0.0.1 or localhost.", status=403)
         _refuse_other_sites(request)
         return
     _require_key(request, (*settings.api_keys, *settings.admin_keys))
 
 
 def _refuse_other_sites(request: Request) -> None:
-    """Raise where a page of another site sends this: a browser lets it send forms without asking us first."""
+    """Raise if a page of another site sends the request: browsers let it send forms without a preflight."""
     origin = request.headers.get("origin")
     foreign = origin is not None and not is_loopback(url_host(origin))
     if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
@@ -56,7 +56,7 @@ def _refuse_other_sites(request: Request) -> None:
 
 
 def authenticate_admin(request: Request, settings: Settings) -> None:
-    """Raise unless the caller may also change what is served: load adapters, move aliases."""
+    """Raise unless the caller may change what is served: load adapters, move aliases."""
     if not settings.admin_keys:
         authenticate(request, settings)
         return
@@ -66,9 +66,7 @@ def authenticate_admin(request: Request, settings: Settings) -> None:
         if not settings.api_keys:
             raise
         authenticate(request, settings)
-        raise NotAllowed(
-            "That key may ask for passages, and not change what is served.", status=403
-        ) from None
+        raise NotAllowed("That key may not change what is served.", status=403) from None
 
 
 def owner_of(request: Request, settings: Settings) -> str:
@@ -77,9 +75,9 @@ def owner_of(request: Request, settings: Settings) -> str:
 
 
 def _require_key(request: Request, keys: tuple[str, ...]) -> None:
-    shown = api_key_hash(request.scope)
-    if shown is None:
+    given = api_key_hash(request.scope)
+    if given is None:
         raise NotAllowed("Send the header 'Authorization: Bearer KEY'.", status=401)
-    # All keys are compared, so that the time tells nothing of which one nearly matched.
-    if not any([hmac.compare_digest(f"sha256:{shown}", known) for known in keys]):  # noqa: C419
-        raise NotAllowed("That key is not known here.", status=401)
+    # All keys are compared, so that the time taken reveals nothing.
+    if not any([hmac.compare_digest(f"sha256:{given}", known) for known in keys]):  # noqa: C419
+        raise NotAllowed("That key is not valid.", status=401)

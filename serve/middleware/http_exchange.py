@@ -1,4 +1,4 @@
-"""A request and its answer, watched from outside the application: who asks, and what it comes to."""
+"""Observe a request and its response from outside the application."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CLIENT_CLOSED_REQUEST = 499
 
 
 class HttpExchange:
-    """One request on its way through an application, and `headers` added to the answer, whatever that is.
+    """One request and its response, with `headers` added to the response.
 
-    Not Starlette's BaseHTTPMiddleware: that one stands between a stream and the news that nobody listens any more.
+    Not Starlette's BaseHTTPMiddleware, which hides disconnects from streams.
     """
 
     def __init__(
@@ -32,17 +32,17 @@ class HttpExchange:
         self._began = time.monotonic()
         self._answered: int | None = None
         self._failed: int | None = None
-        self.is_complete = self._is_deserted = False
+        self.is_complete = self._client_disconnected = False
 
     async def run(self, app: ASGIApp) -> None:
-        """Let the application answer; what it raises goes on upwards."""
+        """Run the application; its errors propagate."""
         try:
-            await app(self.scope, self._listen, self._tell)
+            await app(self.scope, self._receive_message, self._send_message)
         except ClientDisconnect:
-            self._is_deserted = self._is_deserted or not self.is_complete
+            self._client_disconnected = self._client_disconnected or not self.is_complete
             raise
         except asyncio.CancelledError:
-            self._failed = 503  # the service stops and has waited for long enough
+            self._failed = 503  # graceful shutdown has timed out
             raise
         except BaseException:
             self._failed = 500
@@ -50,11 +50,8 @@ class HttpExchange:
 
     @property
     def status(self) -> int:
-        """What became of it, which for an answer that broke off is not what its first line said.
-
-        499 where the client hung up before the end, 500 where the application failed before it.
-        """
-        if self._is_deserted:
+        """The final status: 499 if the client disconnected before the end, 500 if the application failed before it."""
+        if self._client_disconnected:
             return CLIENT_CLOSED_REQUEST
         if self.is_complete and self._answered is not None:
             return self._answered
@@ -62,16 +59,16 @@ class HttpExchange:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Seconds since the request began."""
         return time.monotonic() - self._began
 
-    async def _listen(self) -> Message:
+    async def _receive_message(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.disconnect" and not self.is_complete:
-            self._is_deserted = True
+            self._client_disconnected = True
         return message
 
-    async def _tell(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._answered = message["status"]
             ours = {name for name, _ in self._headers}
@@ -83,23 +80,23 @@ class HttpExchange:
 
 
 def wrap_app(app: Starlette, *layers: Callable[[ASGIApp], ASGIApp]) -> None:
-    """Put layers around the whole of an application, the first outermost.
+    """Wrap a whole application in layers, the first outermost.
 
-    `add_middleware` would put them within what answers unexpected errors, and they would not see those answers.
+    `add_middleware` would put them inside the handler of unexpected errors, whose responses they would not see.
     """
     build = app.build_middleware_stack
 
-    def surrounded() -> ASGIApp:
+    def wrapped() -> ASGIApp:
         stack = build()
         for layer in reversed(layers):
             stack = layer(stack)
         return stack
 
-    app.build_middleware_stack = surrounded  # type: ignore[method-assign]
+    app.build_middleware_stack = wrapped  # type: ignore[method-assign]
 
 
 def api_key_hash(scope: Scope) -> str | None:
-    """The SHA-256 of the key that the caller shows, known here or not, in hexadecimal digits."""
+    """Return the SHA-256 of the key that the caller sent, valid or not, in hexadecimal."""
     scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         return None
@@ -107,6 +104,6 @@ def api_key_hash(scope: Scope) -> str | None:
 
 
 def client_address(scope: Scope) -> str | None:
-    """Where the caller is, without the port. Behind a proxy it is what the proxy says, and so may be any text."""
+    """Return the caller's address without the port. Behind a proxy it may be any text."""
     client = scope.get("client")
     return str(client[0])[:64] if client else None

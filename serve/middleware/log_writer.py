@@ -1,4 +1,4 @@
-"""Lines written by a thread of its own: a reader who does not read, or has gone, holds nobody up."""
+"""Write log lines in a background thread, so that a blocked or closed stream delays nothing."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ FLUSH_SECONDS = 2.0
 
 
 def _lost_lines_message(count: int) -> str:
-    return f"({count} lines were lost, since nobody read them)"
+    return f"({count} lines were dropped: the stream was blocked)"
 
 
 @contextmanager
 def background_writer(
     stream: TextIO | None, *, lost: Callable[[int], str] = _lost_lines_message, most: int = MAX_QUEUED_LINES
 ) -> Iterator[Callable[[str], None]]:
-    """A function that writes a line to the stream soon, for the length of the block.
+    """Yield a function that queues a line for writing.
 
-    While nobody reads, lines wait up to a number; those beyond it are lost, and `lost` tells how many in their place.
+    A full queue drops lines; `lost` formats the line that reports how many.
     """
     writer = _Writer(stream, lost, most)
     thread = threading.Thread(target=writer.work, daemon=True)
@@ -54,7 +54,7 @@ class _Writer:
 
     def work(self) -> None:
         while (line := self.lines.get()) is not None:
-            # A closed or broken stream: the line is lost, and nothing else is.
+            # A closed or broken stream loses only this line.
             with suppress(OSError, ValueError):
                 self._write(line)
 

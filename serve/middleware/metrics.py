@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus. Labels are names of ours, never what a caller wrote."""
+"""Prometheus metrics of the service. Labels never contain text of a caller."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 STATES = get_args(EngineState)
 OPENMETRICS = "application/openmetrics-text"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-# The first bucket is for what was kept as it was.
+# The first bucket holds passages that were not changed.
 EDIT_RATES = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1)
 
 
 @dataclass(slots=True)
 class DraftCounter:
-    """A listener that counts the drafts of a passage on their way to another listener."""
+    """A listener that counts drafts and passes events on."""
 
     listen: Listener = ignore_event
     count: int = 0
 
     def __call__(self, event: Event) -> None:
-        """Count the event if it is a draft, and pass it on."""
+        """Handle an event."""
         self.count += isinstance(event, AttemptEvent)
         self.listen(event)
 
 
 class ServiceMetrics:
-    """The counters of one application. What the parts know themselves is asked of them at each scrape."""
+    """The metrics of one application. Gauges are read from their sources at each scrape."""
 
     def __init__(
         self,
@@ -56,64 +56,65 @@ class ServiceMetrics:
         adapters: Callable[[], int] | None = None,
         jobs: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
-        # Not the library's global one: an application has its own numbers, also beside others in one process.
+        # Not the library's global registry: several applications may run in one process.
         self.registry = registry = CollectorRegistry()
         self._requests = Counter(
             "ape_requests_total",
-            "Requests by what became of them; 499: the client hung up before the end of the answer.",
+            "Requests by status; 499: the client disconnected before the end of the response.",
             ["route", "method", "status"],
             registry=registry,
         )
         self._request_seconds = Histogram(
             "ape_request_seconds",
-            "From a request to the end of its answer.",
+            "Seconds from a request to the end of its response.",
             ["route"],
             buckets=SECONDS,
             registry=registry,
         )
-        self._in_progress = Gauge(
-            "ape_requests_in_progress", "Requests that are not answered to the end yet.", registry=registry
-        )
+        self._in_progress = Gauge("ape_requests_in_progress", "Requests in progress.", registry=registry)
         self._passages = Counter(
-            "ape_passages_total", "Passages answered.", ["model", "decision"], registry=registry
+            "ape_passages_total", "Passages post-edited.", ["model", "decision"], registry=registry
         )
         self._failures = Counter(
             "ape_passage_failures_total",
-            "Passages that could not be answered, by problem type.",
+            "Passages that failed, by problem type.",
             ["problem"],
             registry=registry,
         )
         self._passage_seconds = Histogram(
             "ape_passage_seconds",
-            "From a passage to its answer, with the wait for the engine.",
+            "Seconds to post-edit a passage, including the wait for the engine.",
             ["model"],
             buckets=SECONDS,
             registry=registry,
         )
         self._edit_rate = Histogram(
             "ape_edit_rate",
-            "How much of the MT was changed, from 0 to 1; 0 where it was kept.",
+            "Share of the MT that was changed, from 0 to 1.",
             ["model"],
             buckets=EDIT_RATES,
             registry=registry,
         )
         self._findings = Counter(
-            "ape_findings_total", "What the guards found.", ["guard", "severity"], registry=registry
+            "ape_findings_total", "Findings of the guards.", ["guard", "severity"], registry=registry
         )
         self._drafts = Counter(
-            "ape_drafts_total", "Drafts asked for, of passages answered.", ["model"], registry=registry
+            "ape_drafts_total", "Drafts of post-edited passages.", ["model"], registry=registry
         )
         self._tokens = Counter(
-            "ape_tokens_total", "Tokens of passages answered.", ["model", "kind"], registry=registry
+            "ape_tokens_total", "Tokens of post-edited passages.", ["model", "kind"], registry=registry
         )
         self._adapters = Counter(
-            "ape_adapter_loads_total", "Adapters asked for or let go.", ["outcome"], registry=registry
+            "ape_adapter_loads_total",
+            "Loads and unloads of adapters by outcome.",
+            ["outcome"],
+            registry=registry,
         )
         for outcome in ADAPTER_OUTCOMES:
-            self._adapters.labels(outcome)  # there from the start, as 0: a rate needs a value to begin from
+            self._adapters.labels(outcome)  # a rate needs an initial value of 0
         self._paragraphs = Counter(
             "ape_book_paragraphs_total",
-            "Paragraphs of books that were finished, or given up after repeated failures.",
+            "Paragraphs of books that were finished or quarantined.",
             ["decision"],
             registry=registry,
         )
@@ -122,15 +123,15 @@ class ServiceMetrics:
         registry.register(_ScrapeCollector(queue, engine, adapters, jobs))
         ProcessCollector(registry=registry)
 
-    def passage(self, result: PostEdit, seconds: float, *, drafts: int) -> None:
-        """Count a passage that was answered."""
+    def record_passage(self, result: PostEdit, seconds: float, *, drafts: int) -> None:
+        """Count a post-edited passage."""
         self._passages.labels(result.model, result.decision.value).inc()
         self._passage_seconds.labels(result.model).observe(seconds)
         self._drafts.labels(result.model).inc(drafts)
         self._content(result)
 
-    def paragraph(self, result: PostEdit | None) -> None:
-        """Count a paragraph of a book; there is no result of one that was given up."""
+    def record_paragraph(self, result: PostEdit | None) -> None:
+        """Count a paragraph of a book; a quarantined one has no result."""
         self._paragraphs.labels(result.decision.value if result else QUARANTINED).inc()
         if result:
             self._content(result)
@@ -142,12 +143,12 @@ class ServiceMetrics:
         for finding in result.findings:
             self._findings.labels(finding.guard, finding.severity.value).inc()
 
-    def failed(self, error: Exception) -> None:
-        """Count a passage that could not be answered."""
+    def record_failure(self, error: Exception) -> None:
+        """Count a failed passage."""
         self._failures.labels(problem_name(error)).inc()
 
-    def adapter(self, outcome: AdapterOutcome) -> None:
-        """Count what became of a wish to load or unload an adapter."""
+    def record_adapter(self, outcome: AdapterOutcome) -> None:
+        """Count a load or unload of an adapter."""
         self._adapters.labels(outcome).inc()
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
@@ -172,21 +173,21 @@ class ServiceMetrics:
         self._request_seconds.labels(route).observe(exchange.seconds)
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
-        """All of it as text with its content type: OpenMetrics for whoever accepts that, else Prometheus' own."""
-        # The header itself is kept from the encoder: that fails of odd versions in it, and repeats them in its answer.
+        """Return the metrics and their content type: OpenMetrics if accepted, else the Prometheus text format."""
+        # The encoder does not get the header itself: it fails on odd versions and repeats them in its answer.
         encode, kind = choose_encoder(OPENMETRICS if OPENMETRICS in accept.lower() else "")
         return encode(self.registry), kind
 
 
 def _route(scope: Scope) -> str:
-    """The template of the path: there are as many as routes, while of paths anyone can make up more."""
+    """Return the path template; raw paths would be an unbounded label."""
     path = getattr(scope.get("route"), "path", None)
     return path if isinstance(path, str) and path else OTHER_LABEL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ScrapeCollector(Collector):
-    """What is looked up at each scrape, so that it is never out of date."""
+    """Gauges that are read at each scrape."""
 
     queue: AdmissionLimit | None
     engine: Callable[[], EngineHealth] | None
@@ -196,16 +197,16 @@ class _ScrapeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         if self.queue:
             yield GaugeMetricFamily(
-                "ape_queue_passages", "Passages that wait or are worked on.", value=self.queue.held
+                "ape_queue_passages", "Passages waiting or in progress.", value=self.queue.admitted
             )
             yield GaugeMetricFamily(
-                "ape_queue_capacity_passages", "Passages that may.", value=self.queue.capacity
+                "ape_queue_capacity_passages", "The most passages that may be.", value=self.queue.capacity
             )
         if self.engine:
             yield from _engine(self.engine())
         if self.adapters:
             yield GaugeMetricFamily(
-                "ape_adapters_loaded", "Adapters that can be asked for.", value=self.adapters()
+                "ape_adapters_loaded", "Adapters that can be used.", value=self.adapters()
             )
         if self.jobs:
             yield _jobs(self.jobs())
@@ -220,14 +221,14 @@ def _jobs(numbers: Mapping[str, int]) -> Metric:
 
 def _engine(health: EngineHealth) -> Iterator[Metric]:
     yield GaugeMetricFamily(
-        "ape_engine_up", "1 while the model server can be asked, else 0.", value=health.state == "up"
+        "ape_engine_up", "1 while the model server is up, else 0.", value=health.state == "up"
     )
     states = GaugeMetricFamily(
-        "ape_engine_state", "1 for the state it is in, 0 for the others.", labels=["state"]
+        "ape_engine_state", "1 for the current state, 0 for the others.", labels=["state"]
     )
     for state in STATES:
         states.add_metric([state], float(health.state == state))
     yield states
     yield CounterMetricFamily(
-        "ape_engine_restarts_total", "How often the model server was started again.", value=health.restarts
+        "ape_engine_restarts_total", "Restarts of the model server.", value=health.restarts
     )

@@ -1,4 +1,4 @@
-"""Errors to RFC 9457 problem details: one place that turns the error tree into statuses."""
+"""Turn errors into RFC 9457 problem details."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class NotAllowed(ApeError):
-    """The caller did not show a key, or came by a name that is not ours."""
+    """The caller sent no valid key, or used a host name of another machine."""
 
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
@@ -31,25 +31,25 @@ class NotAllowed(ApeError):
 
 
 class Unreadable(ApeError):
-    """The body is not what we read."""
+    """The body can't be read."""
 
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
-        self.title = "The request can't be read"
+        self.title = "Unreadable request"
 
 
 def problem_from_error(error: Exception, *, mt: str | None = None) -> Problem:
-    """The problem details of an error; an unexpected one tells nothing but that it happened."""
+    """Return the problem details of an error; an unexpected error reveals nothing else."""
     if isinstance(error, ValidationError):
         return _invalid(error.errors())
     if not isinstance(error, ApeError):
         log.error("unexpected %s", type(error).__name__, exc_info=error)
         return Problem(
             type="urn:ape:problem:unexpected",
-            title="Something failed that should not",
+            title="Internal error",
             status=500,
-            detail="The fault is ours and is in the log of the service. Nothing of the request was kept.",
+            detail="An unexpected error occurred; see the service log. Nothing of the request was kept.",
             mt=mt,
         )
     return Problem(
@@ -75,7 +75,7 @@ def public_message(error: ApeError) -> str:
 
 
 def _invalid(errors: Sequence[Any]) -> Problem:
-    """What pydantic found. Its `input` is never echoed: it may hold half a character, which no JSON can."""
+    """Describe validation errors, without their `input`: it may hold a lone surrogate, which JSON can't."""
     parts = []
     for error in errors[:5]:
         name = ".".join(str(part) for part in error["loc"]) or "body"
@@ -94,7 +94,7 @@ def _printable(text: str) -> str:
 
 
 def problem_response(problem: Problem, error: Exception | None = None) -> JSONResponse:
-    """The problem as an HTTP answer, with the headers that belong to it."""
+    """Respond with a problem and its headers."""
     headers = {}
     wait = getattr(error, "retry_after", None)
     if isinstance(error, Busy | EngineError) and not isinstance(error, EngineRefused):
@@ -105,7 +105,7 @@ def problem_response(problem: Problem, error: Exception | None = None) -> JSONRe
 
 
 def install_problem_handlers(app: FastAPI) -> None:
-    """Answer every error of the application in this form."""
+    """Install handlers that respond to every error with problem details."""
 
     async def ours(_: Request, error: Exception) -> JSONResponse:
         log_problem(error)
@@ -113,7 +113,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     async def http(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        title = {404: "No such page", 405: "Method not allowed"}.get(error.status_code, "Refused")
+        title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Refused")
         problem = Problem(
             type="about:blank", title=title, status=error.status_code, detail=_printable(str(error.detail))
         )

@@ -1,4 +1,4 @@
-"""How fast a caller may ask: so many passages in so much time, for each key."""
+"""Rate limits: passages per time for each key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WAIT_MARGIN_SECONDS = 0.001
 
 
 class TooMany(Busy):
-    """The caller has used up its passages for now."""
+    """The caller has reached its rate limit."""
 
     title = "Too many passages"
 
@@ -35,9 +35,9 @@ class RateLimit:
         self._windows = SlidingWindowCounterRateLimiter(self.storage)
 
     def take(self, identity: str, count: int) -> None:
-        """Count these passages, all or none.
+        """Count the passages, all or none.
 
-        Raises TooMany with the seconds until they would pass, and TooLong where there are more than ever would.
+        Raises TooMany with the seconds to wait, or TooLong if the limit could never admit them.
         """
         for limit in self.limits:
             if count > limit.amount:
@@ -74,7 +74,7 @@ class RateLimit:
 
 
 def caller_identity(request: Request, settings: Settings) -> str:
-    """Who is counted: the key, or where the service has none the address that asks."""
+    """Identify a caller by key, or by address if the service has no keys."""
     return (api_key_hash(request.scope) if settings.api_keys else client_address(request.scope)) or ""
 
 
@@ -85,7 +85,7 @@ def _parse(text: str) -> list[RateLimitItem]:
         limits = []
     if not limits or any(limit.amount < 1 for limit in limits):
         raise InputError(
-            f"rate_limit: {text[:80]!r} is no limit. Write passages and a time, as in 600/minute or "
+            f"rate_limit: {text[:80]!r} is not a rate limit. Write passages and a time, as in 600/minute or "
             "20/second; 5000/day.",
             field="rate_limit",
         )

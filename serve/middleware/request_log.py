@@ -1,6 +1,6 @@
 """One JSON line for each request, under an id that the caller, this service and the model server share.
 
-A line tells how a request went and never what was in it: names and numbers, no text of a passage.
+A line holds names and numbers, never text of a passage.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ape.passage.result import PostEdit
 from serve.middleware.http_exchange import HttpExchange, api_key_hash, client_address
 
 REQUEST_ID_HEADER = "X-Request-Id"
-# Asked every few seconds by those who watch the service; only logged to debug it.
+# Polled by monitoring every few seconds; logged only for debugging.
 PROBE_PATHS = frozenset({"/healthz", "/readyz", "/metrics", "/metrics/engine"})
 MAX_VALUE_CHARACTERS = 200
 
@@ -37,7 +37,7 @@ _SLUG = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(slots=True)
 class _Record:
-    """What the handlers of one request have to tell."""
+    """What the handlers of one request add to its line."""
 
     fields: dict[str, LogValue] = field(default_factory=dict)
     decisions: Counter[str] = field(default_factory=Counter)
@@ -46,15 +46,15 @@ class _Record:
     problems: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
 
-    def shown(self) -> dict[str, object]:
-        told: dict[str, object] = {name: _cut(value) for name, value in self.fields.items()}
+    def to_json(self) -> dict[str, object]:
+        values: dict[str, object] = {name: _cut(value) for name, value in self.fields.items()}
         counts = {
             "decisions": self.decisions,
             "models": self.models,
             "findings": self.findings,
             "problems": self.problems,
         }
-        return told | {name: count for name, count in counts.items() if count} | self.tokens
+        return values | {name: count for name, count in counts.items() if count} | self.tokens
 
 
 # A child task inherits the very same record.
@@ -68,7 +68,7 @@ def log_fields(**fields: LogValue) -> None:
 
 
 def log_result(result: PostEdit) -> None:
-    """Add what became of a passage: its decision, model, tokens, and the findings by guard."""
+    """Add the decision, model, tokens and findings of a passage."""
     if record := _record.get():
         record.decisions[result.decision.value] += 1
         record.models[result.model] += 1
@@ -78,13 +78,13 @@ def log_result(result: PostEdit) -> None:
 
 
 def log_problem(error: Exception) -> None:
-    """Add what the request, or a passage of it, failed of."""
+    """Add the problem of the request or of one of its passages."""
     if record := _record.get():
         record.problems[problem_name(error)] += 1
 
 
 def problem_name(error: Exception) -> str:
-    """The last word of the error's problem type; there are only so many, since it is the name of a class of ours."""
+    """Return the last word of the problem type, made from the name of the error class."""
     if isinstance(error, ValidationError | RequestValidationError):
         return "input"
     if not isinstance(error, ApeError):
@@ -95,7 +95,7 @@ def problem_name(error: Exception) -> str:
 class RequestLog:
     """Gives every request its id, and writes its line when the answer is complete or can't be completed.
 
-    It belongs around the whole application (see `surround`), so that unexpected errors are answered with the id too.
+    It belongs around the whole application (see `wrap_app`), so that unexpected errors are answered with the id too.
     """
 
     def __init__(self, app: ASGIApp, write: Callable[[str], None], *, debug: bool = False) -> None:
@@ -125,7 +125,7 @@ class RequestLog:
             _record.reset(record_before)
             if self.debug or path not in PROBE_PATHS:
                 line = _line(name, path, exchange, record)
-                # A log that can't be written is no reason to fail a request.
+                # A log that can't be written must not fail a request.
                 with suppress(OSError, ValueError):
                     self.write(line)
 
@@ -137,7 +137,7 @@ def _id_of(scope: Scope) -> str:
 
 def _line(name: str, path: str, exchange: HttpExchange, record: _Record) -> str:
     key = api_key_hash(exchange.scope)
-    told = {
+    values = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "id": name,
         "method": _cut(exchange.scope["method"]),
@@ -147,7 +147,7 @@ def _line(name: str, path: str, exchange: HttpExchange, record: _Record) -> str:
         "key": key[:8] if key else None,
         "client": client_address(exchange.scope),
     }
-    return json.dumps(told | record.shown())  # ASCII, so that no caller can write a line of their own
+    return json.dumps(values | record.to_json())  # ASCII, so that no caller can inject a line
 
 
 def _cut(value: LogValue) -> LogValue:

@@ -1,4 +1,4 @@
-"""What a job has made, as a file to download: the book itself, other formats, or the report."""
+"""The result of a job as a download: the book, an export format, or the report."""
 
 from __future__ import annotations
 
@@ -59,11 +59,9 @@ class JobResultFile:
 async def open_job_result(
     scheduler: JobScheduler, job: Job, format: ResultFormat, *, partial: bool
 ) -> JobResultFile:
-    """The result; Conflict where the job is not done, unless a part of it will do."""
+    """Open the result; raise Conflict if the job is not done, unless `partial`."""
     if job.state is not JobState.DONE and not partial:
-        raise Conflict(
-            f"The job is {job.state}, not done. Ask again later, or for what there is so far with partial=true."
-        )
+        raise Conflict(f"The job is {job.state}, not done. Try again later, or set partial=true.")
     if format == "book" and job.state is JobState.DONE:
         # It is there: no need to wait for those who read and write books.
         with suppress(OSError):

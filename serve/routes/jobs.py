@@ -1,4 +1,4 @@
-"""The routes of jobs: how they go, stop and go on, and what they have made. A job is its owner's alone."""
+"""The routes of jobs: progress, pause, resume, redo, results. A job is visible to its owner only."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ from serve.routes.openapi import job_event_responses, problem_responses
 from serve.scheduler.scheduler import JobScheduler
 from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobsResponse, RedoRequest, job_details
 
-Limit = Annotated[int, Query(ge=1, le=100, description="how many at the most")]
+Limit = Annotated[int, Query(ge=1, le=100, description="page size")]
 After = Annotated[
-    str | None, Query(min_length=1, max_length=100, description="the `next` of the page before this one")
+    str | None, Query(min_length=1, max_length=100, description="the `next` of the previous page")
 ]
-Partial = Annotated[bool, Query(description="what there is so far, where the job is not done")]
-Format = Annotated[ResultFormat, Query(description="the book in its own format, another one, or the report")]
+Partial = Annotated[bool, Query(description="return an unfinished result of a job that is not done")]
+Format = Annotated[
+    ResultFormat, Query(description="the book in its own format, an export format, or the report")
+]
 
 
 def add_job_routes(app: FastAPI, settings: Settings) -> None:
-    """GET /v1/jobs, and all that is below /v1/jobs/{id}."""
+    """Add GET /v1/jobs and the routes below /v1/jobs/{id}."""
     _add_read_routes(app, settings)
     _add_change_routes(app, settings)
 
 
 def _add_read_routes(app: FastAPI, settings: Settings) -> None:
-    seeing = [auth_dependency(settings, authenticate)]
+    auth = [auth_dependency(settings, authenticate)]
 
     @app.get(
         "/v1/jobs",
         tags=["books"],
-        summary="Your jobs, the newest first",
+        summary="List your jobs, newest first",
         responses=problem_responses(401, 403, 404, 422, 503),
-        dependencies=seeing,
+        dependencies=auth,
     )
     async def jobs(request: Request, limit: Limit = 20, after: After = None) -> JobsResponse:
         scheduler, owner = _scheduler(request), owner_of(request, settings)
@@ -53,9 +55,9 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/v1/jobs/{id}",
         tags=["books"],
-        summary="How a job goes",
+        summary="Get a job",
         responses=problem_responses(401, 403, 404, 422, 503),
-        dependencies=seeing,
+        dependencies=auth,
     )
     async def job(request: Request, id: str) -> JobDetails:
         return await asyncio.to_thread(_details, _scheduler(request), await _job(request, settings, id))
@@ -63,14 +65,14 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/v1/jobs/{id}/events",
         tags=["books"],
-        summary="How a job goes, as it happens",
+        summary="Stream the progress of a job",
         description=(
-            "Server-sent events: `progress` at once and whenever the numbers change, `paragraph` for each that is "
-            "finished here, `state`, and `end` when the job is over. Hanging up does not touch the job."
+            "Server-sent events: `progress` now and after every change, `paragraph` for each finished paragraph, "
+            "`state`, and `end`. Disconnecting does not affect the job."
         ),
         response_class=Response,
         responses={**job_event_responses(), **problem_responses(401, 403, 404, 422, 503)},
-        dependencies=seeing,
+        dependencies=auth,
     )
     async def events(request: Request, id: str) -> Response:
         found = await _job(request, settings, id)
@@ -79,10 +81,10 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/v1/jobs/{id}/result",
         tags=["books"],
-        summary="What a job has made",
+        summary="Download the result of a job",
         response_class=Response,
         responses={**_files(), **problem_responses(401, 403, 404, 409, 422, 503)},
-        dependencies=seeing,
+        dependencies=auth,
     )
     async def result(
         request: Request, id: str, format: Format = "book", partial: Partial = False
@@ -92,14 +94,14 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
 
 
 def _add_change_routes(app: FastAPI, settings: Settings) -> None:
-    changing = [auth_dependency(settings, authenticate)]
+    auth = [auth_dependency(settings, authenticate)]
 
     @app.post(
         "/v1/jobs/{id}/pause",
         tags=["books"],
-        summary="Stop the work on a job for now",
+        summary="Pause a job",
         responses=problem_responses(401, 403, 404, 409, 422, 503),
-        dependencies=changing,
+        dependencies=auth,
     )
     async def pause(request: Request, id: str) -> JobOut:
         return await _job_out(request, await _scheduler(request).pause(await _job(request, settings, id)))
@@ -107,9 +109,9 @@ def _add_change_routes(app: FastAPI, settings: Settings) -> None:
     @app.post(
         "/v1/jobs/{id}/resume",
         tags=["books"],
-        summary="Go on with a job that is paused or has failed",
+        summary="Resume a paused or failed job",
         responses=problem_responses(401, 403, 404, 409, 422, 503),
-        dependencies=changing,
+        dependencies=auth,
     )
     async def resume(request: Request, id: str) -> JobOut:
         return await _job_out(request, await _scheduler(request).resume(await _job(request, settings, id)))
@@ -117,8 +119,8 @@ def _add_change_routes(app: FastAPI, settings: Settings) -> None:
     @app.post(
         "/v1/jobs/{id}/redo",
         tags=["books"],
-        summary="Do paragraphs of a job again",
-        description="A job that is over goes on with them; one that is paused stays so.",
+        summary="Edit paragraphs of a job again",
+        description="A finished job continues with them; a paused job stays paused.",
         responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 503),
         openapi_extra={
             "requestBody": {
@@ -126,32 +128,35 @@ def _add_change_routes(app: FastAPI, settings: Settings) -> None:
                 "content": {"application/json": {"schema": RedoRequest.model_json_schema()}},
             }
         },
-        dependencies=changing,
+        dependencies=auth,
     )
     async def redo(request: Request, id: str) -> JobOut:
         found = await _job(request, settings, id)
-        wish = RedoRequest.model_validate(await read_json(request, settings))
-        if not (wish.paragraphs or wish.rejected or wish.quarantined):
-            raise InputError("Say what is to be done again: paragraphs, rejected or quarantined.")
+        given = RedoRequest.model_validate(await read_json(request, settings))
+        if not (given.paragraphs or given.rejected or given.quarantined):
+            raise InputError("Choose what to edit again: paragraphs, rejected or quarantined.")
         changed = await _scheduler(request).redo(
-            found, paragraphs=tuple(wish.paragraphs), rejected=wish.rejected, quarantined=wish.quarantined
+            found,
+            paragraphs=tuple(given.paragraphs),
+            rejected=given.rejected,
+            quarantined=given.quarantined,
         )
         return await _job_out(request, changed)
 
     @app.delete(
         "/v1/jobs/{id}",
         tags=["books"],
-        summary="Cancel a job, and forget it with its files",
+        summary="Cancel a job and delete it with its files",
         status_code=204,
         responses=problem_responses(401, 403, 404, 422, 503),
-        dependencies=changing,
+        dependencies=auth,
     )
     async def remove(request: Request, id: str) -> None:
         await _scheduler(request).remove(await _job(request, settings, id))
 
 
 async def _job(request: Request, settings: Settings, id: str) -> Job:
-    """The caller's job. Somebody else's is as unknown as one that never was."""
+    """Return the caller's job; a job of another owner is unknown."""
     return await _scheduler(request).job(id, owner_of(request, settings))
 
 

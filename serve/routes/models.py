@@ -1,4 +1,4 @@
-"""The routes of the models: list them, load and unload adapters, and let an alias stand for another one."""
+"""The routes of models: list, load and unload adapters, set and remove aliases."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ NameInPath = Annotated[str, InPath(pattern=NAME_PATTERN)]
 
 
 def add_model_routes(app: FastAPI, settings: Settings) -> None:
-    """GET, POST and DELETE /v1/models, PUT and DELETE /v1/aliases."""
-    seeing, changing = auth_dependency(settings, authenticate), auth_dependency(settings, authenticate_admin)
+    """Add GET, POST and DELETE /v1/models, PUT and DELETE /v1/aliases."""
+    auth, admin_auth = auth_dependency(settings, authenticate), auth_dependency(settings, authenticate_admin)
 
     @app.get(
         "/v1/models",
         tags=["models"],
-        summary="The models that can be asked for",
+        summary="List the models",
         responses=problem_responses(401, 403, 502, 503, 504),
-        dependencies=[seeing],
+        dependencies=[auth],
     )
     async def models(request: Request) -> ModelsResponse:
         registry = _registry(request)
@@ -54,15 +54,15 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
         "/v1/models",
         tags=["models"],
         summary="Load an adapter",
-        description="Its files are checked first: one that can't be served is refused, with the reason.",
+        description="Its files are checked first; an adapter that can't be served is refused with the reason.",
         response_model=ModelOut,
         status_code=201,
         responses={
-            200: {"model": ModelOut, "description": "It was loaded already, with the same content."},
+            200: {"model": ModelOut, "description": "Already loaded with the same content."},
             **problem_responses(400, 401, 403, 409, 413, 415, 422, 502, 503, 504, 507),
         },
         openapi_extra=_body(LoadRequest),
-        dependencies=[changing],
+        dependencies=[admin_auth],
     )
     async def load(request: Request) -> Response:
         wish = LoadRequest.model_validate(await read_json(request, settings))
@@ -75,10 +75,10 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
         "/v1/models/{name}",
         tags=["models"],
         summary="Unload an adapter",
-        description="New passages no longer get it; those at work with it are finished first.",
+        description="New passages no longer use it; passages in progress are finished first.",
         status_code=204,
         responses=problem_responses(401, 403, 404, 409, 422, 502, 503, 504),
-        dependencies=[changing],
+        dependencies=[admin_auth],
     )
     async def unload(request: Request, name: NameInPath) -> None:
         log_fields(adapter=name)
@@ -87,11 +87,11 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
     @app.put(
         "/v1/aliases/{alias}",
         tags=["models"],
-        summary="Let an alias stand for a model",
-        description="From the next passage on. Those under way stay with the model they began with: none fails.",
+        summary="Point an alias to a model",
+        description="Applies from the next passage on; passages in progress keep their model.",
         responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 502, 503, 504),
         openapi_extra=_body(AliasRequest),
-        dependencies=[changing],
+        dependencies=[admin_auth],
     )
     async def point(request: Request, alias: NameInPath) -> AliasOut:
         wish = AliasRequest.model_validate(await read_json(request, settings))
@@ -102,10 +102,10 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
     @app.delete(
         "/v1/aliases/{alias}",
         tags=["models"],
-        summary="Forget an alias",
+        summary="Remove an alias",
         status_code=204,
         responses=problem_responses(401, 403, 404, 422),
-        dependencies=[changing],
+        dependencies=[admin_auth],
     )
     async def drop(request: Request, alias: NameInPath) -> None:
         _registry(request).remove_alias(alias)

@@ -1,4 +1,4 @@
-"""The routes for whoever runs the service: alive, ready, and the numbers."""
+"""The routes for monitoring: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ READY_SECONDS = 5.0
 
 
 def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
-    """GET /healthz, /readyz, /metrics and /metrics/engine."""
+    """Add GET /healthz, /readyz, /metrics and /metrics/engine."""
 
-    @app.get("/healthz", tags=["operation"], summary="Is the service alive?")
+    @app.get("/healthz", tags=["operation"], summary="Check that the service is alive")
     async def healthz() -> Health:
         return Health()
 
     @app.get(
         "/readyz",
         tags=["operation"],
-        summary="Does the engine answer?",
+        summary="Check that the engine answers",
         responses=problem_responses(502, 503, 504),
     )
     async def readyz(request: Request) -> Readiness:
@@ -44,9 +44,9 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/metrics",
         tags=["operation"],
-        summary="The numbers of the service, for Prometheus",
+        summary="Get the metrics of the service",
         response_class=Response,
-        responses=text_response("Prometheus' text, or OpenMetrics for whoever accepts that.")
+        responses=text_response("Prometheus text format, or OpenMetrics if accepted.")
         | problem_responses(401, 403),
         dependencies=[auth_dependency(settings, authenticate)],
     )
@@ -57,7 +57,7 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/metrics/engine",
         tags=["operation"],
-        summary="The numbers of vLLM itself, as it tells them",
+        summary="Get the metrics of vLLM",
         response_class=Response,
         responses=text_response("Prometheus' text.") | problem_responses(401, 403, 404, 502, 503, 504),
         dependencies=[auth_dependency(settings, authenticate)],

@@ -1,4 +1,4 @@
-"""What the service promises in OpenAPI: every status with its meaning, and the bodies that are read by hand."""
+"""Complete the OpenAPI document: statuses, and bodies that FastAPI does not parse."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from serve.schemas.passages import EXAMPLE_ANSWER, FindingOut, PostEditResponse
 from serve.schemas.problem import EXAMPLE_PROBLEM, Problem
 
 _STATUS_DESCRIPTIONS = {
-    400: "The body is not JSON, or not a form where one is wanted.",
-    401: "No key, or a wrong one.",
-    403: "Asked for by a host name that is not this machine's.",
-    404: "Nothing of that name here.",
-    409: "It stands against what is there now; `detail` says what to do first.",
-    413: "More than a limit or the model's window allows; `actual` and `limit` say how much.",
-    415: "The body is not of the type that is read here.",
-    422: "Something in the request can't be worked on; `field` says what.",
-    429: "The queue is full, or the key has used up its passages for now; Retry-After says when to come again.",
-    500: "Something failed that should not; the log of the service says what.",
+    400: "The body is not JSON, or not a form where one is required.",
+    401: "The key is missing or not valid.",
+    403: "Addressed by a host name of another machine, or not allowed for this key.",
+    404: "Nothing has that name.",
+    409: "The request conflicts with the current state; `detail` says what to do first.",
+    413: "Larger than a limit or the model's window; `actual` and `limit` give the sizes.",
+    415: "The content type of the body is not supported.",
+    422: "The request is not valid; `field` names the part.",
+    429: "The queue is full or the rate limit is reached; Retry-After says when to try again.",
+    500: "An unexpected error; see the service log.",
     502: "The model server failed.",
-    503: "The model server or the job store can't be reached or is overloaded, or the service is stopping.",
+    503: "The model server or the job store is not available, or the service is stopping.",
     504: "The model server did not answer in time.",
-    507: "No room for one more adapter, or on the disk for a book.",
+    507: "No memory for another adapter, or no disk space for a book.",
 }
 _RETRY_AFTER = {
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}
@@ -79,7 +79,7 @@ _JOB_EVENTS: dict[str, dict[str, Any]] = {
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers of an operation that fails in one of these ways, or in one that nobody thought of."""
+    """Document the problems of an operation with these statuses, and 500."""
     return {
         status: {
             "description": _STATUS_DESCRIPTIONS[status],
@@ -91,7 +91,7 @@ def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def complete_openapi(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """Add what FastAPI can't see: bodies that are read by hand, their schemas, the limits in force, and the key."""
+    """Add request bodies, their schemas, the configured limits and the key."""
     components = document.setdefault("components", {})
     components.setdefault("schemas", {}).update(_schemas(settings))
     operation = document["paths"]["/v1/post-edit"]["post"]
@@ -107,14 +107,14 @@ def complete_openapi(document: dict[str, Any], settings: Settings) -> dict[str, 
 
 
 def job_event_responses() -> dict[int | str, dict[str, Any]]:
-    """The answer that is a stream of what happens to a job."""
+    """Document the event stream of a job."""
     events = {"anyOf": [_event(name, schema) for name, schema in _JOB_EVENTS.items()]}
     return {200: {"description": "The events.", "content": {EVENT_STREAM: {"schema": events}}}}
 
 
-def text_response(tells: str) -> dict[int | str, dict[str, Any]]:
-    """An answer in plain text."""
-    return {200: {"description": tells, "content": {"text/plain": {"schema": {"type": "string"}}}}}
+def text_response(description: str) -> dict[int | str, dict[str, Any]]:
+    """Document a response in plain text."""
+    return {200: {"description": description, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
 def _schemas(settings: Settings) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _request(settings: Settings) -> dict[str, Any]:
     }
     examples = {
         "one": {"summary": "One passage", "value": EXAMPLE_QUESTION},
-        "list": {"summary": "A list of them", "value": [EXAMPLE_QUESTION, EXAMPLE_QUESTION]},
+        "list": {"summary": "A list of passages", "value": [EXAMPLE_QUESTION, EXAMPLE_QUESTION]},
     }
     return {
         "required": True,
@@ -154,7 +154,7 @@ def _response() -> dict[str, Any]:
     many = {"type": "array", "items": {"anyOf": [_ANSWER, _PROBLEM]}}
     examples = {
         "one": {"summary": "One passage", "value": EXAMPLE_ANSWER},
-        "list": {"summary": "A list, of which the second failed", "value": [EXAMPLE_ANSWER, EXAMPLE_PROBLEM]},
+        "list": {"summary": "A list; the second passage failed", "value": [EXAMPLE_ANSWER, EXAMPLE_PROBLEM]},
     }
     return {
         "description": "The post-edit, or a list of post-edits and problems.",
@@ -166,7 +166,7 @@ def _response() -> dict[str, Any]:
 
 
 def _event(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """An event of the stream; OpenAPI 3.1 has the schema of a stream describe each of them."""
+    """Return the schema of one event of a stream."""
     data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
     return {
         "type": "object",

@@ -76,10 +76,10 @@ class PassageHandler:
         began, drafts = time.monotonic(), DraftCounter(listen)
         outcome = await self._post_edit(question, drafts)
         if isinstance(outcome, Exception):
-            self.metrics.failed(outcome)
+            self.metrics.record_failure(outcome)
             log_problem(outcome)
         else:
-            self.metrics.passage(outcome, time.monotonic() - began, drafts=drafts.count)
+            self.metrics.record_passage(outcome, time.monotonic() - began, drafts=drafts.count)
             log_result(outcome)
         return outcome
 

@@ -136,10 +136,10 @@ def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimi
         ids.append(request_id.get())
         if isinstance(outcome, Exception):
             log_problem(outcome)
-            metrics.failed(outcome)
+            metrics.record_failure(outcome)
         else:
             log_result(outcome)
-            metrics.passage(outcome, 0.3, drafts=outcome.attempt)
+            metrics.record_passage(outcome, 0.3, drafts=outcome.attempt)
 
     @app.post("/v1/post-edit")
     async def post_edit(request: Request) -> list[str]:

@@ -78,7 +78,7 @@ class House:
         gc.collect()
         return Left(
             busy_slots=busy,
-            held=self.queue.held,
+            held=self.queue.admitted,
             tasks=tasks - 1,  # this look is one
             threads=_threads(),
             descriptors=len(list(Path("/proc/self/fd").iterdir())),

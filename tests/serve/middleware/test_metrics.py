@@ -83,7 +83,7 @@ async def test_requests_are_counted_by_route_method_and_status(app: Small, until
 async def test_a_stream_is_in_progress_and_on_the_clock_until_its_end(app: Small, until: Until) -> None:
     with app.caller("/stream/forever") as line:
         assert line.recv(8).startswith(b"HTTP/1.1")
-        await until(lambda: app.queue.held == 1)
+        await until(lambda: app.queue.admitted == 1)
         assert value(app.metrics, "ape_requests_in_progress") == 1
         assert requests(app.metrics) == {}
     await until(lambda: requests(app.metrics) == {("/stream/forever", "GET", "499"): 1})
@@ -94,7 +94,7 @@ async def test_a_stream_is_in_progress_and_on_the_clock_until_its_end(app: Small
 
 async def test_a_client_that_hangs_up_before_the_answer_is_499(app: Small, until: Until) -> None:
     with app.caller("/forever"):
-        await until(lambda: app.queue.held == 1)
+        await until(lambda: app.queue.admitted == 1)
         assert value(app.metrics, "ape_queue_passages") == 1
     await until(lambda: requests(app.metrics) == {("/forever", "GET", "499"): 1})
     assert value(app.metrics, "ape_requests_in_progress") == 0
@@ -135,8 +135,8 @@ def test_passages_are_counted_by_what_became_of_them(app: Small) -> None:
 
 def test_what_was_kept_is_apart_from_what_was_edited_little() -> None:
     metrics = ServiceMetrics()
-    metrics.passage(KEPT, 1, drafts=1)
-    metrics.passage(EDITED, 1, drafts=1)
+    metrics.record_passage(KEPT, 1, drafts=1)
+    metrics.record_passage(EDITED, 1, drafts=1)
     assert value(metrics, "ape_edit_rate_bucket", model="base", le="0.0") == 1
     assert value(metrics, "ape_edit_rate_bucket", model="par3", le="0.0") == 0
     assert value(metrics, "ape_edit_rate_bucket", model="par3", le="0.15") == 1
@@ -146,7 +146,7 @@ def test_what_was_kept_is_apart_from_what_was_edited_little() -> None:
 def test_buckets_reach_from_milliseconds_to_minutes() -> None:
     metrics = ServiceMetrics()
     for seconds in (0.004, 599, 601):
-        metrics.passage(KEPT, seconds, drafts=1)
+        metrics.record_passage(KEPT, seconds, drafts=1)
     buckets = {
         le: value(metrics, "ape_passage_seconds_bucket", model="base", le=le)
         for le in ("0.005", "600.0", "+Inf")
@@ -177,7 +177,7 @@ def test_the_queue_is_looked_at_anew_for_each_scrape(app: Small) -> None:
 
 def test_adapter_loads_are_there_from_the_start() -> None:
     metrics = ServiceMetrics(adapters=lambda: 3)
-    metrics.adapter("refused")
+    metrics.record_adapter("refused")
     counted = {one: value(metrics, "ape_adapter_loads_total", outcome=one) for one in ADAPTER_OUTCOMES}
     assert counted == {"loaded": 0, "refused": 1, "failed": 0, "unloaded": 0}
     assert value(metrics, "ape_adapters_loaded") == 3
@@ -190,7 +190,7 @@ def test_a_service_without_these_parts_says_nothing_of_them() -> None:
 
 def test_applications_in_one_process_count_apart() -> None:
     one, other = ServiceMetrics(), ServiceMetrics()
-    one.failed(ValueError())
+    one.record_failure(ValueError())
     assert value(one, "ape_passage_failures_total", problem="unexpected") == 1
     assert value(other, "ape_passage_failures_total", problem="unexpected") is None
 
@@ -243,7 +243,7 @@ def test_an_odd_accept_header_is_answered_and_not_repeated(accept: str, app: Sma
 
 def test_every_name_keeps_the_conventions() -> None:
     metrics = ServiceMetrics(engine=lambda: EngineHealth("up"), adapters=lambda: 0)
-    metrics.passage(EDITED, 1, drafts=1)
+    metrics.record_passage(EDITED, 1, drafts=1)
     for family in parse_text(metrics.exposition()[0].decode()):
         assert family.name.startswith(("ape_", "process_"))
         assert family.documentation

@@ -143,7 +143,9 @@ def test_of_several_limits_all_hold_and_none_is_charged_for_a_refusal(clock: Clo
     ],
 )
 def test_a_bad_limit_is_a_sentence_that_names_the_setting(text: str) -> None:
-    with pytest.raises(InputError, match=r"^rate_limit: .* is no limit\. Write .* 600/minute") as caught:
+    with pytest.raises(
+        InputError, match=r"^rate_limit: .* is not a rate limit\. Write .* 600/minute"
+    ) as caught:
         RateLimit(text)
     assert caught.value.field == "rate_limit"
 

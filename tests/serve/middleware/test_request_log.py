@@ -85,10 +85,10 @@ async def test_the_time_is_now_and_says_its_zone(app: Small, until: Until) -> No
 
 async def test_a_client_that_hangs_up_before_the_answer_is_499(app: Small, until: Until) -> None:
     with app.caller("/forever"):
-        await until(lambda: app.queue.held == 1)
+        await until(lambda: app.queue.admitted == 1)
         assert app.lines == []
     assert (await only_line(app, until))["status"] == 499
-    assert app.queue.held == 0
+    assert app.queue.admitted == 0
 
 
 async def test_a_client_that_hangs_up_in_a_stream_is_499(app: Small, until: Until) -> None:
@@ -96,7 +96,7 @@ async def test_a_client_that_hangs_up_in_a_stream_is_499(app: Small, until: Unti
         assert line.recv(8).startswith(b"HTTP/1.1")
         assert app.lines == []
     assert (await only_line(app, until))["status"] == 499
-    assert app.queue.held == 0
+    assert app.queue.admitted == 0
 
 
 async def test_a_stream_that_breaks_off_by_our_fault_is_500(app: Small, until: Until) -> None:
