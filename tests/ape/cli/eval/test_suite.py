@@ -80,4 +80,4 @@ def test_the_suites_are_listed(here: Run) -> None:
 def test_help_says_in_which_form_data_is_read(here: Run) -> None:
     told = " ".join(here("eval", "suite", "--help").stdout.replace("│", " ").split())
     assert "as downloaded" not in told
-    assert "for cai-xiong and ltcr a JSONL file" in told
+    assert "a JSONL file (cai-xiong, ltcr)" in told
