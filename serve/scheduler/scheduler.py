@@ -329,7 +329,7 @@ class JobScheduler:
                 running.has_succeeded = True
                 self._queue.clear_backoff(id)
         if self._metrics:
-            self._metrics.paragraph(step.paragraph.result)
+            self._metrics.record_paragraph(step.paragraph.result)
         self.progress.record_paragraph(step.paragraph, id)
 
     async def _finish(self, job: Job) -> None:
