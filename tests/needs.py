@@ -1,15 +1,16 @@
 """Markers by what a test needs besides Python: a model, a browser, PostgreSQL, torch, processes of its own, vLLM.
 
-A test gets its markers from the fixtures that it uses, from its module (`pytestmark`) or from a decorator.
-`make quick` runs what needs none of them. A test that starts a process without being marked fails, so the
-quick tests stay quick.
+A test gets its markers from the fixtures it uses, from its module (`pytestmark`) or from a decorator. `make quick`
+runs the tests that need none of them. A test that starts a process, or a quick run that imports torch, fails without
+the marker, so the quick tests stay quick.
 """
 
 from __future__ import annotations
 
-import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -23,30 +24,45 @@ MARKERS: Mapping[str, str] = {
     "slow": "takes more than ten seconds",
 }
 FIXTURE_MARKERS: Mapping[str, str] = {
-    "smollm2": "model",
     "browser": "browser",
     "postgres": "postgresql",
     "run": "subprocess",
-    "ape_command": "subprocess",
+    "smollm2": "model",
 }
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "subprocess", "vllm"})
-
-_started: list[str] = []
+_MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
+_processes: list[str] = []
+_torch_importers: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "subprocess.Popen":
-        if arguments[0] != "uname":  # the standard library's `platform`
-            _started.append(str(arguments[0]))
+    if (
+        event == "subprocess.Popen" and arguments[0] != "uname"
+    ):  # the standard library's `platform` starts uname
+        _processes.append(str(arguments[0]))
     elif event in ("os.fork", "os.posix_spawn"):
-        _started.append(event)
+        _processes.append(event)
+    elif event == "import" and arguments[0] == "torch":
+        _torch_importers.append("torch")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers, and listen for processes that tests start."""
+    """Declare the markers, and watch for processes and torch."""
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     sys.addaudithook(_audit)
+
+
+def _is_without_torch(config: pytest.Config) -> bool:
+    """Whether this run leaves the tests with torch out, as `make quick` does."""
+    return bool(re.search(r"\bnot \(.*\btorch\b", config.option.markexpr or ""))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import modules with torch in a run without it."""
+    if not _is_without_torch(config) or collection_path.suffix != ".py":
+        return None
+    return True if _MODULE_NEEDS_TORCH.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -55,26 +71,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in getattr(item, "fixturenames", ()):
             if marker := FIXTURE_MARKERS.get(fixture):
                 item.add_marker(marker)
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if "postgresql" in parameters.values():
+        if "postgresql" in getattr(getattr(item, "callspec", None), "params", {}).values():
             item.add_marker("postgresql")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Forget the processes of the test before."""
-    _started.clear()
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fail a test that starts a process without saying so."""
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that starts a process, or imports torch, without saying so."""
+    _processes.clear()
+    _torch_importers.clear()
     result = yield
-    if (
-        os.environ.get("APE_TEST_NEEDS")
-        and _started
-        and not any(item.get_closest_marker(name) for name in STARTS_PROCESSES)
-    ):
-        pytest.fail(f"This test starts a process ({_started[0]}): mark it with `subprocess`.", pytrace=False)
+    if _processes and not any(item.get_closest_marker(name) for name in STARTS_PROCESSES):
+        pytest.fail(
+            f"This test starts a process ({_processes[0]}): mark it with `subprocess`.", pytrace=False
+        )
+    if _torch_importers and _is_without_torch(item.config):
+        pytest.fail("This test imports torch: mark it with `torch`.", pytrace=False)
     return result
