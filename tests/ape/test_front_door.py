@@ -30,6 +30,7 @@ def test_every_public_name_is_there() -> None:
         ape.tidy  # noqa: B018
 
 
+@pytest.mark.subprocess
 def test_importing_ape_imports_no_engine_and_no_pydantic() -> None:
     code = "import sys, ape; print([name for name in ('pydantic', 'httpx2', 'ape.engines') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -80,6 +81,7 @@ def test_a_segment_detects_the_languages_that_are_left_out() -> None:
     assert ape.Segment("Il pleut.", "It rains.", "fr").target_language == "en"
 
 
+@pytest.mark.subprocess
 def test_a_script_edits_with_the_small_model_and_ends(smollm2: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -79,6 +79,7 @@ async def test_drafts_are_compared_token_for_token() -> None:
     assert "10 of 10 drafts the same, token for token" in same.note
 
 
+@pytest.mark.subprocess
 def test_vllm_asked_for_where_there_is_none_is_an_error_with_the_remedy() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "benchmarks", "--only", "v"], env={}, capture_output=True, text=True

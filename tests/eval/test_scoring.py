@@ -72,6 +72,7 @@ def run(program: str) -> str:
     return done.stdout
 
 
+@pytest.mark.subprocess
 def test_the_default_metrics_import_no_library_of_an_extra() -> None:
     printed = run(
         "from eval.scoring import compare, score\n"
@@ -81,6 +82,7 @@ def test_the_default_metrics_import_no_library_of_an_extra() -> None:
     assert float(printed) > 0
 
 
+@pytest.mark.subprocess
 def test_the_command_scores_without_the_libraries_of_extras(tmp_path: Path) -> None:
     (tmp_path / "output.txt").write_text("\n".join(OUTPUTS), encoding="utf-8")
     (tmp_path / "reference.txt").write_text("\n".join(REFERENCES), encoding="utf-8")

@@ -17,6 +17,8 @@ from ape.models import TUNED_MODEL
 from finetune.base_model import find_base, load_base
 from tests.finetune.export.toy_adapters import END, make_gguf, make_tiny
 
+pytestmark = pytest.mark.torch
+
 TEXTS = ("In 1812, 12 cats.", "It's  the\n\nth 12\tday.", "été, 罗德, १२", "\n\n###\n\n", "  12")
 
 

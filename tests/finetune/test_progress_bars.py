@@ -14,6 +14,8 @@ from finetune.export.merged_model import write_merged
 from finetune.progress_bars import hide_progress_bars
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
+pytestmark = pytest.mark.torch
+
 BARS: Any = logging
 
 

@@ -19,6 +19,8 @@ from tests.scripted import Hang, Say, ScriptedServer, translation_in
 from tests.serve.book_library import LANGUAGES, files
 from tests.serve.conftest import Serve, command
 
+pytestmark = pytest.mark.subprocess
+
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
 GOOD = "Claire put down her bag."
 SAID = [

@@ -11,6 +11,12 @@ import pytest
 from tests.vllm.served_drafts import Served, served, write_cards
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/vllm" in str(item.path):
+            item.add_marker("vllm")
+
+
 @pytest.fixture(scope="session")
 def models() -> Path:
     """The folder with the base and the plain adapters."""

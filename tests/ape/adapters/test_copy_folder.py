@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ape.adapters.copy_folder import open_copy_folder
 
 HOLDER = """
@@ -24,6 +26,7 @@ def test_a_shelf_is_gone_at_the_end(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.subprocess
 def test_that_of_a_living_process_is_left_alone_and_that_of_a_killed_one_cleared(tmp_path: Path) -> None:
     words = [sys.executable, "-c", HOLDER, str(tmp_path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:

@@ -287,6 +287,7 @@ def epubcheck(path: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.subprocess
 def test_epubcheck_passes_an_edited_book(tmp_path: Path, version: int) -> None:
     path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", version=version)
     book = open_book(path)

@@ -21,6 +21,8 @@ from tests.ape.jobs.job_factory import a_job
 from tests.ape.jobs.test_planning import two_englishes
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, translation_in
 
+pytestmark = pytest.mark.subprocess
+
 LANGUAGES = ("--source-language", "fr", "--target-language", "en")
 PATIENCE = {"APE_RETRY_ATTEMPTS": "1", "APE_TIMEOUT_SECONDS": "20"}
 

@@ -106,6 +106,7 @@ def test_the_same_command_again_asks_for_nothing_and_finds_the_same(
     assert results(tmp_path / "run") == first
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
     run: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, how: signal.Signals

@@ -39,6 +39,7 @@ def run_without(modules: set[str], *words: str, folder: Path) -> subprocess.Comp
     )
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize(
     "words", [("--help",), ("book", "--help"), ("eval", "score", "--help"), ("settings",), ("models", "list")]
 )
@@ -47,6 +48,7 @@ def test_help_and_settings_need_no_extra(words: tuple[str, ...], tmp_path: Path)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.subprocess
 def test_a_passage_is_edited_by_a_server_without_an_extra(tmp_path: Path, scripted: ScriptedServer) -> None:
     (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
     (tmp_path / "mt.txt").write_text("Claire posed his bag and sat down.\n", encoding="utf-8")
@@ -56,6 +58,7 @@ def test_a_passage_is_edited_by_a_server_without_an_extra(tmp_path: Path, script
     assert (done.returncode, done.stdout) == (0, "Claire put down her bag and sat down.\n"), done.stderr
 
 
+@pytest.mark.subprocess
 def test_scores_by_sacrebleu_need_no_extra(tmp_path: Path) -> None:
     for name, text in (
         ("source", "Il pleut.\n"),
@@ -70,6 +73,7 @@ def test_scores_by_sacrebleu_need_no_extra(tmp_path: Path) -> None:
     assert "chrf" in done.stdout.lower()
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
@@ -104,6 +108,7 @@ def test_every_extra_of_the_table_is_declared() -> None:
     assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
 
 
+@pytest.mark.subprocess
 def test_another_package_in_place_of_ours_is_said_at_start(tmp_path: Path) -> None:
     (tmp_path / "eval").mkdir()
     (tmp_path / "eval" / "__init__.py").write_text("", encoding="utf-8")

@@ -20,6 +20,8 @@ from prompts import CHAT, SEP
 from tests.ape.adapters.making import make_gguf_adapter
 from tests.ape.cli.conftest import Run
 
+pytestmark = pytest.mark.subprocess
+
 ROOT = Path(ape.__file__).parent.parent
 GATE = EditFilter(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
 PASSAGE = ("--source", "src.txt", "--mt", "mt.txt", "--max-attempts", "1", "--json")

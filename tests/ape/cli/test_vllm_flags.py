@@ -14,6 +14,8 @@ from prompts import SEP
 from tests.ape.adapters.making import lora, make_adapter, make_base
 from tests.serve.fake_vllm import Fake
 
+pytestmark = pytest.mark.subprocess
+
 APE = Path(sys.executable).parent / "ape"
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire put down her bag."}
 

@@ -13,6 +13,8 @@ from benchmarks.delayed_server import run_delayed_server
 from tests.ape.jobs.kill_study import Run, disturb, finished, kill_one_of_three, make_pair, to_the_end
 from tests.ape.jobs.postgres import Postgres
 
+pytestmark = pytest.mark.subprocess
+
 
 @pytest.fixture(scope="module")
 def slow_model() -> Iterator[str]:

@@ -168,6 +168,7 @@ def test_a_late_worker_keeps_what_nobody_took(store_url: str, store: JobStore) -
 # Dead.
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_a_process_has_ended_once_it_is_killed_or_its_number_is_anothers() -> None:
     with process("-c", "input()") as running:
@@ -183,6 +184,7 @@ def test_a_process_has_ended_once_it_is_killed_or_its_number_is_anothers() -> No
     assert not has_ended(JobWorker.here())
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(
     store: JobStore, worker: JobWorker
@@ -196,6 +198,7 @@ def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(
     assert claimed(store, worker).number == held.number
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_processes_share_a_job_and_one_is_killed(store_url: str, store: JobStore) -> None:
     begin(store, 60)

@@ -112,6 +112,7 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_p
     assert "half" not in names
 
 
+@pytest.mark.subprocess
 def test_many_may_begin_at_once(new_url: str) -> None:
     code = "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close()"
     started = [
@@ -134,6 +135,7 @@ def test_opening_a_store_says_nothing_and_leaves_logging_alone(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.subprocess
 def test_alembic_is_imported_only_where_there_is_something_to_upgrade(tmp_path: Path) -> None:
     code = (
         "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close(); "

@@ -59,6 +59,7 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.subprocess
 def test_a_job_whose_planning_was_killed_is_planned_by_the_next_run(store_url: str, tmp_path: Path) -> None:
     files = a_book(tmp_path)
     code = (

@@ -18,6 +18,8 @@ from ape.models import CatalogueModel, HubSource, find_model, pull_model, resolv
 from ape.models.hub import pick_file
 from tests.ape.models.conftest import CONTENT, Starter, serve
 
+pytestmark = pytest.mark.subprocess
+
 needs_the_extra = pytest.mark.skipif(
     importlib.util.find_spec("huggingface_hub") is None, reason='the extra "hub" is not installed'
 )

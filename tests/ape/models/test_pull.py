@@ -27,6 +27,8 @@ from ape.models import (
 )
 from tests.ape.models.conftest import CONTENT, TINY, Index, Starter, make_wheel
 
+pytestmark = pytest.mark.subprocess
+
 
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())

@@ -10,6 +10,8 @@ from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
 from tests.ape.reports.report_rows import HOSTILE, rejected, report, row, unfinished
 from tests.ape.reports.synthetic_book import invented_book
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:

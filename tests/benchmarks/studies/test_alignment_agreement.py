@@ -12,6 +12,8 @@ from benchmarks.studies.alignment_agreement import compare_alignments, measure_a
 from tests.finetune.data.alignment.fake_encoder import Bag
 from tests.finetune.data.alignment.test_book_alignment import HUMAN, MT, SOURCE
 
+pytestmark = pytest.mark.torch
+
 TEXT = ["One. Two. Three. Four."]
 
 
@@ -68,6 +70,7 @@ def test_a_book_is_aligned_from_its_files_and_compared(book: tuple[Path, Path]) 
     assert agreement.f1 == 1.0
 
 
+@pytest.mark.subprocess
 def test_the_command_says_what_is_missing(tmp_path: Path, book: tuple[Path, Path]) -> None:
     (tmp_path / "mill_gt.txt").unlink()
     ran = subprocess.run(

@@ -19,6 +19,8 @@ from eval.judge import Judgement, PairJudgements, Verdict, pairs_from_corpus
 from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
 from tests.eval.compare.comparison_factory import BETTER, HUMAN, MT, SOURCES, compared, data
 
+pytestmark = pytest.mark.browser
+
 HOSTILE = (
     "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
 )

@@ -190,6 +190,7 @@ def test_many_at_once_lose_no_vote(trials: TrialStore) -> None:
     assert len(trials.votes(TRIAL.id)) == 30
 
 
+@pytest.mark.subprocess
 def test_a_vote_outlives_a_process_that_is_killed_the_moment_it_is_told(tmp_path: Path) -> None:
     write_trial(TRIAL, tmp_path / "trial.json")
     code = (

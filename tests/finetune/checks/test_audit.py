@@ -19,6 +19,8 @@ from finetune.data.example import Example
 from finetune.training.encoding import IGNORED, BatchCollator, EncodedExample
 from tests.finetune.toy_model import EXAMPLES, configured, make_tokenizer
 
+pytestmark = pytest.mark.torch
+
 ONE = EXAMPLES[0]
 Spoil = Callable[[dict[str, Any], int, int], None]
 

@@ -19,6 +19,8 @@ from finetune.training.encoding import encode_example
 from tests.finetune.export.toy_adapters import WORDS, make_gguf, make_tiny
 from tests.finetune.toy_model import EXAMPLES
 
+pytestmark = pytest.mark.torch
+
 YEAR = Example("year", "b", "Né en 1812.", "Born in the 1812.", "Born in 1812.", "fr", "en")
 # More than go into one request.
 MANY = (*EXAMPLES, YEAR) * 4

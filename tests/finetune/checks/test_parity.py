@@ -29,6 +29,8 @@ from finetune.training.encoding import prompt_tokens
 from prompts import Prompt
 from tests.finetune.toy_model import EXAMPLES, make_model
 
+pytestmark = pytest.mark.torch
+
 FEW = EXAMPLES[:3]
 Change = Callable[[str], Draft]
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from finetune.data.example import sample_evenly
 from tests.finetune.toy_model import EXAMPLES
+
+pytestmark = pytest.mark.torch
 
 
 def test_a_few_are_taken_evenly_from_all() -> None:

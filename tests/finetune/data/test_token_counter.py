@@ -15,6 +15,8 @@ from finetune.data.token_counter import (
 from finetune.training.encoding import encode_example
 from tests.finetune.data.sample_text import paragraph
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:

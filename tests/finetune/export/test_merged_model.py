@@ -25,6 +25,8 @@ from prompts import SEP
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 from tests.finetune.toy_model import EXAMPLES
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ape.adapters import read_card
 from ape.cli.finetune.draft_flags import DRAFTS_FILE, chosen_examples
 from ape.settings import load_settings
@@ -16,6 +18,8 @@ from finetune.recipes.smollm2 import PAIRS, SMALL_SIZE, run_recipe
 from finetune.scoring.drafts import load_drafts
 from finetune.scoring.score_table import post_edits_as_served
 from finetune.scoring.served_adapter import find_served_adapter
+
+pytestmark = pytest.mark.subprocess
 
 
 def filtered_passage(adapter: Path, rows: Path) -> tuple[Example, str]:

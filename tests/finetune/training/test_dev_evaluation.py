@@ -19,6 +19,8 @@ from finetune.training.encoding import prompt_tokens
 from prompts import SEP
 from tests.finetune.toy_model import EXAMPLES, make_model
 
+pytestmark = pytest.mark.torch
+
 
 class Saying:
     """A model that answers each prompt with what it was told to."""

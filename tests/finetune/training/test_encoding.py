@@ -18,6 +18,8 @@ from finetune.training.encoding import (
 from prompts import SEP
 from tests.finetune.toy_model import EXAMPLES
 
+pytestmark = pytest.mark.torch
+
 
 def test_an_example_reads_as_it_is_served_and_answered(tokenizer: Any) -> None:
     for example in EXAMPLES:

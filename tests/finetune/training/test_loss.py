@@ -13,6 +13,8 @@ from finetune.training.encoding import FILLER_EXAMPLE, IGNORED, BatchCollator, e
 from finetune.training.loss import chunked_loss, plain_loss, use_weighted_loss
 from tests.finetune.toy_model import EXAMPLES, make_model
 
+pytestmark = pytest.mark.torch
+
 
 @settings(max_examples=60, deadline=None)
 @given(

@@ -36,6 +36,8 @@ from finetune.training.trainer import (
 from tests.finetune.conftest import Fit
 from tests.finetune.toy_model import EXAMPLES, configured, furthest, make_model, weights
 
+pytestmark = pytest.mark.torch
+
 DROPOUT = {"rank": 4, "alpha": 8, "dropout": 0.2}
 
 

@@ -8,7 +8,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from serve.middleware.log_writer import background_writer
+
+pytestmark = pytest.mark.subprocess
 
 TALK = """
 import sys

@@ -16,6 +16,8 @@ from tests.scripted import ScriptedServer
 from tests.serve.book_library import placed
 from tests.serve.book_library import service as own_service
 
+pytestmark = pytest.mark.browser
+
 LOADED = """new Promise((done) => {
   const look = () => document.querySelector('#schemas').hidden ? setTimeout(look, 20) : done(1); look(); })"""
 ANSWERED = """new Promise((done) => {{ const look = () => {{

@@ -23,6 +23,8 @@ from tests.serve.pages.synthetic_trial import (
     until_overview,
 )
 
+pytestmark = pytest.mark.browser
+
 
 def test_a_rater_votes_by_keys_alone_closes_the_browser_comes_back_and_finishes(
     pages: PagesServer, browser: Browser, tmp_path: Path

@@ -16,6 +16,8 @@ from eval.human.trial_file import read_trial
 from eval.human.trial_store import TrialStore
 from tests.ape.cli.conftest import APE, Run
 
+pytestmark = pytest.mark.subprocess
+
 
 @dataclass
 class Served:

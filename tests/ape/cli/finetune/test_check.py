@@ -20,6 +20,8 @@ from tests.ape.cli.conftest import Run
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 from tests.finetune.toy_model import EXAMPLES, write_base
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

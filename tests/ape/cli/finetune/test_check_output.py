@@ -9,6 +9,8 @@ from finetune.checks.divergence import TokenDivergence
 from finetune.checks.parity import EngineParity, ParityDifference
 from finetune.checks.stop_rate import StopRate
 
+pytestmark = pytest.mark.torch
+
 NEAR = TokenDivergence("near_tie", 3, "cat", "dog", 0.04, 2)
 ENDED = StopRate(50, ())
 

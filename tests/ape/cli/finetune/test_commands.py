@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = {"torch", "transformers", "datasets", "peft", "numpy", "pydantic", "openai"}
 HELP = """
 import sys
@@ -16,6 +18,7 @@ finally:
 """
 
 
+@pytest.mark.subprocess
 def test_help_loads_nothing_that_trains() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HELP, "--help"], capture_output=True, text=True, timeout=120, check=True

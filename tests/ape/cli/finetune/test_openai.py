@@ -223,6 +223,7 @@ def _until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.subprocess
 def test_killed_and_run_again_it_follows_the_same_job(
     ape: Type, order: tuple[str, ...], provider: Hosting, tmp_path: Path
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tests.ape.cli.conftest import Run
 
+pytestmark = pytest.mark.torch
+
 CONFIG = """
 epochs = 200
 batch = 8

@@ -17,6 +17,8 @@ import pytest
 from ape.engines.vllm import process as reaper
 from ape.engines.vllm.process import MAX_LINE_CHARACTERS, TAIL_LINES, ProcessEnded, SupervisedProcess
 
+pytestmark = pytest.mark.subprocess
+
 REAPER = [sys.executable, "-I", "-S", reaper.__file__]
 # A parent with a child of its own, which ignores SIGTERM, and another one in a session of its own.
 FAMILY = """

@@ -24,6 +24,8 @@ from ape.errors import EngineUnavailable, InputError, ModelError
 from tests.ape.engines.vllm.test_process import alive
 from tests.serve.fake_vllm import Fake
 
+pytestmark = pytest.mark.subprocess
+
 HASTY = VllmTimeouts(poll=0.1, unresponsive=30, first_wait=0.05, longest_wait=0.2, stop=5, progress=0.2)
 Until = Callable[..., Awaitable[None]]
 # A service in small: it says when vLLM is up, and when interrupted asks it for something before it stops.

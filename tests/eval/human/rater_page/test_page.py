@@ -30,6 +30,8 @@ from tests.serve.pages.synthetic_trial import (
     until_overview,
 )
 
+pytestmark = pytest.mark.browser
+
 RATER = "Ada Ünal"
 
 

@@ -65,6 +65,7 @@ def test_a_slow_annotator_works_in_several_processes(tmp_path: Path, monkeypatch
     assert letters.asked == []  # and it was kept
 
 
+@pytest.mark.subprocess
 def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib; from eval.linguistics.annotators.cache import CachedAnnotator;"
