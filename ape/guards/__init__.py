@@ -64,15 +64,15 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "edit_rate": edit_rate,
     }
 )
-# The guards of a draft that is neither empty nor garbled. Only `placeholders` sees the marks of inline mark-up.
+# The guards that run if the draft is neither empty nor garbled. Only `placeholders` sees the marks of inline mark-up.
 _OTHERS = tuple(guard for guard in GUARDS.values() if guard not in (empty, garbled))
 
 
 def check_draft(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """All findings against a draft, in the order of `GUARDS`.
 
-    A draft that equals the MT has none: to reject it would keep the MT as well. An empty or garbled draft is judged by
-    that guard alone.
+    A draft that equals the MT has none, since rejecting it would also keep the MT. An empty or garbled draft is checked
+    by that guard alone.
     """
     if draft.text.strip() == segment.mt.strip():
         return ()

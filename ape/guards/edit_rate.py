@@ -1,4 +1,4 @@
-"""A draft so far from the MT that it is a new translation, not a repair."""
+"""A draft that differs so much from the MT that it is a new translation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from ape.text.size import text_size
 
-# In a few words one repair is a large share: the cap counts so many edits for nothing.
+# Edits that do not count towards the cap, since a single repair is a large share of a short passage.
 _FREE_EDITS = 6
-# There is about one mark to six words: even with every mark changed, the rate is then below the cap.
+# With about one punctuation mark to six words, a rate below this share of the cap stays below it even if every mark
+# changes.
 _CLEARLY = 0.75
 _BROKEN = 0.7
 _SLACK = 10
 
 
 def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
-    """Edits over MT words above the cap of the language pair."""
+    """Reject a draft whose edit rate exceeds the cap of the language pair."""
     _, mt, new = passage_features(segment, draft)
     if not mt.words:
         return []
@@ -31,12 +32,12 @@ def edit_rate(segment: Segment, draft: Draft) -> list[Finding]:
     rate = rate_of(segment.mt, draft.text)
     if rate <= cap + _FREE_EDITS / len(mt.words):
         return []
-    message = f"The draft changes the MT too much: {rate:.0%} of its words, where {cap:.0%} is the most."
+    message = f"The draft changes too much of the MT: {rate:.0%} of its words; at most {cap:.0%} are allowed."
     return [(warn if _mt_is_broken(segment) else reject)("edit_rate", message)]
 
 
 def _changed_words(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> int:
-    """How many words differ, capitals included: the rate but for the marks, at a fraction of its cost."""
+    """The number of words that differ, case included: much cheaper than the full rate, which counts marks too."""
     changed = 0
     for kind, mt_start, mt_end, start, end in word_steps(segment.mt, draft.text):
         if kind == "equal":
@@ -47,7 +48,7 @@ def _changed_words(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFe
 
 
 def _mt_is_broken(segment: Segment) -> bool:
-    """Whether the MT is so short or so long for its source that repairing it means writing it anew."""
+    """Whether the MT is so short or long for its source that it has to be rewritten."""
     limits = pair_thresholds(segment.source_language, segment.target_language)
     share = (text_size(segment.mt) + _SLACK) / (text_size(segment.source) * limits.target_per_source + _SLACK)
     return not _BROKEN < share < 1 / _BROKEN

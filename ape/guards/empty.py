@@ -9,7 +9,7 @@ from ape.passage.segment import Draft, Segment
 
 
 def empty(segment: Segment, draft: Draft) -> list[Finding]:
-    """No words where the MT has some, or nothing at all where the MT has marks."""
+    """Reject a draft without words if the MT has words, or without any text if the MT has only marks."""
     _, mt, new = passage_features(segment, draft)
     if mt.words and not new.words:
         return [reject("empty", "The draft has no words.")]

@@ -1,4 +1,4 @@
-"""Glossary terms not used where the source has them."""
+"""Glossary terms of the source whose wording the draft does not use."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ _INFLECTED = 0.88
 
 
 def glossary(segment: Segment, draft: Draft) -> list[Finding]:
-    """A term of the glossary whose source stands in the passage and whose wording does not stand in the draft.
+    """Reject a draft that lost a glossary wording the MT had; warn if it merely lacks one.
 
-    It is a fault if the MT had the wording and the draft lost it. Else the draft only failed to mend it, or rightly
-    says "she": a warning.
+    A draft that lacks the wording may still be right, for example with a pronoun in place of a name.
     """
     findings = []
     for term, wording in segment.glossary:
-        if not (term and wording and term in segment.source) or _has(draft.text, wording):
+        if not (term and wording and term in segment.source) or _contains(draft.text, wording):
             continue
-        message = f"The glossary asks for {quote(wording)} for {quote(term)}; the draft does not use it."
-        findings.append((reject if _has(segment.mt, wording) else warn)("glossary", message))
+        message = f"The glossary translates {quote(term)} as {quote(wording)}, which the draft does not use."
+        findings.append((reject if _contains(segment.mt, wording) else warn)("glossary", message))
     return findings
 
 
-def _has(text: str, wording: str) -> bool:
-    """Whether the wording stands in the text, whatever its case and endings."""
+def _contains(text: str, wording: str) -> bool:
+    """Whether the text contains the wording, in any case and with any endings."""
     if wording.lower() in text.lower():
         return True
-    sounds = text_features(text).phonetic_keys.values()
-    return bool(sounds) and all(
-        phonetic_similarity(word, sounds) >= _INFLECTED for word in lowercase_words(wording)
+    keys = text_features(text).phonetic_keys.values()
+    return bool(keys) and all(
+        phonetic_similarity(word, keys) >= _INFLECTED for word in lowercase_words(wording)
     )

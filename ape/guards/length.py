@@ -14,24 +14,24 @@ _SLACK = 20
 
 
 def length(segment: Segment, draft: Draft) -> list[Finding]:
-    """Out of bounds against the MT and against the source alike.
+    """Reject a draft whose length is out of bounds compared with both the MT and the source.
 
-    A draft that is long for the MT but right for the source repairs an omission; the other way round, the MT
-    has the source's odd length. Neither is a fault.
+    A draft that is long for the MT but right for the source repairs an omission. One that is right for the MT but not
+    for the source keeps the unusual length of the MT. Both are acceptable.
     """
     limits = pair_thresholds(segment.source_language, segment.target_language)
     new = text_size(draft.text) + _SLACK
     by_mt = new / (text_size(segment.mt) + _SLACK)
     by_source = new / (text_size(segment.source) * limits.target_per_source + _SLACK)
-    shares = f"{by_mt:.0%} of the MT's length, {by_source:.0%} of what the source leads one to expect"
-    if max(by_mt, by_source) < limits.shortest and not _is_loop_gone(segment, new, limits.shortest):
+    shares = f"{by_mt:.0%} of the length of the MT and {by_source:.0%} of the length expected for the source"
+    if max(by_mt, by_source) < limits.shortest and not _only_lost_loops(segment, new, limits.shortest):
         return [reject("length", f"The draft is too short: {shares}.")]
     if min(by_mt, by_source) > limits.longest:
         return [reject("length", f"The draft is too long: {shares}.")]
     return []
 
 
-def _is_loop_gone(segment: Segment, new: int, shortest: float) -> bool:
-    """Whether the draft is long enough for an MT that said each of its own loops once."""
+def _only_lost_loops(segment: Segment, new: int, shortest: float) -> bool:
+    """Whether the draft is long enough once each loop of the MT is cut to one round."""
     once = text_size(collapse_loops(segment.mt, segment.source))
     return once < text_size(segment.mt) and new / (once + _SLACK) >= shortest

@@ -19,14 +19,14 @@ MARKUP_PATTERNS: tuple[GuardPattern, ...] = (
     guard_pattern("bold underscores", "__", r"(?<!\w)__(?=\S)[^_\n]{1,200}(?<=\S)__(?!\w)"),
     guard_pattern("a heading mark", "#", r"^[ \t]{0,3}\#{1,6}(?:\s|$) | \#{3}"),
     guard_pattern("inline code", "`", r"`[^`\n]{1,100}`"),
-    # A dash at one line's head may open direct speech; a list has several.
+    # A single line that begins with a dash may be direct speech; a list has several.
     guard_pattern("a list", "-|*|•", r"^[ \t]{0,3}[-*•]\s++[^\n]*+\n++[ \t]{0,3}[-*•]\s"),
     guard_pattern("a dividing line", "---|===|___", r"^[ \t]{0,3}(?:-{3,}|={3,}|_{3,})[ \t]*$"),
-    guard_pattern("a separator of ours", "sep>|eos>|bos>|pad>|unk>", r"</?(?:sep|eos|bos|pad|unk)>"),
+    guard_pattern("a separator of the prompt", "sep>|eos>|bos>|pad>|unk>", r"</?(?:sep|eos|bos|pad|unk)>"),
     guard_pattern(
-        "a tag of ours",
+        "a tag of the prompt",
         ">|›|〉|》|＞|⟩|&gt;|]",
-        # A model that may not write our brackets writes others that look like them.
+        # A model that can't write our brackets may write look-alikes.
         r"(?:[<‹〈《＜⟨]|&lt;|\[(?=/))[/／]?"
         r"(?:source|src|mt|target|tgt|draft|post[-_\ ]?edit|translation|context|glossary|style|instructions|output"
         r"|input|answer|response|think|thinking|system|assistant|user|text|passage|paragraph)"
@@ -36,15 +36,13 @@ MARKUP_PATTERNS: tuple[GuardPattern, ...] = (
 
 
 def markup(segment: Segment, draft: Draft) -> list[Finding]:
-    """Chat, code and markdown marks, and our own delimiters, that neither the MT nor the source has."""
+    """Reject chat, code and Markdown mark-up, and delimiters of the prompt, that are new to the passage."""
     lowered = draft.text.lower()
     found = []
     for mark in MARKUP_PATTERNS:
         text = mark.search(draft.text, lowered)
         if text and not (mark.pattern.search(segment.mt) or mark.pattern.search(segment.source)):
             found.append(
-                reject(
-                    "markup", f"The draft has {mark.description} that the MT does not have: {quote(text)}."
-                )
+                reject("markup", f"The draft contains {mark.description} and the MT does not: {quote(text)}.")
             )
     return found

@@ -8,7 +8,7 @@ import regex
 
 from ape.passage.result import Finding, Severity
 
-_LONGEST = 60
+_MAX_LENGTH = 60
 _UNSAFE = regex.compile(r"[\p{C}\s]+")
 
 
@@ -18,20 +18,20 @@ def reject(guard: str, message: str) -> Finding:
 
 
 def warn(guard: str, message: str) -> Finding:
-    """A finding that keeps the draft."""
+    """A finding that does not reject the draft."""
     return Finding(guard=guard, severity=Severity.WARN, message=message)
 
 
 def quote(text: str) -> str:
     """Quote a text on one line, without control characters, shortened in the middle."""
     plain = _UNSAFE.sub(" ", text).strip()
-    if len(plain) > _LONGEST:
-        plain = f"{plain[: _LONGEST - 20]} … {plain[-15:]}"
+    if len(plain) > _MAX_LENGTH:
+        plain = f"{plain[: _MAX_LENGTH - 20]} … {plain[-15:]}"
     return f"“{plain}”"
 
 
 def quote_list(items: Iterable[str], *, most: int = 5) -> str:
     """Quote the first few of several texts."""
     all_items = list(dict.fromkeys(items))
-    shown = ", ".join(quote(item) for item in all_items[:most])
-    return f"{shown} and {len(all_items) - most} more" if len(all_items) > most else shown
+    quoted = ", ".join(quote(item) for item in all_items[:most])
+    return f"{quoted} and {len(all_items) - most} more" if len(all_items) > most else quoted

@@ -1,9 +1,9 @@
 """Names lost, invented, or changed into others.
 
-A name is a capital that grammar does not ask for, so this guard looks at languages that have such capitals. A new
-name needs support: the MT, the source (in any script we can spell), the context or the glossary has something like
-it. Where it has none, what weighs is whether another name is gone: one that stood in its very place, one nearby, or
-one of the source's that the draft no longer has.
+A likely name is a word with a capital that grammar does not require, so this guard needs a target language with such
+capitals. A new name needs support: something similar in the MT, the source (in any script with a phonetic key), the
+context or the glossary. The severity for a name without support depends on whether another name is missing: one in the
+same place, one nearby, or one of the source.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ape.text.exonyms import exonym_group
 from ape.text.languages import language_scripts
 from ape.text.phonetics import SAME_NAME_SIMILARITY, phonetic_key, phonetic_similarity
 
-_CASED = frozenset(("Latin", "Cyrillic", "Greek"))
-_SHORTEST = 3
-# A name and the one that took its place stand so many words apart at most, others being edited around them.
+_CASED_SCRIPTS = frozenset(("Latin", "Cyrillic", "Greek"))
+_MIN_LENGTH = 3
+# The largest distance in words between a lost name and the name that replaces it, if the words around them change too.
 _NEAR = 6
-# How far from the same place in another text its support may stand, in words, or a tenth of the text.
+# The largest distance in words between a name and its support in another text, or a tenth of that text.
 _WINDOW = 10
-# A rewritten stretch longer than this pairs its words by chance.
+# In a longer replacement words are paired by chance.
 _SHORT_STEP = 2
 _LOCAL_STEP = 4
-# A draft that keeps so many of the MT's words is a copy but for its edits.
+# A draft that keeps this share of the words of the MT is a copy with local edits.
 _COPIED = 0.5
-# Endings that tell a longer English word at the head of a sentence from a name: Startled, Accordingly.
-_NO_NAME = regex.compile(r"\w{4}(?:ed|ing|ly|tions?|ness|ous|ful|able|ments?|ity|ward|wise|ever|ers)$")
-# Likeness (Jaro-Winkler on folded spellings) by what is compared; see `ape.text.phonetics.ALIKE`.
+# Endings of English words that are not names, though capitalised at the start of a sentence: Startled, Accordingly.
+_NOT_A_NAME = regex.compile(r"\w{4}(?:ed|ing|ly|tions?|ness|ous|ful|able|ments?|ity|ward|wise|ever|ers)$")
+# Jaro-Winkler similarities of phonetic keys; see also `ape.text.phonetics.SAME_NAME_SIMILARITY`.
 _SURE = 0.9
 _PROVEN = 0.85
 _RESPELLED = 0.78
@@ -46,28 +46,30 @@ _VOWELS = dict.fromkeys(map(ord, "aeiouh"))
 
 
 def names(segment: Segment, draft: Draft) -> list[Finding]:
-    """Names that come from nowhere, the more so where one that the source has is gone; and names gone for good."""
-    if not _CASED.issuperset(language_scripts(segment.target_language)):
+    """Find names replaced by others, names without support, and names of source and MT that are missing."""
+    if not _CASED_SCRIPTS.issuperset(language_scripts(segment.target_language)):
         return []
-    case = _NameCheck(segment, draft)
-    exchanged = case.exchanged()
+    check = _NameCheck(segment, draft)
+    replaced_names = check.replaced_names()
     findings = [
         reject(
             "names",
-            f"The name {quote(old)} has become {quote(new)}, for which neither the source nor the MT speaks.",
+            f"The name {quote(old)} was changed to {quote(new)}, which neither the source nor the MT supports.",
         )
-        for old, new in exchanged.items()
+        for old, new in replaced_names.items()
     ]
-    for position, name in case.invented().items():
-        if name not in exchanged.values():
-            findings += case.judge(position, name)
-    if not findings and (gone := case.gone()):
-        findings.append(warn("names", f"The source and the MT have {quote_list(gone)}; the draft does not."))
+    for position, name in check.unsupported_names().items():
+        if name not in replaced_names.values():
+            findings += check.judge(position, name)
+    if not findings and (missing := check.missing_names()):
+        findings.append(
+            warn("names", f"The source and the MT contain {quote_list(missing)}; the draft does not.")
+        )
     return findings
 
 
 class _NameCheck:
-    """One draft under this guard, with the evidence for and against its names worked out when first needed."""
+    """The evidence for and against the names of a draft, computed on first use."""
 
     def __init__(self, segment: Segment, draft: Draft) -> None:
         self.segment = segment
@@ -77,13 +79,13 @@ class _NameCheck:
             text_features(draft.text),
         )
         self.steps = word_steps(segment.mt, draft.text)
-        # Which capitals are ordinary words we know for English alone; elsewhere only the surest sign refuses.
-        self.cased_source = _CASED.issuperset(language_scripts(segment.source_language))
+        # Only for English do we have a list of common words; for other languages only strong evidence rejects.
+        self.cased_source = _CASED_SCRIPTS.issuperset(language_scripts(segment.source_language))
         self.english = segment.target_language == "en"
 
     @cached_property
-    def fresh(self) -> dict[int, str]:
-        """The draft's capitalised words that neither MT nor source has, wherever they stand, by position."""
+    def new_names(self) -> dict[int, str]:
+        """The capitalised words of the draft that are in neither MT nor source, by position."""
         return {
             position: name
             for position in self.new.capitalised
@@ -94,58 +96,60 @@ class _NameCheck:
         }
 
     @cached_property
-    def source_sounds(self) -> dict[str, str]:
-        """The source's words by their folded spelling."""
+    def source_keys(self) -> dict[str, str]:
+        """The words of the source by phonetic key."""
         return {
-            sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _SHORTEST - 1
+            sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _MIN_LENGTH - 1
         }
 
     @cached_property
     def source_names(self) -> list[str]:
-        """The source's likely names."""
+        """The likely names of the source."""
         return [name for name in dict.fromkeys(self.source.capitals.values()) if is_name(name)]
 
     def _around(self, text: TextFeatures, position: int) -> list[str]:
-        """The words of a text about as far into it as a place in the draft is.
+        """The words of a text around the relative position of a word of the draft.
 
-        In a long passage something sounds like anything; a name stands about where it stood.
+        A long passage contains similar words by chance; a name rarely moves far.
         """
         middle = position * len(text.words) // len(self.new.words)
         reach = max(_WINDOW, len(text.words) // 10)
         return text.words[max(0, middle - reach) : middle + reach]
 
     @cached_property
-    def draft_sounds(self) -> list[str]:
-        return [sound for word, sound in self.new.phonetic_keys.items() if len(word) >= _SHORTEST - 1]
+    def draft_keys(self) -> list[str]:
+        return [sound for word, sound in self.new.phonetic_keys.items() if len(word) >= _MIN_LENGTH - 1]
 
     @cached_property
-    def elsewhere(self) -> list[str]:
-        """Words the draft may take from outside the passage: what came before, and the glossary."""
+    def outside_keys(self) -> list[str]:
+        """Phonetic keys of words that may come from outside the passage: its context and the glossary."""
         words = [word for context in self.segment.context for word in text_features(context.target).words]
         for _, target in self.segment.glossary:
             words += lowercase_words(target)
         return phonetic_keys(words)
 
-    def exchanged(self) -> dict[str, str]:
-        """MT names that the source has, and the names that stand in their very places."""
+    def replaced_names(self) -> dict[str, str]:
+        """Names of the MT that the source supports, and the unsupported names that replace them."""
         found = {}
-        for step in self.steps if self.fresh else ():
+        for step in self.steps if self.new_names else ():
             width = step.end - step.start
             if step.kind != "replace" or width > _SHORT_STEP or step.mt_end - step.mt_start != width:
                 continue
             for place, position in zip(
                 range(step.mt_start, step.mt_end), range(step.start, step.end), strict=True
             ):
-                old, new = base_form(self.mt.surfaces[place]), self.fresh.get(position, "")
+                old, new = base_form(self.mt.surfaces[place]), self.new_names.get(position, "")
                 if (
                     new
-                    and self._is_exchange(old, new, initial=place not in self.mt.capitals, alone=width == 1)
-                    and not self._supported(new, position)
+                    and self._is_replacement(
+                        old, new, initial=place not in self.mt.capitals, alone=width == 1
+                    )
+                    and not self._is_supported(new, position)
                 ):
                     found[old] = new
         return found
 
-    def _is_exchange(self, old: str, new: str, *, initial: bool, alone: bool) -> bool:
+    def _is_replacement(self, old: str, new: str, *, initial: bool, alone: bool) -> bool:
         if not (old[0].isupper() and is_name(old)) or old.lower() in self.mt.uncapitalised:
             return False
         if old.lower() in self.new.vocabulary and self._count(self.new, old) >= self._count(self.mt, old):
@@ -157,97 +161,97 @@ class _NameCheck:
             return False
         if not self.english and (
             origin not in (phonetic_key(name) for name in self.source_names)
-            or is_common_word(self.source_sounds[origin])
+            or is_common_word(self.source_keys[origin])
         ):
             return False
-        return not self._respelled(new, [phonetic_key(old), origin] if origin else [phonetic_key(old)])
+        return not self._is_respelled(new, [phonetic_key(old), origin] if origin else [phonetic_key(old)])
 
     def _needs_no_origin(self, old: str, new: str, *, initial: bool) -> bool:
-        """Whether an exchange needs no word of the source to prove it: one in ideographs sounds like nothing.
+        """Whether a replacement counts without a matching word in the source: ideographs have no phonetic key.
 
-        There it counts where the words around it are copied, and neither name is a part or a kinsman of the other.
-        Of 688 lines of fiction in two MTs, one published line does so.
+        It then counts if most of the MT is copied and the two names are unrelated. Of 688 lines of fiction in two MTs,
+        this holds for one published line.
         """
         if not (self.english and self.source.unspaced) or is_common_word(old.lower()):
             return False
-        if initial and (_NO_NAME.search(old) or _NO_NAME.search(new)):
+        if initial and (_NOT_A_NAME.search(old) or _NOT_A_NAME.search(new)):
             return False
         kept = sum(step.end - step.start for step in self.steps if step.kind == "equal")
         one, other = old.lower(), new.lower()
-        akin = one in other or other in one or exonym_group(one) == exonym_group(other) >= 0
-        return kept >= _COPIED * len(self.mt.words) and not akin
+        related = one in other or other in one or exonym_group(one) == exonym_group(other) >= 0
+        return kept >= _COPIED * len(self.mt.words) and not related
 
     def _origin(self, name: str) -> str:
-        """The word of the source, folded, that an MT name renders, or nothing."""
+        """The phonetic key of the source word that a name of the MT renders, or ""."""
         found = process.extractOne(
-            phonetic_key(name), list(self.source_sounds), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
+            phonetic_key(name), list(self.source_keys), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
         )
         if found:
             return str(found[0])
-        own = exonym_group(name.lower())
+        group = exonym_group(name.lower())
         return next(
-            (sound for sound, word in self.source_sounds.items() if own == exonym_group(word) >= 0), ""
+            (sound for sound, word in self.source_keys.items() if group == exonym_group(word) >= 0), ""
         )
 
-    def _respelled(self, name: str, others: list[str]) -> bool:
-        """Whether the name is another form of one of these folded words."""
-        own = exonym_group(name.lower())
-        if own >= 0 and own in {exonym_group(self.source_sounds.get(other, other)) for other in others}:
+    def _is_respelled(self, name: str, others: list[str]) -> bool:
+        """Whether the name is another form of a word with one of these phonetic keys."""
+        group = exonym_group(name.lower())
+        if group >= 0 and group in {exonym_group(self.source_keys.get(other, other)) for other in others}:
             return True
         sound = phonetic_key(name)
         return phonetic_similarity(name, others) >= _RESPELLED or any(
-            _same_consonants(sound, other) or _one_begins_the_other(sound, other) for other in others
+            _same_consonants(sound, other) or _is_prefix_of_either(sound, other) for other in others
         )
 
-    def _supported(self, name: str, position: int) -> bool:
-        """Whether the source itself, or what is known from elsewhere, has the name, for all the MT may say."""
+    def _is_supported(self, name: str, position: int) -> bool:
+        """Whether the source, the context or the glossary supports the name, whatever the MT says."""
         if name in self.source.text:
             return True
-        if phonetic_similarity(name, self.elsewhere) >= SAME_NAME_SIMILARITY:
+        if phonetic_similarity(name, self.outside_keys) >= SAME_NAME_SIMILARITY:
             return True
         nearby = self._around(self.source, position)
-        own = exonym_group(name.lower())
+        group = exonym_group(name.lower())
         if (
-            own >= 0
-            and own in map(exonym_group, nearby)
-            and own not in map(exonym_group, self._around(self.mt, position))
+            group >= 0
+            and group in map(exonym_group, nearby)
+            and group not in map(exonym_group, self._around(self.mt, position))
         ):
             return True
         return phonetic_similarity(name, phonetic_keys(nearby)) >= _SURE or any(
             _same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names
         )
 
-    def invented(self) -> dict[int, str]:
-        """The draft's likely names that sound like nothing in the MT, nor come from elsewhere, by position."""
+    def unsupported_names(self) -> dict[int, str]:
+        """The likely names of the draft without support in the passage, its context or the glossary, by position."""
         candidates = {
-            position: name for position, name in self.fresh.items() if position in self.new.capitals
+            position: name for position, name in self.new_names.items() if position in self.new.capitals
         }
         if not candidates:
             return {}
-        return {position: name for position, name in candidates.items() if not self._known(name, position)}
+        return {position: name for position, name in candidates.items() if not self._is_known(name, position)}
 
-    def _known(self, name: str, position: int) -> bool:
+    def _is_known(self, name: str, position: int) -> bool:
         in_mt = self._around(self.mt, position)
         if (
             name in self.source.text
-            or phonetic_similarity(name, phonetic_keys(in_mt) + self.elsewhere) >= _IN_MT
+            or phonetic_similarity(name, phonetic_keys(in_mt) + self.outside_keys) >= _IN_MT
         ):
             return True
-        own = exonym_group(name.lower())
-        return own >= 0 and own in map(exonym_group, [*in_mt, *self._around(self.source, position)])
+        group = exonym_group(name.lower())
+        return group >= 0 and group in map(exonym_group, [*in_mt, *self._around(self.source, position)])
 
     def judge(self, position: int, name: str) -> list[Finding]:
-        """What an unsupported name weighs: nothing, a warning, or a refusal."""
-        replaced, near = self._displaced(position)
+        """Judge an unsupported name: no finding, a warning or a rejection."""
+        replaced, near = self._displaced_names(position)
         proven = [old for old in replaced if self._origin(old)]
         likeness_to_source = phonetic_similarity(name, phonetic_keys(self._around(self.source, position)))
-        if likeness_to_source >= (_SURE if proven else SAME_NAME_SIMILARITY) or self._respelled(
+        if likeness_to_source >= (_SURE if proven else SAME_NAME_SIMILARITY) or self._is_respelled(
             name, phonetic_keys(replaced + near)
         ):
             return []
         if any(_same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names):
             return []
-        message = f"Neither the source nor the MT has the name {quote(name)}."
+        message = f"Neither the source nor the MT contains the name {quote(name)}."
         if (
             not (self.english and self.cased_source)
             or (self.new.is_title and not self.mt.is_title)
@@ -256,16 +260,16 @@ class _NameCheck:
         ):
             return [warn("names", message)]
         if replaced or near:
-            return [reject("names", f"{message} It stands where the MT has {quote_list(replaced + near)}.")]
-        if orphans := self._orphans():
+            return [reject("names", f"{message} In its place the MT has {quote_list(replaced + near)}.")]
+        if missing := self._missing_source_names():
             return [
-                reject("names", f"{message} The source has {quote_list(orphans)}, which the draft has not.")
+                reject("names", f"{message} The source contains {quote_list(missing)}; the draft does not.")
             ]
-        # With nothing lost, a land or a people named is likelier a clarification: "the English admiral".
+        # If nothing is lost, the name of a country or people is likely a clarification: "the English admiral".
         return [(warn if exonym_group(name.lower()) >= 0 else reject)("names", message)]
 
-    def _displaced(self, position: int) -> tuple[list[str], list[str]]:
-        """The MT's names that stood in the place of this word of the draft, and those lost nearby."""
+    def _displaced_names(self, position: int) -> tuple[list[str], list[str]]:
+        """The names of the MT in the place of this word of the draft, and those lost nearby."""
         step = next(step for step in self.steps if step.start <= position < step.end)
         last = max(step.mt_start, step.mt_end - 1)
         replaced = []
@@ -278,14 +282,14 @@ class _NameCheck:
             ]
         near = [
             name
-            for place, name in self.lost.items()
+            for place, name in self.lost_names.items()
             if step.mt_start - _NEAR <= place <= last + _NEAR and name not in replaced
         ]
         return replaced, near
 
     @cached_property
-    def fewer(self) -> dict[int, str]:
-        """The MT's likely names that the draft has less often, by position."""
+    def rarer_names(self) -> dict[int, str]:
+        """The likely names of the MT that are less frequent in the draft, by position."""
         return {
             position: name
             for position, name in self.mt.capitals.items()
@@ -295,39 +299,39 @@ class _NameCheck:
         }
 
     @cached_property
-    def lost(self) -> dict[int, str]:
-        """Those of them that it has in no other spelling either."""
+    def lost_names(self) -> dict[int, str]:
+        """The names in `rarer_names` that the draft does not respell."""
         return {
             position: name
-            for position, name in self.fewer.items()
+            for position, name in self.rarer_names.items()
             if name.lower() in self.new.vocabulary
-            or phonetic_similarity(name, self.draft_sounds) < SAME_NAME_SIMILARITY
+            or phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
         }
 
-    def gone(self) -> list[str]:
-        """The names of source and MT that the draft has in no form."""
-        sounds = [phonetic_key(other) for other in self.source_names] if self.fewer else []
+    def missing_names(self) -> list[str]:
+        """The names of source and MT that the draft does not contain in any form."""
+        keys = [phonetic_key(other) for other in self.source_names] if self.rarer_names else []
         return [
             name
-            for name in dict.fromkeys(self.fewer.values())
+            for name in dict.fromkeys(self.rarer_names.values())
             if name.lower() not in self.new.vocabulary
             and not is_common_word(name.lower())
-            and phonetic_similarity(name, sounds) >= _SURE
-            and phonetic_similarity(name, self.draft_sounds) < SAME_NAME_SIMILARITY
+            and phonetic_similarity(name, keys) >= _SURE
+            and phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
         ]
 
-    def _orphans(self) -> list[str]:
-        """The source's likely names that nothing in the draft sounds like."""
-        draft_kin = {exonym_group(word) for word in self.new.words} - {-1}
+    def _missing_source_names(self) -> list[str]:
+        """The likely names of the source to which nothing in the draft is similar."""
+        draft_groups = {exonym_group(word) for word in self.new.words} - {-1}
         return [
             name
             for name in self.source_names
-            if phonetic_similarity(name, self.draft_sounds) < _RESPELLED
-            and exonym_group(name.lower()) not in draft_kin
+            if phonetic_similarity(name, self.draft_keys) < _RESPELLED
+            and exonym_group(name.lower()) not in draft_groups
         ]
 
     def _spells_out(self, name: str) -> bool:
-        """Whether the name may be part of an abbreviation of the MT's that the draft writes in full."""
+        """Whether the name may be part of an abbreviation in the MT that the draft spells out."""
         return any(
             len(word) > 1 and word.isupper() and name[0] in word and word.lower() not in self.new.vocabulary
             for word in self.mt.surfaces
@@ -340,23 +344,23 @@ class _NameCheck:
 
 def is_name(word: str) -> bool:
     """Whether a capitalised word may be a name: long enough, and not all in capitals."""
-    return len(word) >= _SHORTEST and not word.isupper() and word.isalpha()
+    return len(word) >= _MIN_LENGTH and not word.isupper() and word.isalpha()
 
 
 def phonetic_keys(words: Iterable[str]) -> list[str]:
-    """The words' folded spellings, but for the shortest."""
-    return [phonetic_key(word) for word in dict.fromkeys(words) if len(word) >= _SHORTEST - 1]
+    """The phonetic keys of the words, without the shortest words."""
+    return [phonetic_key(word) for word in dict.fromkeys(words) if len(word) >= _MIN_LENGTH - 1]
 
 
-def _one_begins_the_other(one: str, other: str) -> bool:
-    """German writes Viet and Cong in one word, and Estonian adds its endings."""
-    return min(len(one), len(other)) > _SHORTEST and (one.startswith(other) or other.startswith(one))
+def _is_prefix_of_either(one: str, other: str) -> bool:
+    """Whether one key is a prefix of the other, as with compounds and endings."""
+    return min(len(one), len(other)) > _MIN_LENGTH and (one.startswith(other) or other.startswith(one))
 
 
 def _same_consonants(one: str, other: str) -> bool:
-    """Vowels are what languages change first: Entente is Antanta."""
+    """Whether the consonants are similar; vowels change most between languages (Entente, Antanta)."""
     first, second = _consonants(one), _consonants(other)
-    return min(len(first), len(second)) >= _SHORTEST and JaroWinkler.similarity(first, second) >= _SURE
+    return min(len(first), len(second)) >= _MIN_LENGTH and JaroWinkler.similarity(first, second) >= _SURE
 
 
 def _consonants(sound: str) -> str:

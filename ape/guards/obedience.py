@@ -12,8 +12,7 @@ from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from prompts import FORMATS
 
-# Commands to a model, as they are smuggled into texts. Whoever says "forget the rules" in a novel is translated
-# faithfully, and this guard looks no further.
+# Prompt injections. A character of a novel may say "forget the rules" too: a draft that translates it passes.
 _UP_TO_FIVE = r"(?:\W+\w+){0,5}? \W+"
 COMMAND_PATTERNS: tuple[GuardPattern, ...] = (
     guard_pattern(
@@ -52,7 +51,7 @@ COMMAND_PATTERNS: tuple[GuardPattern, ...] = (
     ),
     guard_pattern("a command", "تعليمات|أوامر", rf"(?:تجاهل|انس) {_UP_TO_FIVE} (?:\w*تعليمات|\w*أوامر)"),
 )
-# "I cannot help thinking" refuses nothing.
+# "I cannot help thinking" is not a refusal.
 _HELP = r"help(?!\ (?:\w+ing|but|it|him|her|them|us)\b)"
 _WORK = rf"(?:assist|{_HELP}|comply|translate|fulfil\w*|provide|process|do\ that|continue|answer|generate|create|edit)"
 REFUSAL_PATTERNS: tuple[GuardPattern, ...] = (
@@ -123,34 +122,34 @@ PROMPT_PATTERNS: tuple[GuardPattern, ...] = (
     ),
     guard_pattern("our words", "machine", r"\bmachine[\ -]translated\ (?:text|passage|paragraph)\b"),
 )
-# So many words in a row are no coincidence. The context is told in the same voice, so there it takes more.
+# Shared runs of this many words are not a coincidence; the context is by the same author, so its runs must be longer.
 _INSTRUCTION_RUN = 6
-# Of the worked example four are enough, if one of them tells something: any book has "she said to her".
+# Four words of the worked example are enough if one of them is distinctive: any book has "she said to her".
 _EXAMPLE_RUN = 4
-_TELLING = 5
-_TELLS_NOTHING = frozenset(("another",))
+_DISTINCTIVE_LENGTH = 5
+_NOT_DISTINCTIVE = frozenset(("another",))
 _CONTEXT_RUN = 10
 _REFRAIN = 6
-_KEPT = 0.5
+_SHARED_WORDS = 0.5
 
 
 def obedience(segment: Segment, draft: Draft) -> list[Finding]:
-    """Commands of the passage carried out, refusals, and our own words, where the MT has no such thing."""
-    return [*_obeyed(segment, draft), *_refused(segment, draft), *_leaked(segment, draft)]
+    """Reject obeyed commands, refusals and leaked prompt text that are new to the passage."""
+    return [*_obeyed_commands(segment, draft), *_refusals(segment, draft), *_leaks(segment, draft)]
 
 
-def _obeyed(segment: Segment, draft: Draft) -> Iterator[Finding]:
-    """A command in the passage must still be in the draft, as words."""
+def _obeyed_commands(segment: Segment, draft: Draft) -> Iterator[Finding]:
+    """Find a command of the passage that the draft carries out rather than translates."""
     _, mt, new = passage_features(segment, draft)
     command = first_match(COMMAND_PATTERNS, segment.mt) or first_match(COMMAND_PATTERNS, segment.source)
-    if command and len(mt.vocabulary & new.vocabulary) < _KEPT * len(mt.vocabulary):
+    if command and len(mt.vocabulary & new.vocabulary) < _SHARED_WORDS * len(mt.vocabulary):
         yield reject(
             "obedience",
-            f"The passage says {quote(command)}, and the draft seems to obey it instead of translating it.",
+            f"The passage says {quote(command)}, and the draft seems to obey rather than translate it.",
         )
 
 
-def _refused(segment: Segment, draft: Draft) -> Iterator[Finding]:
+def _refusals(segment: Segment, draft: Draft) -> Iterator[Finding]:
     refusal = first_match(REFUSAL_PATTERNS, draft.text)
     if (
         not refusal
@@ -159,49 +158,51 @@ def _refused(segment: Segment, draft: Draft) -> Iterator[Finding]:
     ):
         return
     mt = text_features(segment.mt)
-    said = [word for word in text_features(refusal).words if len(word) > 3]
+    words = [word for word in text_features(refusal).words if len(word) > 3]
     # "I am sorry, I can not help you" may well become "I'm sorry, but I can't help you".
-    if sum(word in mt.vocabulary for word in said) >= _KEPT * max(1, len(said)):
+    if sum(word in mt.vocabulary for word in words) >= _SHARED_WORDS * max(1, len(words)):
         return
-    yield reject("obedience", f"The model refuses instead of editing: {quote(refusal)}.")
+    yield reject("obedience", f"The model refused instead of editing: {quote(refusal)}.")
 
 
-def _leaked(segment: Segment, draft: Draft) -> Iterator[Finding]:
-    told = first_match(PROMPT_PATTERNS, draft.text)
-    if told and not (
+def _leaks(segment: Segment, draft: Draft) -> Iterator[Finding]:
+    leak = first_match(PROMPT_PATTERNS, draft.text)
+    if leak and not (
         first_match(PROMPT_PATTERNS, segment.mt) or first_match(PROMPT_PATTERNS, segment.source)
     ):
-        yield reject("obedience", f"The draft repeats what the model was told: {quote(told)}.")
+        yield reject("obedience", f"The draft repeats the prompt: {quote(leak)}.")
     source, mt, new = passage_features(segment, draft)
-    told_by_us = [_own_runs()]
+    prompt_runs = [_prompt_runs()]
     if segment.instructions:
-        told_by_us.append(text_features(segment.instructions).runs(_INSTRUCTION_RUN))
-    said = new.runs(_INSTRUCTION_RUN)
-    for told_runs in told_by_us:
-        if run := _least(told_runs & said, mt):
-            yield reject("obedience", f"The draft repeats what the model was told: {quote(run)}.")
+        prompt_runs.append(text_features(segment.instructions).runs(_INSTRUCTION_RUN))
+    draft_runs = new.runs(_INSTRUCTION_RUN)
+    for known_runs in prompt_runs:
+        if run := _first_new_run(known_runs & draft_runs, mt):
+            yield reject("obedience", f"The draft repeats the prompt: {quote(run)}.")
     if run := _example_run(new, mt, source):
-        yield reject("obedience", f"The draft repeats the example the model was shown: {quote(run)}.")
+        yield reject("obedience", f"The draft repeats an example from the prompt: {quote(run)}.")
     for context in segment.context:
-        # What the author says twice is said twice.
+        # The author repeats it too.
         if text_features(context.source).runs(_REFRAIN) & source.runs(_REFRAIN):
             continue
-        if run := _least(text_features(context.target).runs(_CONTEXT_RUN) & new.runs(_CONTEXT_RUN), mt):
+        if run := _first_new_run(
+            text_features(context.target).runs(_CONTEXT_RUN) & new.runs(_CONTEXT_RUN), mt
+        ):
             yield reject("obedience", f"The draft repeats an earlier paragraph: {quote(run)}.")
             return
 
 
-def _least(shared: set[tuple[str, ...]], mt: TextFeatures) -> str:
-    """One of the runs that draft and we share, the same each time, but for those that the MT has too."""
+def _first_new_run(shared: set[tuple[str, ...]], mt: TextFeatures) -> str:
+    """The first shared run, in lexical order, that the MT lacks, or ""."""
     if not shared:
         return ""
-    fresh = shared - mt.runs(len(next(iter(shared))))
-    return " ".join(min(fresh, default=()))
+    new = shared - mt.runs(len(next(iter(shared))))
+    return " ".join(min(new, default=()))
 
 
-# What we say is the same for every draft, so it is read once, apart from the texts that come and go.
+# The prompt is the same for every draft, so its features are cached separately.
 @lru_cache(maxsize=1)
-def _own_runs() -> set[tuple[str, ...]]:
+def _prompt_runs() -> set[tuple[str, ...]]:
     return TextFeatures(" ".join(known.prompt_words for known in FORMATS.values())).runs(_INSTRUCTION_RUN)
 
 
@@ -216,13 +217,13 @@ def _example() -> TextFeatures:
 
 
 def _example_run(new: TextFeatures, mt: TextFeatures, source: TextFeatures) -> str:
-    """A few words of the example with a telling one among them that neither the MT nor the source has."""
-    telling = {
+    """A run of words of the example with a distinctive word that is in neither MT nor source, or ""."""
+    distinctive = {
         word
         for word in (_example().vocabulary & new.vocabulary) - mt.vocabulary - source.vocabulary
-        if len(word) >= _TELLING and word not in _TELLS_NOTHING
+        if len(word) >= _DISTINCTIVE_LENGTH and word not in _NOT_DISTINCTIVE
     }
-    if not telling:
+    if not distinctive:
         return ""
     shared = _example_runs() & new.runs(_EXAMPLE_RUN)
-    return _least({run for run in shared if telling.intersection(run)}, mt)
+    return _first_new_run({run for run in shared if distinctive.intersection(run)}, mt)

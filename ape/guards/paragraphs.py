@@ -12,11 +12,12 @@ _BREAK = regex.compile(r"[^\S\n]*\n(?:\s*\n)?\s*")
 
 
 def paragraphs(segment: Segment, draft: Draft) -> list[Finding]:
-    """More or fewer lines than the MT has, and than the source has."""
+    """Find a number of lines that differs from both the MT and the source."""
     before, after = _lines(segment.mt), _lines(draft.text)
     if after in (before, _lines(segment.source)):
         return []
-    message = f"The draft has {after} paragraphs or lines where the MT has {before}."
+    unit = "paragraph or line" if after == 1 else "paragraphs or lines"
+    message = f"The draft has {after} {unit}; the MT has {before}."
     if before == 1 and after > 2:
         return [reject("paragraphs", message)]
     return [warn("paragraphs", message)]

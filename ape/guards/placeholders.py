@@ -36,24 +36,22 @@ _SINGLE = frozenset({"br", "hr", "img", "wbr", "input", "meta", "link"})
 
 
 def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
-    """Links, placeholders and tags against the MT's and the source's; tags must also nest as they did."""
-    if not (_hints(draft.text) or _hints(segment.mt)):
+    """Compare links, placeholders and tags with those of the MT and the source; tags must also nest properly."""
+    if not (_may_have_pieces(draft.text) or _may_have_pieces(segment.mt)):
         return []
     return _marks(segment, draft) + _pieces(segment, draft) + _nesting(segment, draft)
 
 
 def _marks(segment: Segment, draft: Draft) -> list[Finding]:
-    """The marks of inline mark-up: all of the MT's, each once, since otherwise the draft can't go into the book."""
+    """Reject a draft that does not have each inline mark of the MT exactly once: it can't be written to the book."""
     wrong = describe_misplaced_marks(draft.text, segment.mt)
     return (
-        [reject("placeholders", f"{wrong} The italics, links and notes of the MT are to stay.")]
-        if wrong
-        else []
+        [reject("placeholders", f"{wrong} Italics, links and notes of the MT must be kept.")] if wrong else []
     )
 
 
-def _hints(text: str) -> bool:
-    """Whether there may be any such piece in a text: most have none."""
+def _may_have_pieces(text: str) -> bool:
+    """Whether the text may contain such pieces; a cheap check, since most texts have none."""
     for hint in _HINTS:
         if hint in text:
             return True
@@ -61,22 +59,22 @@ def _hints(text: str) -> bool:
 
 
 def _pieces(segment: Segment, draft: Draft) -> list[Finding]:
-    source, mt, new = (_fixed(text) for text in (segment.source, segment.mt, draft.text))
+    source, mt, new = (_count_pieces(text) for text in (segment.source, segment.mt, draft.text))
     findings = []
     if lost := list((mt - new).elements()):
-        message = f"The draft has lost {quote_list(lost)}."
-        # What the MT has and the source has not may be the MT's own invention.
+        message = f"The MT contains {quote_list(lost)}; the draft does not."
+        # A piece that the source lacks may be an error of the MT.
         supported = [piece for piece in lost if piece in source]
         findings.append((reject if supported else warn)("placeholders", message))
     if invented := [piece for piece in (new - mt).elements() if new[piece] > source[piece]]:
-        message = f"Neither the source nor the MT has {quote_list(invented)}."
+        message = f"Neither the source nor the MT contains {quote_list(invented)}."
         findings.append(reject("placeholders", message))
     return findings
 
 
-def _fixed(text: str) -> Counter[str]:
-    fixed = _FIXED_OR_ADDRESS if "@" in text else _FIXED  # to look for addresses takes longest
-    text = MARK.sub(" ", text) if "⟦" in text else text  # these are looked at by themselves
+def _count_pieces(text: str) -> Counter[str]:
+    fixed = _FIXED_OR_ADDRESS if "@" in text else _FIXED  # matching addresses is slow
+    text = MARK.sub(" ", text) if "⟦" in text else text  # inline marks are checked separately
     pieces = Counter(match.group().rstrip(".") for match in fixed.finditer(text))
     pieces.update(match.group() for match in _TAG.finditer(text))
     return pieces
@@ -86,15 +84,11 @@ def _nesting(segment: Segment, draft: Draft) -> list[Finding]:
     wrong = _misnested(draft.text)
     if not wrong or _misnested(segment.mt):
         return []
-    return [
-        reject(
-            "placeholders", f"The tag {quote(wrong)} is not opened and closed in order, as it is in the MT."
-        )
-    ]
+    return [reject("placeholders", f"The tag {quote(wrong)} is not properly nested, as it is in the MT.")]
 
 
 def _misnested(text: str) -> str:
-    """The first tag that closes nothing, or that nothing closes."""
+    """The first tag without a counterpart, or ""."""
     open_tags: list[str] = []
     for match in _TAG.finditer(text):
         name = match["name"].lower()

@@ -1,4 +1,4 @@
-"""Comments of the model about its work, before or after the passage."""
+"""Comments of the model about its own work, before or after the passage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ape.text.languages import language_name
 
 
 class PreamblePattern(NamedTuple):
-    """A kind of wording that gives such talk away, and how much it weighs."""
+    """A wording that is typical of such comments, and its weight."""
 
     weight: int
     pattern: regex.Pattern[str]
@@ -32,8 +32,8 @@ def _preamble_pattern(weight: int, *wordings: str) -> PreamblePattern:
     return PreamblePattern(weight, regex.compile(rf"(?<!\w)(?:{'|'.join(wordings)})(?!\w)", regex.IGNORECASE))
 
 
-# Each sign counts once, and only by words that the MT does not have. Novels say "Of course!" and "Here is the text",
-# so it takes several.
+# Each pattern counts once, and only for words that are not in the MT. Novels say "Of course!" and "Here is the text",
+# so several patterns must match.
 _WORK = _preamble_pattern(
     2,
     r"translat\w+|post[- ]?edit\w*|proof-?read\w*|re-?phras\w+|re-?writ\w+|re-?word\w+|revis(?:ed|ions?)",
@@ -43,7 +43,7 @@ _WORK = _preamble_pattern(
     r"перев(?:од|ед)\w*|исправлен\w+|отредактиров\w+|tłumacz\w+|przekład\w*|vertaling\w*|çevir\w+|fordítás\w*|käännös\w*",
     r"översättning\w*|ترجم\w*|الترجمة",
 )
-# Scripts without spaces have no word edges.
+# Scripts without spaces have no word boundaries.
 _WORK_UNSPACED = PreamblePattern(
     3, regex.compile("译文|翻译|譯文|翻譯|润色|修改后|校对|翻訳|訳文|修正版|推敲|번역|수정된")
 )
@@ -109,11 +109,11 @@ TAIL_PATTERNS: tuple[PreamblePattern, ...] = (
     _SERVICE,
     _TEXT,
 )
-_ENOUGH = 3
-_LONGEST = 300
-_AGREEING = 4
-_MOST_SENTENCES = 3
-# A piece most of whose words are the MT's is the passage talking.
+_MIN_WEIGHT = 3
+_MAX_CHARACTERS = 300
+_MIN_AGREEING_WORDS = 4
+_MAX_SENTENCES = 3
+# A piece with a larger share of words from the MT is part of the passage.
 _SHARED = 0.6
 _LABEL = regex.compile(r"^[\s*#>\"“«]{0,6}(?P<label>[\p{L}\p{M} ()/-]{2,40})\s?[:：](?=\s|$)")
 _LABELS = frozenset(
@@ -126,31 +126,31 @@ _LABELS = frozenset(
 
 
 def preamble(segment: Segment, draft: Draft) -> list[Finding]:
-    """Talk that neither the MT nor the source has, at the head or the tail of the draft."""
+    """Reject a label or a comment at the beginning or end of the draft that is new to the passage."""
     if label := _label(segment, draft):
-        return [
-            reject("preamble", f"The draft opens with a label, {quote(label)}, that the MT does not have.")
-        ]
+        return [reject("preamble", f"The draft begins with a label that is not in the MT: {quote(label)}.")]
     source, mt, new = passage_features(segment, draft)
     path = word_steps(segment.mt, draft.text)
     for piece in _heads(draft.text) if not _agrees(path[:1]) else ():
         announced = _announces(piece, segment)
         if not (announced or _is_extra(piece, mt, new)):
             continue
-        if _weight(piece, HEAD_PATTERNS, mt, source) + announced >= _ENOUGH:
+        if _weight(piece, HEAD_PATTERNS, mt, source) + announced >= _MIN_WEIGHT:
             return [
                 reject(
-                    "preamble", f"The draft opens with talk that is no part of the passage: {quote(piece)}."
+                    "preamble",
+                    f"The draft begins with a comment that is not part of the passage: {quote(piece)}.",
                 )
             ]
     for piece in _tails(draft.text) if not _agrees(path[-1:]) else ():
         own_line = f"\n{piece}" in draft.text and "\n" not in segment.mt
         if not (own_line or _is_extra(piece, mt, new)):
             continue
-        if _weight(piece, TAIL_PATTERNS, mt, source) + own_line >= _ENOUGH:
+        if _weight(piece, TAIL_PATTERNS, mt, source) + own_line >= _MIN_WEIGHT:
             return [
                 reject(
-                    "preamble", f"The draft ends with talk that is no part of the passage: {quote(piece)}."
+                    "preamble",
+                    f"The draft ends with a comment that is not part of the passage: {quote(piece)}.",
                 )
             ]
     return []
@@ -166,50 +166,50 @@ def _label(segment: Segment, draft: Draft) -> str:
 
 
 def _agrees(end: tuple[WordStep, ...]) -> bool:
-    """Whether this end of the draft is, for a few words at least, the MT's."""
-    return bool(end) and end[0].kind == "equal" and end[0].end - end[0].start >= _AGREEING
+    """Whether at least a few words at this end of the draft equal those of the MT."""
+    return bool(end) and end[0].kind == "equal" and end[0].end - end[0].start >= _MIN_AGREEING_WORDS
 
 
 def _heads(text: str) -> Iterator[str]:
-    """The beginnings that might be talk: up to a colon, the first line, the first sentences."""
-    start = text[:_LONGEST]
+    """The beginnings that may be comments: up to a colon, the first line, the first sentences."""
+    start = text[:_MAX_CHARACTERS]
     found = [start[: start.index(mark) + 1] for mark in (":", "：", "\n", ". ", "! ") if mark in start]
     pieces = sentences.split_sentences(start)
-    found += ["".join(pieces[:count]) for count in range(1, min(_MOST_SENTENCES + 1, len(pieces)))]
+    found += ["".join(pieces[:count]) for count in range(1, min(_MAX_SENTENCES + 1, len(pieces)))]
     yield from dict.fromkeys(found)
 
 
 def _tails(text: str) -> Iterator[str]:
-    """The endings that might be talk: the last line, the last sentences."""
-    end = text[-_LONGEST:].strip()
+    """The endings that may be comments: the last line, the last sentences."""
+    end = text[-_MAX_CHARACTERS:].strip()
     found = [end.rsplit("\n", 1)[1]] if "\n" in end else []
     pieces = sentences.split_sentences(end)
-    found += ["".join(pieces[-count:]) for count in range(1, min(_MOST_SENTENCES + 1, len(pieces)))]
+    found += ["".join(pieces[-count:]) for count in range(1, min(_MAX_SENTENCES + 1, len(pieces)))]
     yield from dict.fromkeys(found)
 
 
-def _weight(piece: str, signs: tuple[PreamblePattern, ...], mt: TextFeatures, source: TextFeatures) -> int:
+def _weight(piece: str, patterns: tuple[PreamblePattern, ...], mt: TextFeatures, source: TextFeatures) -> int:
     words = lowercase_words(piece)
     if not words or sum(word in mt.vocabulary for word in words) > _SHARED * len(words):
         return 0
-    return sum(sign.weight for sign in signs if _shows(sign, piece, mt, source))
+    return sum(candidate.weight for candidate in patterns if _matches(candidate, piece, mt, source))
 
 
-def _shows(sign: PreamblePattern, piece: str, mt: TextFeatures, source: TextFeatures) -> bool:
+def _matches(candidate: PreamblePattern, piece: str, mt: TextFeatures, source: TextFeatures) -> bool:
     return any(
         not all(word in mt.vocabulary or word in source.vocabulary for word in lowercase_words(match.group()))
-        for match in sign.pattern.finditer(piece)
+        for match in candidate.pattern.finditer(piece)
     )
 
 
 def _announces(piece: str, segment: Segment) -> bool:
-    """A colon or a line of its own, where the MT's beginning has none."""
+    """Whether the piece ends with a colon or a line break that the beginning of the MT lacks."""
     last = piece.rstrip(" ")[-1:]
-    return last in (":", "：", "\n") and last not in segment.mt[:_LONGEST]
+    return last in (":", "：", "\n") and last not in segment.mt[:_MAX_CHARACTERS]
 
 
 def _is_extra(piece: str, mt: TextFeatures, new: TextFeatures) -> bool:
-    """Whether the draft has this piece over and above the MT: more sentences, or more words."""
+    """Whether the draft has more sentences than the MT, or enough more words to hold this piece."""
     if len(new.sentences) > len(mt.sentences):
         return True
     longer = len(new.words) - len(mt.words)

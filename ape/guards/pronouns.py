@@ -11,18 +11,18 @@ from ape.passage.segment import Draft, Segment
 
 _SHE = frozenset(("she", "her", "hers", "herself"))
 _HE = frozenset(("he", "him", "his", "himself"))
-# Written Chinese tells the two apart; 其他, 吉他 and the plurals are other words.
+# Written Chinese distinguishes the two; 其他, 吉他 and the plurals are other words.
 _WRITTEN_SHE = regex.compile("她(?![们們])")
 _WRITTEN_HE = regex.compile("(?<![其吉])他(?![们們])|[它牠祂]")
-# A rewritten stretch longer than this pairs its words by chance.
+# In a longer replacement words are paired by chance.
 _SHORT_STEP = 2
 
 
 def pronouns(segment: Segment, draft: Draft) -> list[Finding]:
-    """A pronoun of the MT exchanged for the other, where a Chinese source has only the one the MT had.
+    """Find a pronoun of the MT replaced by the other gender, although a Chinese source has only the gender of the MT.
 
-    Refused where 她 is then said nowhere in the draft. 他 alone proves less: older books write it of women too. In
-    688 lines of fiction, each in two MTs, no published translation has such an exchange.
+    Reject if the source has only 她 and the draft has no feminine pronoun. 他 alone is weaker evidence, since older
+    books use it of women too. No published translation of 688 lines of fiction, each in two MTs, has such a change.
     """
     if (segment.source_language, segment.target_language) != ("zh", "en"):
         return []
@@ -38,9 +38,9 @@ def pronouns(segment: Segment, draft: Draft) -> list[Finding]:
         now = wrong.intersection(new.words[step.start : step.end])
         if old and now:
             message = (
-                f"The source has only {quote('她' if she else '他')}; "
-                f"{quote(min(old))} of the MT has become {quote(min(now))}."
+                f"The source uses only {quote('她' if she else '他')}; "
+                f"the draft changes {quote(min(old))} to {quote(min(now))}."
             )
-            unsaid = she and new.vocabulary.isdisjoint(right)
-            return [(reject if unsaid else warn)("pronouns", message)]
+            is_missing = she and new.vocabulary.isdisjoint(right)
+            return [(reject if is_missing else warn)("pronouns", message)]
     return []

@@ -1,4 +1,4 @@
-"""Quotation marks and brackets that open and never close, or close and never opened."""
+"""Unbalanced quotation marks and brackets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ape.passage.segment import Draft, Segment
 
 _MARKS = re.compile('["“”„«»「」『』（）()\\[\\]《》]')
 _QUOTES = re.compile('["“”„«»「」『』]')
-# What may stand for them: single marks that are no apostrophes, and the dash that opens direct speech.
+# Alternatives to double quotation marks: single marks that are not apostrophes, and the dash before direct speech.
 _SPEECH = regex.compile(r"""["“”„«»「」『』‘‹›]|(?<!\w)'|^\s*[—–-]|[.!?]\s[—–-]""", regex.MULTILINE)
 _PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "[": "]", "《": "》"}
 _OPENING = {closing: opening for opening, closing in _PAIRS.items()}
@@ -20,23 +20,23 @@ _WESTERN = frozenset('"“”„«»')
 
 
 def quotes(segment: Segment, draft: Draft) -> list[Finding]:
-    """Marks that do not pair in the draft though they do in the MT; a fault only where the source's pair too."""
-    quoting = all(map(_QUOTES.search, (segment.mt, segment.source)))
-    if quoting and not (_QUOTES.search(draft.text) or _SPEECH.search(draft.text)):
-        return [warn("quotes", "The quotation marks of the source and the MT are gone.")]
+    """Find marks that are balanced in the MT and not in the draft; reject only if the source is balanced too."""
+    has_quotes = all(map(_QUOTES.search, (segment.mt, segment.source)))
+    if has_quotes and not (_QUOTES.search(draft.text) or _SPEECH.search(draft.text)):
+        return [warn("quotes", "The source and the MT have quotation marks; the draft has none.")]
     unpaired = _unpaired(draft.text)
     if not unpaired or _unpaired(segment.mt):
         return []
-    message = f"A quotation mark or bracket has lost its partner: {quote(unpaired)}; in the MT they pair."
+    message = f"A quotation mark or bracket has no counterpart, unlike in the MT: {quote(unpaired)}."
     if _unpaired(segment.source):
         return [warn("quotes", message)]
     return [reject("quotes", message)]
 
 
 def _unpaired(text: str) -> str:
-    """The first mark without a partner, with the words after it, or nothing.
+    """The first mark without a counterpart, with the text after it, or "".
 
-    Western quotation marks are told by kind, not direction: “…”, „…“, »…«, «…» and "…" are all in use.
+    Western quotation marks are only counted, since languages use them in either direction: “…”, „…“, »…«, «…», "…".
     """
     western: list[re.Match[str]] = []
     open_marks: list[re.Match[str]] = []

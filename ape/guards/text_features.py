@@ -16,7 +16,7 @@ from ape.text import sentences
 from ape.text.phonetics import phonetic_key
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-# The last alternative takes what follows the last word, so that no tail of marks is scanned twice.
+# The last alternative takes the text after the last word, so that it is not scanned twice.
 _PIECE = regex.compile(
     rf"""
     ([^\p{{L}}\p{{M}}\p{{N}}]*+)
@@ -26,28 +26,28 @@ _PIECE = regex.compile(
     """,
     regex.VERBOSE | regex.V1,
 )
-# The same, several times as fast, for texts in Latin, Greek or Cyrillic letters without marks of their own.
+# The same, several times as fast, for Latin, Greek and Cyrillic letters without combining marks.
 _PLAIN_PIECE = re.compile(r"([\W_]*)([^\W_]+(?:['’][^\W\d_]+)*|\Z)")
 _NOT_PLAIN = re.compile("[\u0300-\u036f\u0483-\u0489\u0530-\u1dff\u200c\u200d\u20d0-\u20ff\u2c00-\U0010ffff]")
 _TAG = regex.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _UNSPACED_CHARACTER = regex.compile(f"[{_UNSPACED}]")
-# After these a capital may be only the start of a clause, so it says nothing about names.
+# A capital after one of these may only start a clause, so it is no evidence of a name.
 _CLAUSE_START = regex.compile(r"[\"“”«»„‹›:;—–•*{「『\n…!?]|\s-+\s|\s['‘]|^['‘-]|\.\.")
 _TITLE = 0.4
 
 PlacedWord = tuple[str, str]
-"""What stands between the word before and it, and the word."""
+"""The text between the previous word and this one, and the word."""
 
 
 class TextFeatures:
-    """What the guards want to know of a text."""
+    """The features of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def sentences(self) -> list[list[PlacedWord]]:
-        """The words of each sentence that has any."""
+        """The words of each sentence that contains words."""
         text = _without_tags(self.text)
         pieces = _PLAIN_PIECE.findall if self._is_plain else _PIECE.findall
         found = []
@@ -70,22 +70,22 @@ class TextFeatures:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words in small letters."""
+        """The words in lower case."""
         return [surface.lower() for surface in self.surfaces]
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word stands, in small letters."""
+        """The frequency of each word, in lower case."""
         return Counter(self.words)
 
     def count(self, name: str) -> int:
-        """How often a name, given in small letters, stands with or without an English possessive ending."""
-        often = self.counts.get
-        return often(name, 0) + often(f"{name}'s", 0) + often(f"{name}’s", 0)
+        """The frequency of a lower-case name, with or without an English possessive ending."""
+        count = self.counts.get
+        return count(name, 0) + count(f"{name}'s", 0) + count(f"{name}’s", 0)
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """The words in small letters, once each, with and without an English possessive ending."""
+        """The distinct words in lower case, with and without an English possessive ending."""
         words = frozenset(self.words)
         if not ("'s" in self.text or "’s" in self.text):
             return words
@@ -93,28 +93,28 @@ class TextFeatures:
 
     @cached_property
     def uncapitalised(self) -> frozenset[str]:
-        """The words that the text writes with a small first letter somewhere: they are no names."""
+        """The words that occur in lower case somewhere, and so are not names."""
         return frozenset([surface for surface in set(self.surfaces) if surface[0].islower()])
 
     @cached_property
     def capitalised(self) -> list[int]:
-        """The positions of the words with a capital."""
+        """The positions of the capitalised words."""
         return [position for position, surface in enumerate(self.surfaces) if surface[0].isupper()]
 
     @cached_property
     def phonetic_keys(self) -> dict[str, str]:
-        """The words in small letters, once each, and their folded spellings."""
+        """The distinct words in lower case, with their phonetic keys."""
         return {word: phonetic_key(word) for word in dict.fromkeys(self.words)}
 
     @cached_property
     def phrases(self) -> Counter[tuple[str, str, str]]:
-        """How often each three words stand in a row."""
+        """The frequency of each run of three words."""
         words = self.words
         return Counter(zip(words, words[1:], words[2:], strict=False))
 
     @cached_property
     def capitals(self) -> dict[int, str]:
-        """The words with a capital that grammar does not ask for, by position: the likely names."""
+        """The likely names, by position: words with a capital that grammar does not require."""
         pieces = list(chain.from_iterable(self.sentences))
         starts = frozenset(self.sentence_starts)
         found = {}
@@ -126,7 +126,7 @@ class TextFeatures:
 
     @cached_property
     def is_title(self) -> bool:
-        """Whether the text capitalises As Titles Do, so that its capitals say nothing of names."""
+        """Whether the text is in Title Case, so that capitals are no evidence of names."""
         return len(self.capitals) > _TITLE * len(self.words)
 
     @cached_property
@@ -143,7 +143,7 @@ class TextFeatures:
 
     @cached_property
     def units(self) -> list[list[str]]:
-        """What each sentence says, in small pieces: words, or pairs of characters where words are not marked."""
+        """The content of each sentence: words, or pairs of characters in scripts without spaces."""
         bounds = pairwise([*self.sentence_starts, len(self.words)])
         lowered = [self.words[start:end] for start, end in bounds]
         if not self.unspaced:
@@ -152,11 +152,11 @@ class TextFeatures:
 
     @cached_property
     def unit_counts(self) -> Counter[str]:
-        """In how many sentences each unit stands."""
+        """The number of sentences that contain each unit."""
         return Counter(chain.from_iterable(map(set, self.units)))
 
     def runs(self, length: int) -> set[tuple[str, ...]]:
-        """Every run of so many words."""
+        """All runs of `length` words."""
         return set(zip(*(self.words[start:] for start in range(length)), strict=False))
 
 
@@ -169,25 +169,25 @@ def _without_tags(text: str) -> str:
     return _TAG.sub(" ", text) if "<" in text else text
 
 
-# Short pieces, apart from the long texts so that they push none of them out: the terms of a glossary, which come back
-# with every passage of a book, and the openings and endings of drafts.
+# A separate cache, so that short fragments do not evict long texts: the terms of a glossary, which recur with every
+# passage of a book, and the beginnings and ends of drafts.
 @lru_cache(maxsize=500)
 def lowercase_words(fragment: str) -> tuple[str, ...]:
-    """The words of a few words, in small letters: as a reading has them, without looking for sentences."""
+    """The words of a fragment in lower case, as in `TextFeatures.words` but without splitting sentences."""
     text = _without_tags(fragment)
     pieces = (_PIECE if _NOT_PLAIN.search(text) else _PLAIN_PIECE).findall(text)
     return tuple([word.lower() for _, word in pieces if word])
 
 
-# By count, so few: one check reads the passage, the draft, its context and our own words, and a page may be long.
+# Small, since texts may be long: one check needs the passage, the draft and its context.
 @lru_cache(maxsize=16)
 def text_features(text: str) -> TextFeatures:
-    """The reading of a text; kept, because every guard asks for the same three, and attempts share two of them."""
+    """The features of a text, cached: all guards use the same three texts, and attempts share two of them."""
     return TextFeatures(text)
 
 
 class WordStep(NamedTuple):
-    """A stretch of MT words and the stretch of draft words that stands for it."""
+    """A span of MT words and the span of draft words that replaces it."""
 
     kind: str
     mt_start: int
@@ -198,11 +198,11 @@ class WordStep(NamedTuple):
 
 @lru_cache(maxsize=4)
 def word_steps(mt: str, draft: str) -> tuple[WordStep, ...]:
-    """The word-level edit steps from the MT to the draft, equal stretches included."""
+    """The word-level edit steps from the MT to the draft, equal spans included."""
     opcodes = Levenshtein.opcodes(text_features(mt).words, text_features(draft).words)
     return tuple(map(WordStep._make, opcodes.as_list()))
 
 
 def passage_features(segment: Segment, draft: Draft) -> tuple[TextFeatures, TextFeatures, TextFeatures]:
-    """The source, the MT and the draft, read."""
+    """The features of the source, the MT and the draft."""
     return text_features(segment.source), text_features(segment.mt), text_features(draft.text)

@@ -13,11 +13,11 @@ from ape.text import sentences
 from ape.text.repetition import collapse_loops
 from ape.text.size import text_size
 
-# A draft nearly as long as the MT has lost a mark; a shorter one has lost its end with it.
-_WHOLE = 0.97
+# A draft of at least this share of the length of the MT has lost only a mark; a shorter one has lost its end.
+_NEARLY_WHOLE = 0.97
 _LONG_ENOUGH = 0.85
-# Words that ask for another: articles, conjunctions, possessives and the prepositions that end no sentence.
-_WAITING: dict[str, frozenset[str]] = {
+# Words that can't end a sentence: articles, conjunctions, possessives and most prepositions.
+_OPEN_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
     for language, words in {
         "de": "der das ein eine einen einem einer und oder aber von mit für aus im am dem den des dass weil wenn sehr",
@@ -32,29 +32,31 @@ _WAITING: dict[str, frozenset[str]] = {
     }.items()
 }
 _CLOSED = sentences.CLOSERS + "“‘ \t\n"
-# A text that ends on one of these is waiting for its next word, whatever the MT does.
+# A text that ends with one of these is incomplete, whatever the MT does.
 _UNFINISHED = tuple(",，、;；-–—(（[「『„")
 
 
 def truncated(segment: Segment, draft: Draft) -> list[Finding]:
-    """Cut off by the server, or ended in mid-sentence where the MT ends properly, or short of the MT's last words."""
+    """Find a draft that the server cut off, that ends in mid-sentence, or that lacks the last words of the MT."""
     if draft.finish_reason == "content_filter":
-        return [reject("truncated", "The model server's filter stopped the answer.")]
+        return [reject("truncated", "The content filter of the model server stopped the answer.")]
     if draft.finish_reason == "length":
-        return [reject("truncated", "The model was cut off at its length limit before it had finished.")]
+        return [reject("truncated", "The model reached its length limit before it finished.")]
     _, mt, new = passage_features(segment, draft)
     if not (mt.words and new.words):
         return []
     if _ends(draft.text):
         return []
-    # Rounds of a loop that are gone are no end that is lost.
+    # A draft without the rounds of a loop of the MT has not lost its end.
     if (once := collapse_loops(segment.mt, segment.source)) != segment.mt:
         return truncated(replace(segment, mt=once), draft)
     lost_end = _ends(segment.mt)
     ending = quote(" ".join(draft.text.split()[-4:]))
     if missing := _missing_tail(segment, draft, mt, new):
-        return [reject("truncated", f"The draft stops at {ending}; the MT goes on with {quote(missing)}.")]
-    if _waits(segment, draft, mt, new) or (lost_end and draft.text.rstrip(_CLOSED).endswith(_UNFINISHED)):
+        return [reject("truncated", f"The draft stops at {ending}; the MT continues with {quote(missing)}.")]
+    if _ends_on_open_word(segment, draft, mt, new) or (
+        lost_end and draft.text.rstrip(_CLOSED).endswith(_UNFINISHED)
+    ):
         return [reject("truncated", f"The draft ends in mid-sentence, at {ending}.")]
     if not (lost_end and _ends(segment.source)):
         return []
@@ -63,29 +65,33 @@ def truncated(segment: Segment, draft: Draft) -> list[Finding]:
         * pair_thresholds(segment.source_language, segment.target_language).target_per_source
     )
     is_title = new.is_title and not mt.is_title
-    if is_title or text_size(draft.text) >= max(_WHOLE * text_size(segment.mt), _LONG_ENOUGH * expected):
-        return [warn("truncated", f"The mark that ends the last sentence is lost, at {ending}.")]
-    return [reject("truncated", f"The last sentence has lost its end; the draft stops at {ending}.")]
+    if is_title or text_size(draft.text) >= max(
+        _NEARLY_WHOLE * text_size(segment.mt), _LONG_ENOUGH * expected
+    ):
+        return [warn("truncated", f"The last sentence has no final punctuation: {ending}.")]
+    return [reject("truncated", f"The last sentence is incomplete: the draft stops at {ending}.")]
 
 
-def _waits(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> bool:
-    """Whether the draft's last word asks for another, and neither MT nor source breaks off so."""
-    waiting = _WAITING.get(segment.target_language, frozenset())
-    if new.words[-1] not in waiting or mt.words[-1] in waiting:
+def _ends_on_open_word(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> bool:
+    """Whether the last word of the draft can't end a sentence, and neither MT nor source is incomplete."""
+    open_words = _OPEN_WORDS.get(segment.target_language, frozenset())
+    if new.words[-1] not in open_words or mt.words[-1] in open_words:
         return False
     return (
-        _ends(segment.source) if _ends(segment.mt) else text_size(draft.text) < _WHOLE * text_size(segment.mt)
+        _ends(segment.source)
+        if _ends(segment.mt)
+        else text_size(draft.text) < _NEARLY_WHOLE * text_size(segment.mt)
     )
 
 
 def _ends(text: str) -> bool:
-    """Whether the text ends as a finished sentence does."""
+    """Whether the text ends with a complete sentence."""
     end = text.rstrip(_CLOSED)
     return end.endswith((*sentences.TERMINALS, ":", "：", ":—", ":–", ":-"))
 
 
 def _missing_tail(segment: Segment, draft: Draft, mt: TextFeatures, new: TextFeatures) -> str:
-    """The MT's last words, where the draft follows the MT up to them and then stops, having them nowhere else."""
+    """The last words of the MT if the draft copies the text before them and does not contain them elsewhere."""
     path = word_steps(segment.mt, draft.text)
     if len(path) < 2 or (path[-2].kind, path[-1].kind) != ("equal", "delete"):
         return ""
