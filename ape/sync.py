@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures.thread  # noqa: F401 - its exit handler has to be registered before ours
+import atexit
 import logging
 import threading
 from collections.abc import Coroutine, Mapping
@@ -54,7 +54,7 @@ def edit(
 
 
 class _OpenEngine:
-    """One engine, kept open on an event loop in a thread of its own."""
+    """An engine that stays open between calls, on an event loop in its own thread."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -67,8 +67,7 @@ class _OpenEngine:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="ape-engine", daemon=True).start()
-            # As in concurrent.futures: `atexit` would be too late, since closing an engine needs worker threads.
-            threading._register_atexit(self._close_at_exit)  # type: ignore[attr-defined]
+            atexit.register(self._close_at_exit)  # daemon threads still run at this point
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -77,7 +76,7 @@ class _OpenEngine:
             raise
 
     async def post_edit(self, segment: Segment, options: Options, settings: Settings) -> PostEdit:
-        """Post-edit with the engine of the settings; another engine that is open is closed first."""
+        """Post-edit with the engine of the settings; close the previous one if the settings differ."""
         if self._engine is None or settings != self._settings:
             await self.close()
             self._engine = await self._stack.enter_async_context(open_engine(settings, log_line=log.info))

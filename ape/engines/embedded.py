@@ -76,7 +76,10 @@ async def embedded_engine(
         ) as engine:
             yield engine
     finally:
-        await asyncio.shield(asyncio.to_thread(server.stop))
+        try:
+            await asyncio.shield(asyncio.to_thread(server.stop))
+        except RuntimeError:  # at exit, when the interpreter starts no more threads
+            server.stop()
 
 
 def default_threads() -> int:
