@@ -27,7 +27,7 @@ from ape.jobs.planning import OpenedFiles, StartedJob, complete_recipe, open_fil
 from ape.jobs.store import JobStore
 from ape.jobs.summary import BookSummary, summarise_job
 from ape.jobs.worker import EngineOutage, JobListener, work_on_job
-from ape.passage.options import DEFAULT_MODEL_NAME
+from ape.passage.options import DEFAULT_MODEL_NAME, check_bounds
 from ape.settings import MAX_EMBEDDED_CONCURRENCY, Settings, load_settings
 from ape.text.languages import language_tag
 
@@ -100,6 +100,7 @@ def edit_book(
         restart=restart,
         overwrite=overwrite,
     )
+    check_bounds(request.recipe)
     with JobStore(settings.jobs_url) as store:
         key = find_job_id(store, request)
         job = find_finished_job(store, key, request, describe_engine(settings, model))

@@ -66,6 +66,12 @@ def test_its_errors_are_those_of_the_library(configured: ScriptedServer) -> None
         ape.edit("Il pleut.", "It rains.")
 
 
+def test_a_book_with_options_out_of_bounds_is_refused_before_its_files_are_opened(tmp_path: Path) -> None:
+    with pytest.raises(ape.InputError, match=r"instructions has 4,001 characters") as refused:
+        ape.edit_book("missing.txt", None, tmp_path / "out.txt", instructions="x" * 4_001)
+    assert refused.value.field == "instructions"
+
+
 async def test_the_asynchronous_core_takes_a_segment_without_languages(configured: ScriptedServer) -> None:
     async with ape.open_engine(ape.load_settings()) as engine:
         result = await ape.post_edit(
