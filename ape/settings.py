@@ -83,7 +83,8 @@ class Settings(BaseModel):
     repeatable: Annotated[
         bool,
         Field(
-            description="embedded: the same answer to the same prompt, whatever was asked before; needs a concurrency of 1"
+            description="embedded: the same answer to the same prompt, whatever was asked before; "
+            "needs a concurrency of 1"
         ),
     ] = False
     timeout_seconds: Annotated[
@@ -123,7 +124,8 @@ class Settings(BaseModel):
         Field(
             ge=1,
             le=1024,
-            description="paragraphs of a book at once; if left out the concurrency (embedded 1), in a service half of it",
+            description="paragraphs of a book at once; if left out the concurrency (embedded 1), "
+            "in a service half of it",
         ),
     ] = None
     uploads: Annotated[

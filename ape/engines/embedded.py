@@ -46,9 +46,10 @@ async def embedded_engine(
 ) -> AsyncIterator[EmbeddedEngine]:
     """Start llama.cpp on a model file; on the way out its threads, memory and port are gone.
 
-    `concurrency` passages share each pass over the weights (continuous batching); each has `window` tokens. `repeatable`
-    gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters` are models
-    of their own on the same weights, and `default_model` is the one that "default" stands for, `name` if left out.
+    `concurrency` passages share each pass over the weights (continuous batching); each has `window` tokens.
+    `repeatable` gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters`
+    are models of their own on the same weights, and `default_model` is the one that "default" stands for, `name` if
+    left out.
     """
     card = read_merged_card(path.parent)
     server = _Server()

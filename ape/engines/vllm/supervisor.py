@@ -1,8 +1,9 @@
 """Start vLLM and keep it running: its log, its health checks, and its restarts.
 
 It may run in another environment. It listens on a reserved loopback port, behind a key of its own, under a reaper
-process (ape/engines/vllm/process.py), so that all of its processes end when it dies, when we stop, and when we are killed. It
-runs in a session of its own: Ctrl-C in a terminal reaches us alone, and requests in progress can be finished first.
+process (ape/engines/vllm/process.py), so that all of its processes end when it dies, when we stop, and when we are
+killed. It runs in a session of its own: Ctrl-C in a terminal reaches us alone, and requests in progress can be
+finished first.
 """
 
 from __future__ import annotations

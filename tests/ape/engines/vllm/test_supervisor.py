@@ -149,8 +149,8 @@ async def test_a_flag_of_the_users_takes_the_place_of_ours(
         assert (vllm.max_lora_rank, vllm.max_loras) == (rank, slots)
     ours = " ".join(told.fake.life.arguments).partition("--enable-lora ")[2]
     assert (
-        ours
-        == f"{kept} --max-log-len 0 --middleware ape_vllm_auth.VllmKeyMiddleware {' '.join(flags)} --no-enable-log-requests"
+        ours == f"{kept} --max-log-len 0 --middleware ape_vllm_auth.VllmKeyMiddleware "
+        f"{' '.join(flags)} --no-enable-log-requests"
     )
 
 
