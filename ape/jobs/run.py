@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ape.adapters import CARD_FILE
 from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
@@ -39,7 +41,7 @@ class EditBookRequest:
     """A book to post-edit. `recipe` holds the user's choices; model and languages are filled in when the job begins.
 
     `redo` names paragraphs to do again: ids, "rejected" or "quarantined". `restart` redoes all of a job under a new
-    recipe. `overwrite` allows to replace an output that the job did not write.
+    recipe. `overwrite` allows replacing an output that the job did not write.
     """
 
     files: JobFiles
@@ -54,7 +56,7 @@ class EditBookRequest:
 
     @property
     def file_options(self) -> FileOptions:
-        """How the files are to be opened."""
+        """How to open the files."""
         return FileOptions(self.files.format, self.source_language, self.target_language)
 
 
@@ -80,7 +82,8 @@ def edit_book(
     """Post-edit a book file and write it to `output` in the format of the MT. Calling it again resumes the job.
 
     `mt` is None where `source` is a bilingual file. Languages are detected where they are not given. `recipe` holds
-    sampling and context; `glossary` and `instructions` are added to it. `listen` is called after each paragraph.
+    sampling and context; `glossary` and `instructions` are added to it. `listen` is called after each paragraph. Works
+    inside a running event loop too, as in notebooks.
     """
     began = time.monotonic()
     settings = settings or load_settings()
@@ -108,7 +111,7 @@ def edit_book(
             opened = open_request(store, key, request)
             fetch_model(settings)
             run = _run(store, opened, request, settings, key, concurrency, max_failures, listen)
-            job = finish_job(store, asyncio.run(run), request)
+            job = finish_job(store, _run_coroutine(run), request)
         return summarise_job(store, job, seconds=time.monotonic() - began)
 
 
@@ -128,6 +131,29 @@ async def _run(
         return await run_job(
             store, started.job, engine, concurrency=concurrency, max_failures=max_failures, listen=listen
         )
+
+
+def _run_coroutine(work: Coroutine[Any, Any, Job]) -> Job:
+    """Run a coroutine to its end: in a thread where this one has a running event loop. Ctrl-C cancels it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    tasks: list[asyncio.Task[Job]] = []
+
+    async def start() -> Job:
+        tasks.append(asyncio.create_task(work))
+        return await tasks[0]
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        future = thread.submit(asyncio.run, start())
+        try:
+            return future.result()
+        except BaseException:
+            for task in tasks:
+                if not task.done():
+                    task.get_loop().call_soon_threadsafe(task.cancel)
+            raise
 
 
 # Begin.

@@ -6,12 +6,13 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ape
 from ape.models import DEFAULT_MODEL
-from tests.scripted import Fail, Say, ScriptedServer
+from tests.scripted import Fail, Say, ScriptedServer, translation_in
 
 
 @pytest.fixture
@@ -45,16 +46,53 @@ def test_a_passage_is_edited_in_one_call(configured: ScriptedServer) -> None:
 
 def test_languages_and_options_reach_the_engine(configured: ScriptedServer) -> None:
     ape.edit("Il pleut.", "Es regnet.", target_language="German", temperature=0.3, instructions="Be terse.")
-    asked = configured.requests[0]
-    assert asked["temperature"] == 0.3
-    assert "German" in str(asked["messages"])
-    assert "Be terse." in str(asked["messages"])
+    request = configured.requests[0]
+    assert request["temperature"] == 0.3
+    assert "German" in str(request["messages"])
+    assert "Be terse." in str(request["messages"])
 
 
 async def test_it_works_inside_a_running_event_loop(configured: ScriptedServer) -> None:
     assert asyncio.get_running_loop().is_running()
     assert ape.edit("Il pleut.", "It rains.").decision == "unchanged"
     assert len(configured.requests) == 1
+
+
+def edit_small_book(folder: Path) -> str:
+    source, mt, output = (folder / name for name in ("livre.txt", "mt.txt", "book.txt"))
+    source.write_text("Il pleut.\n\nElle dort.\n")
+    mt.write_text("It rain.\n\nShe sleeps.\n")
+    settings = ape.load_settings(jobs=str(folder / "jobs.sqlite"))
+    summary = ape.edit_book(source, mt, output, source_language="fr", target_language="en", settings=settings)
+    assert (summary.counts.edited, summary.counts.unchanged, summary.job.state) == (1, 1, "done")
+    return output.read_text()
+
+
+def correct_rain(request: dict[str, Any], turn: int) -> Say:
+    return Say(translation_in(request).replace("rain.", "rains."))
+
+
+def test_a_book_is_edited_in_one_call(configured: ScriptedServer, tmp_path: Path) -> None:
+    configured.script = correct_rain
+    assert edit_small_book(tmp_path) == "It rains.\n\nShe sleeps.\n"
+    requests = len(configured.requests)
+    assert edit_small_book(tmp_path) == "It rains.\n\nShe sleeps.\n"
+    assert len(configured.requests) == requests
+
+
+async def test_a_book_is_edited_inside_a_running_event_loop(
+    configured: ScriptedServer, tmp_path: Path
+) -> None:
+    configured.script = correct_rain
+    assert edit_small_book(tmp_path) == "It rains.\n\nShe sleeps.\n"
+
+
+async def test_a_books_errors_reach_the_caller_inside_a_loop(
+    configured: ScriptedServer, tmp_path: Path
+) -> None:
+    configured.play(Fail(500))
+    with pytest.raises(ape.ApeError):
+        edit_small_book(tmp_path)
 
 
 def test_its_errors_are_those_of_the_library(configured: ScriptedServer) -> None:
