@@ -23,7 +23,7 @@ from ape.errors import InputError, TooLong
 CHUNK = 1 << 16
 MAX_ENTRIES = 20_000
 MAX_TOTAL_BYTES = 2 << 30
-# Text shrinks to a third, and an archive of zeros to a thousandth; small ones do no harm whatever they do.
+# Text compresses to a third, zeros to a thousandth. Small archives are harmless at any ratio.
 MAX_RATIO = 100
 RATIO_MIN_BYTES = 100 << 20
 MAX_MEMORY_BYTES = 4 << 20
@@ -84,17 +84,15 @@ class Archive:
         return self._entries[name].file_size
 
     def open(self, name: str) -> BinaryIO:
-        """The content of an entry, in a stream."""
+        """Open the content of an entry as a stream."""
         if name not in self._entries:
             raise InputError(f"{self.path.name} has no entry {name!r}.")
-        return io.BufferedReader(_Content(self._zip, self._entries[name], self.path.name), CHUNK)
+        return io.BufferedReader(_EntryStream(self._zip, self._entries[name], self.path.name), CHUNK)
 
     def read(self, name: str, *, limit: int = 16 << 20) -> bytes:
-        """The whole content of a small entry."""
+        """Read the whole content of a small entry."""
         if name in self._entries and self.size(name) > limit:
-            raise TooLong(
-                f"{name} in {self.path.name} is larger than it can sensibly be.", actual=self.size(name)
-            )
+            raise TooLong(f"{name} in {self.path.name} is too large.", actual=self.size(name))
         with self.open(name) as content:
             return content.read()
 
@@ -109,13 +107,11 @@ class Archive:
     def _check(self, entries: list[zipfile.ZipInfo]) -> None:
         where = self.path.name
         if len(entries) > MAX_ENTRIES:
-            raise TooLong(f"{where} has {len(entries):,} entries; {MAX_ENTRIES:,} are the most that is read.")
+            raise TooLong(f"{where} has {len(entries):,} entries; the limit is {MAX_ENTRIES:,}.")
         if len(self._entries) < len(entries):
             names = [entry.filename for entry in entries]
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(
-                f"{where} has two entries with the name {twice!r}: which one counts can't be told."
-            )
+            raise InputError(f"{where} has two entries with the name {twice!r}, so its content is ambiguous.")
         for entry in entries:
             if _BAD_NAME.search(entry.orig_filename):
                 raise InputError(f"{where} has an entry that points outside of it: {entry.orig_filename!r}.")
@@ -146,19 +142,19 @@ class Archive:
             end = entry.header_offset + _LOCAL.size + entry.compress_size
 
 
-class _Content(io.RawIOBase):
-    """An entry's content; what is wrong with the archive is said in our words."""
+class _EntryStream(io.RawIOBase):
+    """The content of an entry; errors of zipfile become `InputError`."""
 
     def __init__(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> None:
         self._what = f"The entry {entry.filename!r} of {where}"
-        with self._told():
+        with self._input_errors():
             self._content: IO[bytes] = archive.open(entry)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with self._told():
+        with self._input_errors():
             data = self._content.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -168,12 +164,12 @@ class _Content(io.RawIOBase):
             self._content.close()
         super().close()
 
-    def _told(self) -> _ArchiveErrors:
+    def _input_errors(self) -> _ArchiveErrors:
         return _ArchiveErrors(self._what)
 
 
 class _ArchiveErrors:
-    """Turns what zipfile and zlib raise for a damaged entry into an `InputError`."""
+    """Raise the errors of zipfile and zlib for a damaged entry as `InputError`."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -196,8 +192,8 @@ class _ArchiveCopy:
         self.archive = archive
         self.out = out
         self.written = 0
-        self.moved: dict[int, int] = {}  # by how much the entry at this place moved
-        self.fresh: dict[str, tuple[int, int, int]] = {}  # of new content: checksum, packed size, size
+        self.moved: dict[int, int] = {}  # old offset of an entry: how far it moved
+        self.fresh: dict[str, tuple[int, int, int]] = {}  # new entries: checksum, packed size, size
 
     def run(self, content_of: EntryContent) -> None:
         entries = sorted(self.archive.infolist(), key=lambda entry: entry.header_offset)
@@ -211,7 +207,7 @@ class _ArchiveCopy:
                 self._copy(entry.header_offset, end)
             else:
                 with content:
-                    self._renew(entry, content)
+                    self._write_entry(entry, content)
         self._write_directory(directory)
 
     def _write(self, data: bytes) -> None:
@@ -227,8 +223,8 @@ class _ArchiveCopy:
             self._write(data)
             start += len(data)
 
-    def _renew(self, entry: zipfile.ZipInfo, content: BinaryIO) -> None:
-        """The entry with other content: its header as it was, but for the sizes, and these in front, not behind."""
+    def _write_entry(self, entry: zipfile.ZipInfo, content: BinaryIO) -> None:
+        """Write the entry with new content. Its header keeps everything but the sizes, which precede the content."""
         with SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES) as packed:
             checksum, size = _pack(content, packed, entry.compress_type)
             packed_size = packed.tell()
@@ -254,7 +250,7 @@ class _ArchiveCopy:
             self._write(self._directory_entry(entry))
         end = self.file.tell()
         size = self.written - new_start
-        for data in self._rest():
+        for data in self._end_records():
             self._write(self._moved_end(data, new_start - start, size, (new_start + size) - end))
 
     def _directory_entry(self, entry: zipfile.ZipInfo) -> bytes:
@@ -271,8 +267,8 @@ class _ArchiveCopy:
         fields[16] += moved if fields[16] != _HUGE else 0
         return _CENTRAL.pack(*fields) + name + extra + comment
 
-    def _rest(self) -> Iterator[bytes]:
-        """The records after the directory: those of large archives, if any, and the last with all that follows."""
+    def _end_records(self) -> Iterator[bytes]:
+        """The records after the directory: those of ZIP64, if any, and the end record with its comment."""
         head = self.file.read(4)
         while head in (b"PK\x06\x06", b"PK\x06\x07"):
             record = _END_64 if head == b"PK\x06\x06" else _LOCATOR_64
@@ -284,7 +280,7 @@ class _ArchiveCopy:
         yield head + self.file.read()
 
     def _moved_end(self, data: bytes, moved: int, size: int, end_moved: int) -> bytes:
-        """A record that says where the directory is."""
+        """An end record with the new offset of the directory."""
         if data.startswith(b"PK\x06\x06"):
             large = list(_END_64.unpack(data[: _END_64.size]))
             large[8:10] = size, large[9] + moved
@@ -294,9 +290,7 @@ class _ArchiveCopy:
             locator[2] += end_moved
             return _LOCATOR_64.pack(*locator)
         if not data.startswith(b"PK\x05\x06"):
-            raise InputError(
-                "The archive has something between its directory and its end that is not known here."
-            )
+            raise InputError("The archive has unknown data between its directory and its end record.")
         fields = list(_END.unpack(data[: _END.size]))
         fields[5] = fields[5] if fields[5] == _HUGE else size
         fields[6] += moved if fields[6] != _HUGE else 0
@@ -304,7 +298,7 @@ class _ArchiveCopy:
 
 
 def _pack(content: BinaryIO, out: IO[bytes], method: int) -> tuple[int, int]:
-    """Write the content packed; its checksum and size."""
+    """Write the content compressed; return its checksum and size."""
     packer = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, -15)
     checksum = size = 0
     while data := content.read(CHUNK):
@@ -317,10 +311,10 @@ def _pack(content: BinaryIO, out: IO[bytes], method: int) -> tuple[int, int]:
 
 def _without_zip64(extra: bytes) -> bytes:
     """The extra fields without the ZIP64 sizes."""
-    kept, position = b"", 0
+    remaining, position = b"", 0
     while position + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, position)
         if kind != 1:
-            kept += extra[position : position + 4 + length]
+            remaining += extra[position : position + 4 + length]
         position += 4 + length
-    return kept + extra[position:]
+    return remaining + extra[position:]

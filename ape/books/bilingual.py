@@ -1,12 +1,12 @@
-"""Documents in which a source and its translation take turns, paragraph by paragraph.
+"""Documents in which source and translation alternate, paragraph by paragraph.
 
-They are told apart by the languages that the mark-up states, by classes, or by what the paragraphs are written in, in
-this order. It takes clear evidence: two kinds of paragraphs that really alternate, and (but for stated languages)
-are in two languages. Which one is the source is known by the caller's languages, by a class that says so, by being
-the one without a language of its own, or by coming first.
+The two texts are distinguished by declared languages, by CSS classes, or by the detected language, in this order. The
+evidence must be clear: two kinds of paragraphs that alternate and, unless languages are declared, are in two languages.
+The source is the text in the caller's source language, the one with a class such as "source", the one without a
+declared language, or the first one.
 
-Where several sources come before one translation, their lengths tell whether they belong to it together or whether some
-were never translated.
+Where several source paragraphs precede one translation, their lengths decide whether it translates all of them or
+whether some have no translation.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ape.text.inline_marks import strip_marks
 from ape.text.languages import detect_language, language_code, script_counts
 from ape.text.size import text_size
 
-# What a book must show before it is taken for a bilingual one that nobody said it is.
+# Evidence required where the caller did not say that the book is bilingual.
 MIN_PAIRS = 4
 ALTERNATING_SHARE = 0.9
 ALTERNATING_SHARE_BY_LANGUAGE = 0.8
 COVERED_SHARE = 0.6
-# And what one must show of which somebody said so.
+# Evidence required where the caller said so.
 ALTERNATING_SHARE_IF_SURE = 0.5
 
 NumberedBlock = tuple[int, MarkupBlock]
@@ -48,7 +48,7 @@ class BilingualPassage(NamedTuple):
 
 
 class UntranslatedBlock(NamedTuple):
-    """A block of the source that has no translation, and its number in its document."""
+    """A source block without a translation, and its number in the document."""
 
     number: int
     block: MarkupBlock
@@ -72,11 +72,11 @@ class BilingualLayout:
     ratio: float = 1.0
 
     def passages(self, blocks: Iterable[NumberedBlock]) -> Iterator[BilingualPassage]:
-        """The translation with its sources, and what is neither, with why it is skipped; in order."""
+        """Translated blocks with their sources in order; blocks of neither text have a skip reason."""
         return (found for found in self._read(blocks) if isinstance(found, BilingualPassage))
 
     def untranslated(self, blocks: Iterable[NumberedBlock]) -> Iterator[UntranslatedBlock]:
-        """The source that has no translation beside it."""
+        """Source blocks without a translation."""
         for found in self._read(blocks):
             if isinstance(found, UntranslatedBlock) and script_counts(strip_marks(found.block.text)):
                 yield found
@@ -89,7 +89,7 @@ class BilingualLayout:
             if role == self.source:
                 sources.append((number, block))
                 if len(sources) > MAX_SOURCES:
-                    # A chapter without a translation must not pile up.
+                    # Limits memory in a chapter without a translation.
                     yield UntranslatedBlock(*sources.pop(0 if self.source_first else -1))
             elif role != self.target:
                 others.append(BilingualPassage(number, block, "", SKIP_NEITHER))
@@ -103,14 +103,14 @@ class BilingualLayout:
     def _turn(
         self, target: NumberedBlock | None, sources: list[NumberedBlock], others: list[BilingualPassage]
     ) -> Iterator[BilingualPassage | UntranslatedBlock]:
-        """A translation, the sources before or after it, and what stands between."""
-        own = self._own(sources, target[1]) if target else []
+        """A translation, the sources before or after it, and the blocks between."""
+        own = self._sources_of(sources, target[1]) if target else []
         found = [_passage(*target, [block.text for _, block in own])] if target else []
         yield from (UntranslatedBlock(*source) for source in sources if source not in own)
         yield from (*others, *found) if self.source_first else (*found, *others)
 
-    def _own(self, sources: list[NumberedBlock], target: MarkupBlock) -> list[NumberedBlock]:
-        """Those of the sources that this is the translation of: the nearest, and others where it is too long for it."""
+    def _sources_of(self, sources: list[NumberedBlock], target: MarkupBlock) -> list[NumberedBlock]:
+        """The sources that a block translates: the nearest, and more of them where the block is too long for one."""
         nearest = sources[::-1] if self.source_first else sources
         there = text_size(strip_marks(target.text)) + SLACK
         total, costs = 0.0, list[float]()
@@ -122,7 +122,7 @@ class BilingualLayout:
         return [source for source in sources if source in nearest[:count]]
 
     def _roles(self, blocks: Iterable[NumberedBlock]) -> Iterator[tuple[int, MarkupBlock, str]]:
-        """Each block with the text it belongs to. Unknown ones are filled in by turns where that comes out even."""
+        """Each block with its role. Blocks of unknown language get alternating roles where their number allows it."""
         first, second = (self.source, self.target) if self.source_first else (self.target, self.source)
         before, run = second, list[NumberedBlock]()
         for number, block in blocks:
@@ -130,12 +130,12 @@ class BilingualLayout:
             if role not in (self.source, self.target):
                 run.append((number, block))
                 continue
-            yield from self._filled(run, before, role)
+            yield from self._assign_roles(run, before, role)
             yield number, block, role
             before, run = role, []
-        yield from self._filled(run, before, first)
+        yield from self._assign_roles(run, before, first)
 
-    def _filled(
+    def _assign_roles(
         self, run: list[NumberedBlock], before: str, after: str
     ) -> Iterator[tuple[int, MarkupBlock, str]]:
         with_words = (number for number, block in run if script_counts(strip_marks(block.text)))
@@ -151,13 +151,13 @@ class BilingualLayout:
 SKIP_NEITHER = "neither source nor translation"
 SKIP_NO_SOURCE = "no source beside it"
 
-# How far the logarithm of a translation's length lies from what its source leads one to expect, and how much rarer
-# (again as a logarithm) one translation of two paragraphs is than one of which another was forgotten.
+# The standard deviation of a translation's log length around the expected one, and the log odds against a translation
+# of two paragraphs, compared with a paragraph that was left untranslated.
 LENGTH_SPREAD = 0.25
 MERGE_COST = 1.0
-# A translation is of no more paragraphs than these.
+# The most source paragraphs that one block may translate.
 MAX_SOURCES = 12
-# Added to sizes, so that the shortest do not swing by a letter.
+# Added to sizes, so that a single letter matters little in the shortest texts.
 SLACK = 10.0
 
 
@@ -176,7 +176,7 @@ def find_layout(
     ):
         if guessed and not sure and _in_one_language(blocks):
             return None
-        found = _two(
+        found = _alternating_keys(
             blocks,
             key,
             ALTERNATING_SHARE_BY_LANGUAGE if guessed else ALTERNATING_SHARE,
@@ -216,11 +216,11 @@ def find_layout(
 
 
 PROBE_BLOCKS = 12
-PROBE_MIN_CHARACTERS = 40  # bytes: a Chinese sentence is shorter, and told sooner
+PROBE_MIN_CHARACTERS = 40  # UTF-8 bytes: Chinese needs fewer characters to be detected
 
 
 def _in_one_language(blocks: Sequence[MarkupBlock]) -> bool:
-    """Whether some neighbours in the middle are: they are in two where two take turns. Detection is slow."""
+    """Whether a few neighbours in the middle are in one language. A quick check, since detection is slow."""
     telling = [block for block in blocks if len(block.text.encode()) >= PROBE_MIN_CHARACTERS]
     middle = len(telling) // 2
     return (
@@ -247,7 +247,7 @@ def declared_language(block: MarkupBlock) -> str:
 
 
 def _around(block: MarkupBlock) -> Iterator[XmlElement]:
-    """The elements that a block stands in, the innermost first; one around its whole text may be a part of it."""
+    """The elements around a block, the innermost first, including an inline element that starts its text."""
     inner = next((token for token in block.tokens if token.kind != "text" or token.text.strip()), None)
     if inner and inner.kind == "start" and inner.element:
         yield inner.element
@@ -255,16 +255,16 @@ def _around(block: MarkupBlock) -> Iterator[XmlElement]:
 
 
 def css_classes(block: MarkupBlock) -> str:
-    """The classes of a block and of what it stands in."""
+    """The CSS classes of a block and of its parent."""
     return " / ".join(element.get("class") for element in block.path[-2:])
 
 
 def detect_block_language(block: MarkupBlock) -> str:
-    """The language that a block is written in, "" where it can't be told."""
+    """Detect the language of a block; "" if unknown."""
     return detect_language(strip_marks(block.text), default="")
 
 
-def _two(
+def _alternating_keys(
     blocks: Sequence[MarkupBlock],
     key: Callable[[MarkupBlock], str],
     alternating: float,
@@ -272,7 +272,7 @@ def _two(
     sure: bool,
     guessed: bool,
 ) -> tuple[str, str] | None:
-    """The two keys that take turns, if there are two that do."""
+    """The two keys that alternate, or None."""
     keys = [one for block in blocks if (one := key(block)) or not guessed]
     common = Counter(keys).most_common(2)
     if len(common) < 2 or common[1][1] < (1 if sure else MIN_PAIRS):
@@ -294,7 +294,7 @@ def _language(blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], 
 def _in_order(
     blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], one: str, other: str
 ) -> tuple[str, str]:
-    """Which of the two comes first in a pair: a paragraph and its translation have like lengths, neighbours don't."""
+    """The key that comes first in a pair: lengths correlate within pairs, not between neighbouring pairs."""
     turns = [(found, len(block.text)) for block in blocks if (found := key(block)) in (one, other)]
     first = turns[0][0]
     second = other if first == one else one
@@ -305,19 +305,19 @@ def _in_order(
     return (second, first) if spread[second] < CLOSER_RATIO * spread[first] else (first, second)
 
 
-# Pairs taken the wrong way round differ several times as much in length.
+# Wrong pairs differ several times as much in length.
 CLOSER_RATIO = 0.6
 
 
 def _spread(values: list[float]) -> float:
-    """How far values are from the middle one; without end where there are too few to say."""
+    """Mean absolute deviation from the median; infinite where there are too few values."""
     return fmean(abs(value - median(values)) for value in values) if len(values) >= MIN_PAIRS else inf
 
 
 def _ratio(
     blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], first: str, second: str
 ) -> float:
-    """How long the second of a pair is, the first being 1."""
+    """Median length of the second of a pair relative to the first."""
     turns = [
         (found, text_size(strip_marks(block.text)))
         for block in blocks
@@ -333,7 +333,7 @@ OWN_LANGUAGE = "a language of its own"
 
 
 def _signs(blocks: Sequence[MarkupBlock]) -> set[str]:
-    """What most of these blocks have: classes, and a language that is stated for them and not for the whole file."""
+    """Features that most of these blocks have: CSS classes, and a language declared for the block itself."""
     counts: Counter[str] = Counter()
     for block in blocks:
         near = [
@@ -354,7 +354,7 @@ def _source(
     source: str | None,
     target: str | None,
 ) -> str:
-    """Which of the two is the source."""
+    """Decide which of the two keys is the source."""
     either = ((first, second), (second, first))
     for one, other in either:
         if languages[one] and (source == languages[one] or target == languages[other]):
@@ -364,7 +364,7 @@ def _source(
             map(_TARGET_CLASS.search, signs[other] - signs[one])
         ):
             return one
-    # Who adds a translation to a book says what it is in, and leaves the rest as it was.
+    # A translation that was added to a book declares its language; the source is left as it was.
     for one, other in either:
         if {OWN_LANGUAGE, languages[other]} & (signs[other] - signs[one]) and languages[one] not in signs[
             one

@@ -35,7 +35,7 @@ _INLINE = (
 _FIELDS = ("fldSimple", "fldChar")
 _FIELD = re.compile(rb"""fldCharType\s*=\s*["'](begin|end)""")
 _CHAPTERS = ("h1", "h2")
-# A text box is mostly there twice: as Word draws it today, and for old versions of Word to fall back on.
+# Text boxes are usually stored twice: in the current format, and as a fallback for old versions of Word.
 _FALLBACK = re.compile(rb"<(?:\w+:)?Fallback\b.*?</(?:\w+:)?Fallback>", re.DOTALL)
 _BOX = re.compile(rb"<(?:\w+:)?txbxContent\b[^>]*>(.*?)</(?:\w+:)?txbxContent>", re.DOTALL)
 _BOX_PARAGRAPH = re.compile(rb"</(?:\w+:)?p>")
@@ -43,7 +43,7 @@ _BOX_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^>]*)?>([^<]*)</")
 
 
 class _DocxRules(MarkupRules):
-    """Only what tells whether a paragraph has text in it; `ape.books.docx_runs` does the rest."""
+    """Rules that find paragraphs with text; `ape.books.docx_runs` reads the text."""
 
     collapse = False
 
@@ -59,28 +59,28 @@ class _DocxRules(MarkupRules):
 
 
 def _prefix(root: XmlElement) -> str:
-    """What stands before the names of Word's own elements: "w:", as a rule."""
+    """The namespace prefix of Word's own elements, usually "w:"."""
     before, colon, _ = root.name.rpartition(":")
     return before + colon
 
 
 @dataclass(frozen=True, slots=True)
 class _Styles:
-    """The names of the styles by their ids, and the language that the document says it is in."""
+    """The names of the styles by id, and the declared language."""
 
     names: Mapping[str, str]
     language: str | None = None
 
     def shape(self, style: str) -> str:
-        """What a paragraph of this style is: "h1" for a heading, "p" for most."""
+        """The shape of a paragraph of this style: "h1" for a heading, "p" for most."""
         name = self.names.get(style, "").lower()
         match = re.fullmatch(r"heading (\d)", name)
         return f"h{match[1]}" if match else "title" if name == "title" else "p"
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A paragraph of the file: what it says, and how to write it anew."""
+class _DocxParagraph:
+    """A paragraph of the file, with its runs and bytes."""
 
     paragraph: Paragraph
     runs: DocxRuns
@@ -100,11 +100,11 @@ class DocxBook(UnicodeBook):
 
     @property
     def language(self) -> str | None:
-        """The language of its default style."""
+        """The language of the default style."""
         return self.styles.language
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs of the text, then those of its notes."""
+        """Iterate over the paragraphs of the text, then those of the notes."""
         chapter, title = 0, ""
         with Archive(self.path) as archive:
             for part in self.parts:
@@ -113,7 +113,7 @@ class DocxBook(UnicodeBook):
                 for place in self._places(archive, part):
                     if isinstance(place, bytes):
                         continue
-                    paragraph = place.paragraph if isinstance(place, _Place) else place
+                    paragraph = place.paragraph if isinstance(place, _DocxParagraph) else place
                     if (notes and not begun) or (not notes and paragraph.shape in _CHAPTERS):
                         title = notes or " ".join(strip_marks(paragraph.text).split())
                         chapter += begun or bool(notes)
@@ -128,7 +128,7 @@ class DocxBook(UnicodeBook):
                     )
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The same document with other texts in it; every entry that no new text touches is as it was."""
+        """Write the document with new texts; entries without one stay unchanged."""
         paragraphs = replaced = 0
         with Archive(self.path) as archive:
 
@@ -172,8 +172,8 @@ class DocxBook(UnicodeBook):
             replaced += 1
         return WriteCounts(paragraphs, replaced)
 
-    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _Place | Paragraph]:
-        """The file in pieces; a mere paragraph is a text box's, whose bytes are in the piece before."""
+    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _DocxParagraph | Paragraph]:
+        """The file in pieces. A bare `Paragraph` belongs to a text box, whose bytes are in the piece before."""
         name = posixpath.splitext(posixpath.basename(part))[0]
         number, boxes, fields = 0, 0, 0
         with archive.open(part) as file:
@@ -184,24 +184,24 @@ class DocxBook(UnicodeBook):
                 else:
                     yield piece
                 raw = piece if isinstance(piece, bytes) else piece.raw
-                for text in _boxed(raw):
+                for text in _text_box_paragraphs(raw):
                     boxes += 1
                     yield Paragraph(f"{name}#box{boxes}", 0, "", text, shape="box", skip="in a text box")
                 for kind in _FIELD.findall(raw):
                     fields = max(0, fields + (1 if kind == b"begin" else -1))
 
-    def _place(self, block: MarkupBlock, id: str, *, inside_field: bool) -> _Place:
+    def _place(self, block: MarkupBlock, id: str, *, inside_field: bool) -> _DocxParagraph:
         prefix = _prefix(block.path[0])
         runs = read_runs(block.tokens, prefix, block.encoding)
         tracked = any(element.name in (f"{prefix}ins", f"{prefix}moveTo") for element in block.path)
         skip = "has tracked changes" if tracked else "made by a field" if inside_field else runs.skip
         text = runs.text
         if not strip_marks(text).strip() and not skip:
-            # Its words are in what stands alone: nothing to edit, but something to list.
-            text, skip = strip_marks(block.text).strip(), _why_out_of_reach(block, prefix)
+            # All words are in standalone elements: nothing to edit, but the paragraph is listed.
+            text, skip = strip_marks(block.text).strip(), _standalone_skip_reason(block, prefix)
         skip = skip or skip_reason(strip_marks(text))
         paragraph = Paragraph(id, 0, "", text, shape=self._shape(block, prefix), skip=skip)
-        return _Place(paragraph, runs, block.raw)
+        return _DocxParagraph(paragraph, runs, block.raw)
 
     def _shape(self, block: MarkupBlock, prefix: str) -> str:
         properties: dict[str, str] = {}
@@ -219,14 +219,14 @@ class DocxBook(UnicodeBook):
         return "td" if shape == "p" and in_cell else shape
 
 
-def _why_out_of_reach(block: MarkupBlock, prefix: str) -> str:
-    """Why a paragraph whose words are hidden from us is not edited."""
+def _standalone_skip_reason(block: MarkupBlock, prefix: str) -> str:
+    """Why a paragraph whose words are all in standalone elements is not edited."""
     names = {token.element.name for token in block.tokens if token.element}
     return "made by a field" if names & {prefix + name for name in _FIELDS} else "all of it is ruby"
 
 
-def _boxed(raw: bytes) -> Iterator[str]:
-    """The paragraphs of the text boxes in some bytes of a file."""
+def _text_box_paragraphs(raw: bytes) -> Iterator[str]:
+    """The text of each paragraph in text boxes among these bytes."""
     if b"txbxContent" not in raw:
         return
     for box in _BOX.findall(_FALLBACK.sub(b"", raw)):
@@ -260,7 +260,7 @@ def _main_part(archive: Archive) -> str:
             if name in archive and posixpath.splitext(name)[1] == ".xml":
                 return name
     raise InputError(
-        f"{archive.path.name} is not a Word document: nothing in it is the text. Save it as DOCX again.",
+        f"{archive.path.name} is not a Word document: it has no main document part. Save it as DOCX again.",
         field="mt",
     )
 
