@@ -19,7 +19,7 @@ from ape.errors import InputError
 _CHUNK = 1 << 16
 _SAMPLE = 1 << 17
 
-# The longer marks first: that of UTF-32 begins with that of UTF-16.
+# The longer marks first: the mark of UTF-32-LE begins with that of UTF-16-LE.
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -27,11 +27,11 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Names that leave the byte order to a mark, and what they mean where there is none.
+# Names without a byte order, and their meaning in files without a byte order mark.
 _WITHOUT_ORDER = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
-# Typographic characters and what they look like on a typewriter, for files that can't hold them.
-_PLAIN = str.maketrans(
+# ASCII replacements of typographic characters, for encodings that lack them.
+_ASCII_FORMS = str.maketrans(
     {
         "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "‹": "'",
         "›": "'", "–": "-", "—": "--", "―": "--", "‐": "-", "‑": "-", "−": "-", "…": "...", "•": "*",
@@ -39,8 +39,8 @@ _PLAIN = str.maketrans(
     }
 )  # fmt: skip
 
-# A model's JSON may hold half of a surrogate pair, which no encoding holds.
-_HALVES = re.compile("[\ud800-\udfff]")
+# A model's JSON may contain lone surrogates, which no encoding can represent.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _TEXT_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -52,31 +52,31 @@ class Encoding:
     bom: bytes = b""
 
     def encode(self, text: str, *, place: str, references: bool = False) -> bytes:
-        """New text for the file. Quotes and dashes that it can't hold become those of a typewriter.
+        """Encode new text for the file. Quotes and dashes that the encoding lacks become ASCII.
 
-        With `references`, what it can't hold is written as `&#8220;` instead. Without, a character that has no plain
-        form is an InputError that names the `place`.
+        With `references`, missing characters are written as `&#8220;` instead. Otherwise a character without an ASCII
+        form raises InputError, which names the `place`.
         """
         if references:
-            return _HALVES.sub("\ufffd", text).encode(self.name, "xmlcharrefreplace")
+            return _SURROGATES.sub("\ufffd", text).encode(self.name, "xmlcharrefreplace")
         try:
             return self.fit_text(text).encode(self.name)
         except InputError as error:
             raise InputError(f"{place}: {error}") from error
 
     def fit_text(self, text: str) -> str:
-        """The text with those characters that it can't hold in their plain form; InputError where one has none."""
-        text = _HALVES.sub("\ufffd", text)
+        """Replace characters that the encoding lacks by ASCII; raises InputError where that is impossible."""
+        text = _SURROGATES.sub("\ufffd", text)
         if self.can_encode(text):
             return text
-        plain = "".join(char if self.can_encode(char) else char.translate(_PLAIN) for char in text)
+        plain = "".join(char if self.can_encode(char) else char.translate(_ASCII_FORMS) for char in text)
         try:
             plain.encode(self.name)
         except UnicodeEncodeError as error:
             char = error.object[error.start]
             raise InputError(
-                f"The new text has {char!r} (U+{ord(char):04X}), which the file's encoding, {self.name}, can't hold. "
-                "Convert the file to UTF-8 and run the same command again: finished work is kept."
+                f"The new text has {char!r} (U+{ord(char):04X}), which the file's encoding, {self.name}, lacks. "
+                "Convert the file to UTF-8 and run the job again: finished work is kept."
             ) from error
         return plain
 
@@ -91,7 +91,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """A line of a file: its text, its line end ("" at the end of the file) and both as the bytes that stand there."""
+    """A line of a file: its text, its line end ("" at the end of the file), and the bytes of both."""
 
     text: str
     end: str
@@ -101,37 +101,37 @@ class FileLine:
 def find_encoding(path: Path, *, encoding: str | None = None) -> Encoding:
     """Detect the encoding of a text file and check that all of it can be decoded.
 
-    `encoding` is used for files that don't show their own. Raises InputError where the file is not text, is not in that
-    encoding, or could be in several.
+    `encoding` is used for files without a byte order mark that are not UTF-8. Raises InputError where the file is not
+    text, is not in that encoding, or could be in several.
     """
-    bom, marked = _mark(path)
-    named = _known(encoding) if encoding is not None else ""
+    bom, marked = _read_bom(path)
+    named = _codec_name(encoding) if encoding is not None else ""
     if bom:
         found = Encoding(marked, bom)
-    elif named and not _shown(path, named):
+    elif named and not _is_utf8(path, named):
         found = Encoding(named)
     else:
-        return _without_a_word(path)
+        return _detect(path)
     _check(path, found)
     return found
 
 
-def _shown(path: Path, named: str) -> bool:
-    """Whether the file is valid UTF-8, whatever the caller says."""
-    if _failure(path, Encoding("utf-8")) is not None or _binary(path):
+def _is_utf8(path: Path, named: str) -> bool:
+    """Whether the file is valid UTF-8, so that the named encoding is ignored."""
+    if _first_invalid_byte(path, Encoding("utf-8")) is not None or _has_nul(path):
         return False
-    # ASCII is itself in every encoding but those that take several bytes for each letter.
-    return named.startswith(("utf-16", "utf-32")) or not _ascii(path)
+    # ASCII text is valid in every encoding but UTF-16 and UTF-32.
+    return named.startswith(("utf-16", "utf-32")) or not _is_ascii(path)
 
 
-def _without_a_word(path: Path) -> Encoding:
-    if _binary(path):
+def _detect(path: Path) -> Encoding:
+    if _has_nul(path):
         raise InputError(
             f"{path.name} has NUL bytes: it is not a text file, or it is UTF-16 without a byte order mark. "
             "In that case, set the encoding to utf-16-le.",
             field="encoding",
         )
-    if _failure(path, Encoding("utf-8")) is None:
+    if _first_invalid_byte(path, Encoding("utf-8")) is None:
         return Encoding("utf-8")
     return _guess(path)
 
@@ -157,7 +157,7 @@ def _byte_lines(file: BinaryIO) -> Iterator[bytes]:
     rest = b""
     while chunk := file.read(_CHUNK):
         rest += chunk
-        # A CR at the very end may be half of a CRLF, so it waits for what comes.
+        # A CR at the end of a chunk may be half of a CRLF.
         cut = max(rest.rfind(b"\n"), rest.rfind(b"\r", 0, len(rest) - 1)) + 1
         yield from rest[:cut].splitlines(keepends=True)
         rest = rest[cut:]
@@ -175,35 +175,35 @@ def _text_lines(file: BinaryIO, encoding: Encoding) -> Iterator[str]:
     yield from _TEXT_LINE.findall(rest + decoder.decode(b"", final=True))
 
 
-def _mark(path: Path) -> tuple[bytes, str]:
+def _read_bom(path: Path) -> tuple[bytes, str]:
     with path.open("rb") as file:
         start = file.read(4)
     return next(((bom, name) for bom, name in _BOMS if start.startswith(bom)), (b"", ""))
 
 
-def _known(encoding: str) -> str:
+def _codec_name(encoding: str) -> str:
     try:
         info = codecs.lookup(encoding)
         "".encode(info.name)
     except (LookupError, UnicodeError, ValueError) as error:
         raise InputError(
-            f"{encoding[:40]!r} is no text encoding that is known here. Examples: utf-8, cp1252, gb18030, shift_jis.",
+            f"{encoding[:40]!r} is not a known text encoding. Examples: utf-8, cp1252, gb18030, shift_jis.",
             field="encoding",
         ) from error
     return _WITHOUT_ORDER.get(info.name, info.name)
 
 
 def _check(path: Path, encoding: Encoding) -> None:
-    failure = _failure(path, encoding)
+    failure = _first_invalid_byte(path, encoding)
     if failure is not None:
         raise InputError(
-            f"{path.name} is not {encoding.name}: the byte at {failure:,} can't be read that way. "
+            f"{path.name} is not {encoding.name}: the byte at {failure:,} can't be decoded. "
             "Set its encoding, or convert the file to UTF-8.",
             field="encoding",
         )
 
 
-def _failure(path: Path, encoding: Encoding) -> int | None:
+def _first_invalid_byte(path: Path, encoding: Encoding) -> int | None:
     """The offset of the first byte that can't be decoded, or None."""
     decoder = codecs.getincrementaldecoder(encoding.name)()
     with path.open("rb") as file:
@@ -221,11 +221,11 @@ def _failure(path: Path, encoding: Encoding) -> int | None:
             done += len(chunk)
 
 
-def _binary(path: Path) -> bool:
+def _has_nul(path: Path) -> bool:
     return any(b"\0" in chunk for chunk in _chunks(path))
 
 
-def _ascii(path: Path) -> bool:
+def _is_ascii(path: Path) -> bool:
     return all(chunk.isascii() for chunk in _chunks(path))
 
 
@@ -235,20 +235,20 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 def _guess(path: Path) -> Encoding:
-    found = guess_encodings(_sample(path), lambda name: _failure(path, Encoding(name)) is None)
+    found = guess_encodings(_sample(path), lambda name: _first_invalid_byte(path, Encoding(name)) is None)
     if len(found) == 1:
         return Encoding(found[0].encoding)
-    shown = "; ".join(f"{one.encoding} reads “{one.telling(found)}”" for one in found[:4])
-    candidates = f" It may be in one of these: {shown}." if found else ""
+    readings = "; ".join(f"{guess.encoding} reads “{guess.sample_word(found)}”" for guess in found[:4])
+    candidates = f" Candidates: {readings}." if found else ""
     raise InputError(
-        f"{path.name} is not UTF-8, and its encoding can't be told for certain.{candidates} "
+        f"{path.name} is not UTF-8, and its encoding can't be detected reliably.{candidates} "
         "Set its encoding.",
         field="encoding",
     )
 
 
 def _sample(path: Path) -> bytes:
-    """A part of the file that has something to tell: from its first byte beyond ASCII, whole lines."""
+    """Whole lines of the file from its first non-ASCII byte."""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             if not chunk.isascii():

@@ -1,7 +1,7 @@
 """EPUB 2 and 3: a zip of XHTML documents, read in the order of its spine, each a chapter.
 
-Written back, every entry but an edited document is copied as it stands in the archive, and in an edited document every
-byte but those of the edited paragraphs. The table of contents and the metadata are not touched.
+When it is written, unedited entries are copied unchanged, and in edited documents all bytes outside of edited
+paragraphs stay. The table of contents and the metadata are not edited.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from ape.text.languages import language_code
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
-# Fonts are scrambled so that they can't be taken out: that is no encryption of the book.
-FONT_SCRAMBLING = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+# Obfuscated fonts do not make a book encrypted.
+FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml", "text/xml")
-# How far into a chapter its heading is looked for.
+# How many blocks of a chapter are searched for its heading.
 HEADING_SEARCH_BLOCKS = 30
 
 
 class EpubRules(HtmlRules):
-    """HTML's rules, but a document's `<title>` is for machines here: what is read is the heading."""
+    """HTML's rules without `<head>`: readers see the heading, not the `<title>`."""
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
-        """What the element is."""
+        """The kind of an element."""
         return ElementKind.IGNORED if local_name(element.name) == "head" else super().kind(element, path)
 
 
 @dataclass(frozen=True, slots=True)
 class EpubPackage:
-    """What the package file says: the documents in reading order, their titles in the table of contents, languages."""
+    """The package file: documents in reading order, their titles in the table of contents, languages."""
 
     documents: tuple[str, ...]
     titles: Mapping[str, str]
@@ -63,7 +63,7 @@ class EpubPackage:
 
 @dataclass(frozen=True)
 class EpubBook(UnicodeBook):
-    """An EPUB that was opened: its package was read, and all that it names is there."""
+    """An EPUB whose spine is complete."""
 
     path: Path
     package: EpubPackage
@@ -76,12 +76,12 @@ class EpubBook(UnicodeBook):
 
     @property
     def bilingual(self) -> bool:
-        """Whether the source is in it too."""
+        """Whether it includes the source."""
         return self.layout is not None
 
     @property
     def language(self) -> str | None:
-        """The language of the text, as the package or the layout states it."""
+        """The language of the text by the layout or the package."""
         if self.layout:
             return self.layout.target_language or None
         return self.package.languages[0] if self.package.languages else None
@@ -101,24 +101,24 @@ class EpubBook(UnicodeBook):
                     yield document.paragraph(passage, chapter, title)
 
     def untranslated(self) -> Iterator[Paragraph]:
-        """What is there in the source only."""
+        """Source paragraphs without a translation."""
         with Archive(self.path) as archive:
             for name in self.package.documents:
                 yield from self._document(archive, name).untranslated()
 
     def reopen(self, path: Path) -> EpubBook:
-        """The same book at another place, with other texts."""
+        """Open another copy of the book with the same layout."""
         with Archive(path) as archive:
             return EpubBook(path, _package(archive), self.layout)
 
     def blocks(self) -> Iterator[MarkupBlock]:
-        """All blocks, whichever text of a bilingual book they belong to."""
+        """All blocks, including the source of a bilingual book."""
         with Archive(self.path) as archive:
             for name in self.package.documents:
                 yield from self._document(archive, name).blocks()
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The archive with new texts in its documents."""
+        """Write the archive with new texts in its documents."""
         paragraphs = replaced = 0
         with Archive(self.path) as archive:
 
@@ -126,7 +126,7 @@ class EpubBook(UnicodeBook):
                 nonlocal paragraphs, replaced
                 if name not in self.package.documents:
                     return None
-                content, written = _written(self._document(archive, name), text_of)
+                content, written = _write_document(self._document(archive, name), text_of)
                 paragraphs, replaced = paragraphs + written.paragraphs, replaced + written.replaced
                 return content
 
@@ -146,7 +146,7 @@ def open_epub(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> EpubBook:
-    """Open an EPUB; where it clearly has source and translation side by side, as a bilingual one."""
+    """Open an EPUB; one with alternating source and translation is opened as bilingual."""
     return _open(path, source_language, target_language, sure=False)
 
 
@@ -157,7 +157,7 @@ def open_bilingual_epub(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> EpubBook:
-    """Open an EPUB that has source and translation paragraph by paragraph."""
+    """Open an EPUB with source and translation in alternating paragraphs."""
     return _open(path, source_language, target_language, sure=True)
 
 
@@ -172,8 +172,8 @@ def _open(path: Path, source_language: str | None, target_language: str | None, 
     return EpubBook(path, book.package, layout)
 
 
-def _written(document: HtmlDocument, text_of: NewText) -> tuple[BinaryIO | None, WriteCounts]:
-    """A document with new texts, to be closed by whoever gets it; None where nothing is new."""
+def _write_document(document: HtmlDocument, text_of: NewText) -> tuple[BinaryIO | None, WriteCounts]:
+    """Write a document with new texts to a temporary file that the caller closes; None where nothing changed."""
     with ExitStack() as stack:
         content = cast(BinaryIO, stack.enter_context(SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)))
         written = document.write(content, text_of)
@@ -185,7 +185,7 @@ def _written(document: HtmlDocument, text_of: NewText) -> tuple[BinaryIO | None,
 
 
 def _heading(document: HtmlDocument) -> str:
-    """The first heading near the beginning of a document."""
+    """The first heading near the start of a document."""
     for passage in islice(document.passages(), HEADING_SEARCH_BLOCKS):
         if passage.block.shape in ("h1", "h2", "h3", "h4", "h5", "h6"):
             return strip_marks(passage.block.text)
@@ -193,10 +193,10 @@ def _heading(document: HtmlDocument) -> str:
 
 
 class _Node(NamedTuple):
-    """An element of a small XML file, with its text and the elements it stands in."""
+    """An element of a small XML file, with its text and its ancestors."""
 
     element: XmlElement
-    around: tuple[XmlElement, ...]
+    ancestors: tuple[XmlElement, ...]
     text: list[str]
 
     @property
@@ -204,23 +204,23 @@ class _Node(NamedTuple):
         return local_name(self.element.name)
 
     def inside(self, name: str) -> bool:
-        return any(local_name(element.name) == name for element in self.around)
+        return any(local_name(element.name) == name for element in self.ancestors)
 
 
 def _nodes(archive: Archive, name: str) -> list[_Node]:
     """All elements of an entry, in order."""
     found: list[_Node] = []
-    begun: list[_Node] = []
+    opened: list[_Node] = []
     for token in read_xml(BytesIO(archive.read(name)), name=f"{name} in {archive.path.name}").stream:
         if token.kind == "start" and token.element:
-            begun.append(_Node(token.element, tuple(node.element for node in begun), []))
-            found.append(begun[-1])
+            opened.append(_Node(token.element, tuple(node.element for node in opened), []))
+            found.append(opened[-1])
         elif token.kind == "end":
-            text = "".join(begun.pop().text)
-            if begun:
-                begun[-1].text.append(text)
-        elif token.kind == "text" and begun:
-            begun[-1].text.append(token.text)
+            text = "".join(opened.pop().text)
+            if opened:
+                opened[-1].text.append(text)
+        elif token.kind == "text" and opened:
+            opened[-1].text.append(token.text)
     return found
 
 
@@ -232,24 +232,22 @@ def _refuse_encrypted(archive: Archive) -> None:
         for node in _nodes(archive, ENCRYPTION)
         if node.name == "EncryptionMethod"
     ]
-    if any(method not in FONT_SCRAMBLING for method in methods):
-        raise InputError(
-            f"{archive.path.name} is encrypted (DRM): its text can't be read. A copy without protection is needed."
-        )
+    if any(method not in FONT_OBFUSCATION for method in methods):
+        raise InputError(f"{archive.path.name} is encrypted (DRM). Use a copy without DRM.")
 
 
 def _package(archive: Archive) -> EpubPackage:
     where = archive.path.name
     if CONTAINER not in archive:
-        raise InputError(f"{where} is no EPUB: it has no {CONTAINER}.")
+        raise InputError(f"{where} is not an EPUB: it has no {CONTAINER}.")
     roots = [node.element.get("full-path") for node in _nodes(archive, CONTAINER) if node.name == "rootfile"]
     if not roots or roots[0] not in archive:
-        raise InputError(f"{where} is broken: {CONTAINER} names no package file that is there.")
+        raise InputError(f"{where} is broken: the package file of {CONTAINER} is missing.")
     nodes = _nodes(archive, roots[0])
     items = {node.element.get("id"): node.element for node in nodes if node.name == "item"}
     references = [node.element.get("idref") for node in nodes if node.name == "itemref"]
     if not references:
-        raise InputError(f"{where} is broken: its spine is empty, so there is no order to read it in.")
+        raise InputError(f"{where} is broken: its spine is empty.")
     for reference in references:
         if reference not in items:
             raise InputError(
@@ -258,20 +256,20 @@ def _package(archive: Archive) -> EpubPackage:
     read = {reference: _entry(archive, roots[0], items[reference].get("href")) for reference in references}
     documents = [name for reference, name in read.items() if _is_text(items[reference])]
     if not documents:
-        raise InputError(f"{where} has no text in its spine: it may be a book of pictures.")
-    stated = ("".join(node.text).strip() for node in nodes if node.name == "language")
-    languages = [language_code(language) for language in stated if language]
+        raise InputError(f"{where} has no text in its spine: it may be a picture book.")
+    declared = ("".join(node.text).strip() for node in nodes if node.name == "language")
+    languages = [language_code(language) for language in declared if language]
     return EpubPackage(tuple(dict.fromkeys(documents)), _titles(archive, roots[0], items), tuple(languages))
 
 
 def _is_text(item: XmlElement) -> bool:
-    """Whether it is a document to edit; the table of contents is kept as it is."""
+    """Whether the item is a document to edit; the navigation document is not."""
     return item.get("media-type") in DOCUMENT_TYPES and "nav" not in item.get("properties").split()
 
 
 def _entry(archive: Archive, base: str, href: str) -> str:
-    """The name of the entry that a link in the file `base` means."""
-    name = _resolved(base, href)
+    """The entry that a link in the file `base` refers to."""
+    name = _resolve(base, href)
     if name not in archive:
         raise InputError(
             f"{archive.path.name} is broken: its spine names {name!r}, which is not in the archive."
@@ -279,15 +277,15 @@ def _entry(archive: Archive, base: str, href: str) -> str:
     return name
 
 
-def _resolved(base: str, href: str) -> str:
+def _resolve(base: str, href: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(urlsplit(href).path)))
 
 
 def _titles(archive: Archive, base: str, items: Mapping[str, XmlElement]) -> dict[str, str]:
-    """The title of each document by the table of contents; one that can't be read gives none."""
+    """Titles by document, from the tables of contents that can be read."""
     titles: dict[str, str] = {}
     for item in items.values():
-        name = _resolved(base, item.get("href"))
+        name = _resolve(base, item.get("href"))
         nav = "nav" in item.get("properties").split()
         if name in archive and (nav or item.get("media-type") == "application/x-dtbncx+xml"):
             try:
@@ -295,20 +293,20 @@ def _titles(archive: Archive, base: str, items: Mapping[str, XmlElement]) -> dic
             except InputError:
                 continue
             for href, title in _links(nodes) if nav else _points(nodes):
-                titles.setdefault(_resolved(name, href), " ".join(title.split()))
+                titles.setdefault(_resolve(name, href), " ".join(title.split()))
     return titles
 
 
 def _links(nodes: list[_Node]) -> Iterator[tuple[str, str]]:
-    """Of an EPUB 3 navigation document, the links of its table of contents."""
+    """Links and titles in the table of contents of an EPUB 3 navigation document."""
     for node in nodes:
-        navs = [element for element in node.around if local_name(element.name) == "nav"]
+        navs = [element for element in node.ancestors if local_name(element.name) == "nav"]
         if node.name == "a" and navs and navs[-1].get("epub:type") == "toc":
             yield node.element.get("href"), "".join(node.text)
 
 
 def _points(nodes: list[_Node]) -> Iterator[tuple[str, str]]:
-    """Of an EPUB 2 table of contents, each label with the content that follows it."""
+    """Links and titles in an EPUB 2 table of contents (NCX)."""
     label = ""
     for node in nodes:
         if node.name == "text" and node.inside("navLabel"):

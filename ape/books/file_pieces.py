@@ -13,43 +13,42 @@ from ape.books.encoding import Encoding
 from ape.errors import InputError
 from ape.text.inline_marks import MARK, describe_misplaced_marks
 
-# Half of a pair, which no encoding can write alone.
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class FilePiece:
-    """Some bytes of a file; with a paragraph in them, `render` gives the bytes for a new text of it."""
+    """Some bytes of a file. If they hold a paragraph, `render` encodes a new text of it."""
 
     raw: bytes
     paragraph: Paragraph | None = None
     render: Callable[[str], bytes] | None = None
 
 
-# What must stand between two pieces, one of them new, so that they are still two.
+# Bytes to insert between two pieces, one of them new, so that they stay separate paragraphs.
 PieceSeparator = Callable[[bytes, bytes], bytes]
 
 
 class TextFileBook(ABC):
-    """A book in a text file: its format says how it is cut into pieces, and the rest follows."""
+    """Base of books in text files; a format implements `pieces`."""
 
     __slots__ = ()
     encoding: Encoding
 
     @abstractmethod
     def pieces(self) -> Iterator[FilePiece]:
-        """All of the file but its byte order mark."""
+        """The whole file without its byte order mark."""
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All paragraphs, in order."""
+        """Iterate over all paragraphs."""
         return (piece.paragraph for piece in self.pieces() if piece.paragraph)
 
     def fit_text(self, text: str) -> str:
-        """The text as the file's encoding can hold it."""
+        """Convert the text to characters that the file can encode."""
         return self.encoding.fit_text(text)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The same file with other texts in it."""
+        """Write the file with new texts."""
         out.write(self.encoding.bom)
         return write_pieces(self.pieces(), out, text_of)
 
@@ -57,12 +56,12 @@ class TextFileBook(ABC):
 def write_pieces(
     pieces: Iterable[FilePiece], out: BinaryIO, text_of: NewText, *, between: PieceSeparator | None = None
 ) -> WriteCounts:
-    """Write the pieces, those with a new text rendered and all others as they were."""
+    """Write the pieces; those without a new text stay unchanged."""
     paragraphs = replaced = 0
     before, touched = b"", False
     for piece in pieces:
         paragraphs += piece.paragraph is not None
-        rendered = _rendered(piece, text_of)
+        rendered = _render(piece, text_of)
         content = piece.raw if rendered is None else rendered
         if between and (touched or rendered is not None):
             out.write(between(before, content))
@@ -72,8 +71,8 @@ def write_pieces(
     return WriteCounts(paragraphs, replaced)
 
 
-def _rendered(piece: FilePiece, text_of: NewText) -> bytes | None:
-    """The bytes for a new text, or None where there is none."""
+def _render(piece: FilePiece, text_of: NewText) -> bytes | None:
+    """The bytes of the new text, or None."""
     paragraph = piece.paragraph
     if paragraph is None or piece.render is None or paragraph.skip:
         return None
@@ -85,18 +84,18 @@ def _rendered(piece: FilePiece, text_of: NewText) -> bytes | None:
 
 
 def check_new_text(new: str, paragraph: Paragraph) -> None:
-    """Raise InputError where a new text can't stand in a paragraph's place."""
+    """Raise InputError where a new text can't replace a paragraph."""
     trouble = describe_misplaced_marks(new, paragraph.text) if new.strip() else "The new text is empty."
     if trouble:
         raise InputError(f"Paragraph {paragraph.id} can't be written: {trouble}", field=paragraph.id)
 
 
 def skip_reason(text: str) -> str:
-    """Why a plain text is not to be edited: a reason, empty where there is none."""
+    """The reason not to edit a plain text, or ""."""
     if not any(char.isalpha() for char in text):
         return "no words in it"
     if MARK.search(text):
         return "has marks of ours in it"
-    if not text.isascii() and _HALF_CHARACTER.search(text):
+    if not text.isascii() and _LONE_SURROGATE.search(text):
         return "has half a character in it"
     return ""

@@ -1,4 +1,4 @@
-"""Headings of chapters in plain text, told by their wording: "Chapter IV", "第三章", "Глава вторая", "XII"."""
+"""Recognise chapter headings in plain text by their wording: "Chapter IV", "第三章", "Глава вторая", "XII"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHAPTER = (
     "chapter|chapitre|kapitel|kapittel|capítulo|capitulo|capitolo|capítol|capitolul|hoofdstuk|rozdział|rozdzial|"
     "kapitola|poglavlje|глава|розділ|раздел|κεφάλαιο|luku|bölüm|chương|stave|الفصل|الباب|פרק|अध्याय|บทที่|ตอนที่|챕터"
 )
-# These are also everyday words, so only a number may follow: "Part sweetly" is no heading.
+# Also everyday words, so only a number may follow: "Part sweetly" is not a heading.
 _PART = (
     "part|partie|teil|parte|deel|část|część|частина|часть|част|μέρος|book|livre|buch|libro|livro|boek|книга|kniha|"
     "księga|canto|section|abschnitt|sección|sezione|volume|band|tome"
@@ -21,7 +21,7 @@ _ORDINALS = (
     "eins|zwei|drei|vier|fünf|primer[oa]|segund[oa]|tercer[oa]|cuart[oa]|quint[oa]|prim[oa]|second[oa]|terz[oa]|"
     "quart[oa]|primeir[oa]|terceir[oa]|перв(?:ая|ый)|втор(?:ая|ой)|треть?[яи]й?|четв[её]рт(?:ая|ый)|пят(?:ая|ый)"
 )
-# What ordinals end with, where they stand before the word: "Erstes Kapitel", "Troisième partie", "Вторая часть".
+# Endings of ordinals before the word: "Erstes Kapitel", "Troisième partie", "Вторая часть".
 _ORDINAL_ENDS = "tes|ter|ième|ère|nde|era|nda|cera|rta|nta|ima|rza|eira|ая|ья|ső|ik|inci|nci|üncü|sta|dra|dje"
 _WHOLE = (
     "prologue|epilogue|preface|foreword|introduction|afterword|interlude|postscript|prolog|epilog|vorwort|nachwort|"
@@ -45,7 +45,7 @@ _PATTERNS = (
     rf"[卷部]\s*{_COUNT}(?:[\s:：　].*)?",
     r"제\s*\d{1,4}\s*[장부화편권](?:[\s:.].*)?",
     rf"(?i:{_WHOLE})(?:\s*[.:—–-]\s*.*)?",
-    # A number on a line of its own
+    # A number alone on a line
     rf"[-—–*\s]*(?:\d{{1,3}}|{_ROMAN})[.\s]*[-—–*\s]*",
     r"[一二三四五六七八九十百]{1,4}",
 )
@@ -54,7 +54,7 @@ _ENDS_A_SENTENCE = (",", ";", "，", "；", "?", "？", "。", "…")
 
 
 def is_heading(text: str) -> bool:
-    """Whether a line, or a short group of lines that begins with one, opens a chapter."""
+    """Whether a line, or a short group of lines, is a chapter heading."""
     first, *rest = text.strip().split("\n")
     if len(text) > _LONGEST or len(rest) > 2 or first.rstrip().endswith(_ENDS_A_SENTENCE):
         return False

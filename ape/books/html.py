@@ -1,7 +1,7 @@
-"""HTML, well-formed or not: what its elements mean, and a file of it as a book.
+"""HTML books, well-formed or not.
 
-A chapter begins with each h1 and h2. Attributes, scripts and styles are not looked at; preformatted text is shown but
-never edited. Code, ruby and formulas are one mark each, as are line breaks, images and the numbers of footnotes.
+A chapter begins with each h1 and h2. Attributes, scripts and styles are ignored; preformatted text is listed but never
+edited. Code, ruby and formulas are one mark each, as are line breaks, images and footnote numbers.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def local_name(name: str) -> str:
 
 
 class HtmlRules(MarkupRules):
-    """What HTML's elements mean. An element we don't know is inline, as in a browser."""
+    """The kinds of HTML elements. Unknown elements are inline, as in a browser."""
 
     root = ElementKind.BLOCK
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
-        """What the element is."""
+        """The kind of an element."""
         kind = _kind(local_name(element.name))
         if element.get("translate") == "no" or "notranslate" in element.get("class").split():
             return {
@@ -75,7 +75,7 @@ class HtmlRules(MarkupRules):
         return kind
 
     def hides(self, element: XmlElement, inside: Sequence[XmlToken]) -> bool:
-        """A footnote's number: a short sign that is a link, raised or not."""
+        """Whether the element is a footnote number: a short link, superscript or not."""
         name = local_name(element.name)
         if name not in ("sup", "a", "span"):
             return False
@@ -83,15 +83,15 @@ class HtmlRules(MarkupRules):
         if not _NOTE_NUMBER.fullmatch(text):
             return False
         elements = [element, *(token.element for token in inside if token.kind == "start" and token.element)]
-        return any(local_name(one.name) == "a" and "#" in one.get("href") for one in elements)
+        return any(local_name(link.name) == "a" and "#" in link.get("href") for link in elements)
 
     def shape(self, path: Sequence[XmlElement]) -> str:
-        """The name of the innermost element that is a block."""
+        """The name of the innermost block element."""
         names = (local_name(element.name) for element in reversed(path))
         return next((name for name in names if _kind(name) in (ElementKind.BLOCK, ElementKind.SKIPPED)), "")
 
     def skip(self, path: Sequence[XmlElement]) -> str:
-        """Why it is not edited."""
+        """The reason not to edit a skipped block."""
         names = (local_name(element.name) for element in path)
         return next((_SKIPPED[name] for name in names if name in _SKIPPED), "not to be translated")
 
@@ -118,7 +118,7 @@ def _is_note_reference(element: XmlElement) -> bool:
 class HtmlDocument:
     """One HTML document: how to open it, and how to read it.
 
-    `encoding` is None for well-formed XML, which says itself; `prefix` begins the ids of its paragraphs.
+    `encoding` is None for well-formed XML, which declares it. Paragraph ids begin with `prefix`.
     """
 
     name: str
@@ -129,14 +129,14 @@ class HtmlDocument:
     layout: BilingualLayout | None = None
 
     def blocks(self) -> Iterator[MarkupBlock]:
-        """All blocks, also those of the source in a bilingual document."""
+        """All blocks, including the source of a bilingual document."""
         with self.opened() as file:
             for piece in self._pieces(file):
                 if isinstance(piece, MarkupBlock):
                     yield piece
 
     def passages(self) -> Iterator[BilingualPassage]:
-        """What the document has to edit, in order."""
+        """The passages to edit, in order."""
         blocks = enumerate(self.blocks(), start=1)
         if self.layout:
             passages = self.layout.passages(blocks)
@@ -145,13 +145,13 @@ class HtmlDocument:
         return (passage._replace(skip=passage.skip or _skip(passage.block)) for passage in passages)
 
     def untranslated(self) -> Iterator[Paragraph]:
-        """What a bilingual document has in the source only."""
+        """Source paragraphs without a translation."""
         blocks = enumerate(self.blocks(), start=1)
         for number, block in self.layout.untranslated(blocks) if self.layout else ():
             yield self.paragraph(BilingualPassage(number, block, None, ""), 0, "")
 
     def paragraph(self, passage: BilingualPassage, chapter: int, title: str) -> Paragraph:
-        """A passage as a paragraph of the book."""
+        """Convert a passage to a paragraph of the book."""
         return Paragraph(
             f"{self.prefix}#{passage.number}",
             chapter,
@@ -163,8 +163,8 @@ class HtmlDocument:
         )
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The document with new texts."""
-        # Which blocks of a bilingual document are the translation shows only a few blocks later.
+        """Write the document with new texts."""
+        # The role of a block in a bilingual document is known only a few blocks later.
         passages = {passage.number: not passage.skip for passage in self.passages()} if self.layout else None
         numbers = count(1)
 
@@ -201,7 +201,7 @@ class HtmlBook(UnicodeBook):
 
     @property
     def bilingual(self) -> bool:
-        """Whether the source is in it too."""
+        """Whether it includes the source."""
         return self.document.layout is not None
 
     @property
@@ -210,7 +210,7 @@ class HtmlBook(UnicodeBook):
         return "bilingual-html" if self.bilingual else "html"
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All blocks with text, in order."""
+        """Iterate over all blocks with text."""
         chapter, title, filled = 0, "", False
         for passage in self.document.passages():
             shape = passage.block.shape
@@ -224,16 +224,16 @@ class HtmlBook(UnicodeBook):
             yield self.document.paragraph(passage, chapter, title)
 
     def untranslated(self) -> Iterator[Paragraph]:
-        """What is there in the source only."""
+        """Source paragraphs without a translation."""
         return self.document.untranslated()
 
     def reopen(self, path: Path) -> HtmlBook:
-        """The same book at another place, with other texts."""
+        """Open another copy of the book with the same layout."""
         document = replace(self.document, name=path.name, opened=lambda: path.open("rb"))
         return replace(self, path=path, document=document)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The file with new texts."""
+        """Write the file with new texts."""
         return self.document.write(out, text_of)
 
 
@@ -244,7 +244,7 @@ def open_html(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> HtmlBook:
-    """Open an HTML file; where it clearly has source and translation side by side, as a bilingual one."""
+    """Open an HTML file; one with alternating source and translation is opened as bilingual."""
     return _open(path, encoding, source_language, target_language, sure=False)
 
 
@@ -255,7 +255,7 @@ def open_bilingual_html(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> HtmlBook:
-    """Open an HTML file that has source and translation paragraph by paragraph."""
+    """Open an HTML file with source and translation in alternating paragraphs."""
     return _open(path, encoding, source_language, target_language, sure=True)
 
 
@@ -266,26 +266,26 @@ def _open(
     path: Path, encoding: str | None, source_language: str | None, target_language: str | None, *, sure: bool
 ) -> HtmlBook:
     document = HtmlDocument(path.name, "", lambda: path.open("rb"), _encoding(path, encoding), HtmlRules())
-    _refuse_unfaithful(document)
+    _refuse_lossy_encoding(document)
     sample = list(islice(document.blocks(), SAMPLE_BLOCKS))
-    stated = declared_language(sample[0].path) if sample else None
+    declared = declared_language(sample[0].path) if sample else None
     layout = find_layout(sample, source=source_language, target=target_language, sure=sure)
     if layout is None:
         if sure:
             raise InputError(NOT_BILINGUAL.format(path.name), field="format")
-        return HtmlBook(path, document, stated)
+        return HtmlBook(path, document, declared)
     document = HtmlDocument(path.name, "", document.opened, document.encoding, document.rules, layout)
     return HtmlBook(path, document, layout.target_language or None, layout.source_language or None)
 
 
 NOT_BILINGUAL = (
-    "In {} no source and translation that take turns were found, neither by languages that it states, nor by classes, "
-    "nor by what its paragraphs are written in."
+    "{} is not bilingual: no alternating source and translation were found by declared languages, by CSS classes or by "
+    "detected languages."
 )
 
 
 def declared_language(path: Sequence[XmlElement]) -> str | None:
-    """The language that the innermost of these elements states."""
+    """The language declared by the innermost of these elements."""
     for element in reversed(path):
         if language := element.get("xml:lang") or element.get("lang"):
             return language_code(language)
@@ -293,7 +293,7 @@ def declared_language(path: Sequence[XmlElement]) -> str | None:
 
 
 def html_encoding(opened: Callable[[], BinaryIO], name: str) -> str | None:
-    """How a document that should be XHTML is to be read: None as XML, else as soup in that encoding."""
+    """How to read a document that should be XHTML: None as XML, else the encoding to read it in as HTML."""
     with opened() as file:
         encoding = _known(_declared(file.read(HEAD_BYTES)))
     if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
@@ -307,12 +307,18 @@ _XML = re.compile(rb"""<\?xml\s|<html[^>]+xmlns""", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})""")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# As browsers do: who writes one of these names means the other.
-_MEANT = {"ascii": "cp1252", "iso8859-1": "cp1252", "utf-16": "utf-8", "gb2312": "gb18030", "gbk": "gb18030"}
+# Labels that browsers treat as another encoding.
+_BROWSER_ALIASES = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "utf-16": "utf-8",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+}
 
 
 def _encoding(path: Path, encoding: str | None) -> str | None:
-    """How to read an HTML file: None as XML, else the encoding it is soup in."""
+    """How to read an HTML file: None as XML, else its encoding."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if encoding is None and _XML.search(head) and html_encoding(lambda: path.open("rb"), path.name) is None:
@@ -327,7 +333,7 @@ def _encoding(path: Path, encoding: str | None) -> str | None:
 
 
 def _declared(head: bytes) -> str | None:
-    """The encoding that the beginning of a document names."""
+    """The encoding declared at the start of a document."""
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
@@ -340,11 +346,11 @@ def _known(encoding: str | None) -> str:
         name = codecs.lookup(encoding or "utf-8").name
     except LookupError:
         return "utf-8"
-    return _MEANT.get(name, name)
+    return _BROWSER_ALIASES.get(name, name)
 
 
-def _refuse_unfaithful(document: HtmlDocument) -> None:
-    """Some Asian encodings can spell one text in two ways, and then the file could not be written back as it was."""
+def _refuse_lossy_encoding(document: HtmlDocument) -> None:
+    """Refuse a file that can't be reproduced: some Asian encodings have two byte sequences for one text."""
     encoding = document.encoding or "utf-8"
     if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
         return

@@ -1,7 +1,7 @@
-"""JSON lines: one object each, with `source` and `mt` (or `target`, `translation`), or with a `text` alone.
+"""JSON Lines: one object a line, with `source` and `mt` (or `target`, `translation`), or with `text` alone.
 
-A new text replaces the string it was in and nothing else of the line: not the order of keys, not a space, not
-the way another character is escaped. `id` and `chapter` are taken where they are there.
+A new text replaces only its string; key order, spaces and escapes of the rest of the line stay. `id` and `chapter` are
+optional.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value of an object, and where in the line it stands."""
+    """A value of an object, and its position in the line."""
 
-    value: Any  # whatever JSON can say
+    value: Any  # any JSON value
     start: int
     end: int
 
@@ -52,11 +52,11 @@ class JsonlBook(UnicodeBook, TextFileBook):
 
     @property
     def bilingual(self) -> bool:
-        """Whether its lines have a source."""
+        """Whether its lines include a source."""
         return self.fields.source is not None
 
     def pieces(self) -> Iterator[FilePiece]:
-        """Its lines, and what of them is text."""
+        """Iterate over the lines as pieces."""
         ids, chapters = UniqueIds(), ChapterNumbering()
         for number, line in enumerate(read_lines(self.path, self.encoding), start=1):
             if not line.text.strip():
@@ -66,11 +66,13 @@ class JsonlBook(UnicodeBook, TextFileBook):
             values = _values(line.text, place)
             if "chapter" in values:
                 chapters.enter(_name(values["chapter"].value))
-            wanted = _name(values["id"].value) if "id" in values else ""
-            paragraph = self._paragraph(values, ids.unique(wanted or f"line{number}"), chapters, place)
+            given = _name(values["id"].value) if "id" in values else ""
+            paragraph = self._paragraph(values, ids.unique(given or f"line{number}"), chapters, place)
             target = values.get(self.fields.target)
             yield FilePiece(
-                line.raw, paragraph, _Slot(line, target, self.encoding, place).render if target else None
+                line.raw,
+                paragraph,
+                _LineWriter(line, target, self.encoding, place).render if target else None,
             )
 
     def _paragraph(
@@ -83,7 +85,7 @@ class JsonlBook(UnicodeBook, TextFileBook):
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class _LineWriter:
     line: FileLine
     target: _Value
     encoding: Encoding
@@ -91,7 +93,7 @@ class _Slot:
 
     def render(self, new: str) -> bytes:
         text = self.line.text
-        # A line that spells everything in ASCII goes on doing so, and so does one whose encoding can't do better.
+        # An ASCII line stays ASCII; so does a line whose encoding lacks a character.
         plain = text.isascii() or not self.encoding.can_encode(new)
         token = json.dumps(new, ensure_ascii=plain)
         whole = text[: self.target.start] + token + text[self.target.end :] + self.line.end
@@ -107,12 +109,12 @@ def _text(values: dict[str, _Value], name: str, place: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InputError(f"{place}: {name!r} is not a text but {str(value)[:40]!r}.", field=name)
+        raise InputError(f"{place}: {name!r} is not a string but {str(value)[:40]!r}.", field=name)
     return value
 
 
 def _values(text: str, place: str) -> dict[str, _Value]:
-    """The members of the object on a line. Of two with one name the last counts, as everywhere in Python."""
+    """The members of the object on a line. The last of two equal keys counts, as in `json`."""
     try:
         return dict(_members(text))
     except (ValueError, RecursionError) as error:
@@ -157,7 +159,7 @@ def open_jsonl(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> JsonlBook:
-    """Open a file of JSON lines; its first line shows what the fields are called, and no line its language."""
+    """Open a JSON Lines file; its first line determines the field names."""
     found = find_encoding(path, encoding=encoding)
     for number, line in enumerate(read_lines(path, found), start=1):
         if line.text.strip():
@@ -165,9 +167,8 @@ def open_jsonl(
             fields = RecordFields.among(names)
             if fields is None:
                 raise InputError(
-                    f"{path.name} has the keys {', '.join(names)[:200]!r}, and none says what the text is. One of "
-                    f"{', '.join(TARGET_FIELDS)} is needed, with {' or '.join(SOURCE_FIELDS)}; "
-                    f"or {TEXT_FIELDS[0]} alone.",
+                    f"{path.name} has the keys {', '.join(names)[:200]!r}, and none of them is a text. It needs one of "
+                    f"{', '.join(TARGET_FIELDS)} with {' or '.join(SOURCE_FIELDS)}, or {TEXT_FIELDS[0]} alone.",
                     field="mt",
                 )
             return JsonlBook(path, found, fields)

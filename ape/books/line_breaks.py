@@ -8,18 +8,20 @@ from itertools import accumulate, pairwise
 
 from ape.books.line_wrapping import wrap_text
 
-# From here on words that are everywhere are left out of the comparison, which takes the square of the length.
+# Longer texts are compared without their most frequent words, since time grows with the square of the length.
 _LONG = 1_000
 
 
 def restore_line_breaks(lines: Sequence[str], new: str) -> list[str]:
-    """A new text with line ends where the old one had them: after the same words, or what stands in their place."""
+    """Split a new text into lines after the same words as the old one, or after their replacements."""
     old = [_words(line) for line in lines]
-    before, after = [word for some in old for word in some], _words(new)
-    ways = SequenceMatcher(None, before, after, autojunk=len(before) > _LONG).get_opcodes()
+    before, after = [word for words in old for word in words], _words(new)
+    opcodes = SequenceMatcher(None, before, after, autojunk=len(before) > _LONG).get_opcodes()
     cuts = [0]
     for end in list(accumulate(map(len, old)))[:-1]:
-        place = next((_moved(end, *way[1:]) for way in ways if way[1] < end <= way[2]), 0)
+        place = next(
+            (_map_position(end, *opcode[1:]) for opcode in opcodes if opcode[1] < end <= opcode[2]), 0
+        )
         if cuts[-1] < place < len(after):
             cuts.append(place)
     starts = _starts(new, after)
@@ -29,7 +31,7 @@ def restore_line_breaks(lines: Sequence[str], new: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """What a line may begin with: where there is no room at all, each stands on a line of its own."""
+    """Units that a line may begin with: wrapped to zero columns, each is one line."""
     return list(wrap_text(text, 0))
 
 
@@ -41,6 +43,6 @@ def _starts(text: str, words: Sequence[str]) -> list[int]:
     return starts
 
 
-def _moved(end: int, start: int, stop: int, new_start: int, new_stop: int) -> int:
-    """Where in the new stretch the line ends that ended after so many words of the old one."""
+def _map_position(end: int, start: int, stop: int, new_start: int, new_stop: int) -> int:
+    """Map a position in a range of old words proportionally to the range of new words."""
     return new_start + round((end - start) * (new_stop - new_start) / (stop - start))

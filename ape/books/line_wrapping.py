@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
-# Characters that take two columns. Those of Chinese and Japanese are also written without spaces between words.
+# Characters of two columns. Chinese and Japanese are also written without spaces between words.
 _WIDE = re.compile(
     "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
     "\U0001f300-\U0001f64f\U0001f900-\U0001f9ff\U00020000-\U0003fffd]"
@@ -14,7 +14,7 @@ _WIDE = re.compile(
 _UNSPACED = (
     "\u2e80-\u303e\u3041-\u312f\u31a0-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\U00020000-\U0003fffd"
 )
-# No line begins with the former and none ends with the latter.
+# No line begins with a closer or ends with an opener.
 _CLOSERS = "、。，．！？；：」』）】〉》〕…—ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ”’"
 _OPENERS = "「『（【〈《〔“‘"
 _UNIT = re.compile(
@@ -27,19 +27,19 @@ _DASH_END = re.compile(r"\S[-‐–—]$")
 
 
 def display_width(text: str) -> int:
-    """The columns a line takes where every letter takes one or two."""
+    """The width of a line in columns, with wide characters counted as two."""
     return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
 
 
 def line_joiner(line: str, following: str) -> str:
-    """What stands between two wrapped lines once they are one: a space, or nothing after a dash or between 汉字."""
+    """What joins two wrapped lines: a space, or nothing after a dash or between 汉字."""
     if _DASH_END.search(line) or _UNSPACED_END.search(line) or _UNSPACED_START.match(following):
         return ""
     return " "
 
 
 def unwrap_lines(lines: Sequence[str]) -> str:
-    """Wrapped lines as one text."""
+    """Join wrapped lines to one text."""
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         if parts:
@@ -49,7 +49,7 @@ def unwrap_lines(lines: Sequence[str]) -> str:
 
 
 def needed_width(line: str, following: str) -> int:
-    """How wide a line would be with the first word of the next one: wider than allowed, where it was wrapped."""
+    """The width of a line with the first word of the next; it exceeds the margin where the line was wrapped."""
     if _UNSPACED_START.match(following):
         return display_width(line) + 2
     word = _FIRST_WORD.match(following)
@@ -59,7 +59,7 @@ def needed_width(line: str, following: str) -> int:
 
 
 def wrap_text(text: str, columns: int, *, first: int = 0, other: int = 0) -> Iterator[str]:
-    """The text in lines of at most so many columns; `first` and `other` columns are taken by what stands before."""
+    """Wrap a text to `columns`; `first` and `other` are the widths of the prefixes of the first and other lines."""
     line, room = "", columns - first
     for gap, unit in _units(text):
         if line and display_width(line) + display_width(gap) + display_width(unit) > room:
@@ -71,7 +71,7 @@ def wrap_text(text: str, columns: int, *, first: int = 0, other: int = 0) -> Ite
 
 
 def _units(text: str) -> list[tuple[str, str]]:
-    """What stays on one line, each with the blank before it. Lines part where joining them gives the text again."""
+    """Unbreakable units, each with the space before it. Lines break only where joining them restores the text."""
     units: list[tuple[str, str]] = []
     gap = ""
     for unit in _UNIT.findall(text.strip()):
@@ -91,13 +91,13 @@ def _units(text: str) -> list[tuple[str, str]]:
 def wrap_text_with_short_last_line(
     text: str, columns: int, *, full: float, longest: float, first: int = 0, other: int = 0
 ) -> list[str]:
-    """The text in lines that are long enough, but for the last, which is not longer than `longest` if that can be.
+    """Wrap a text so that its last line is at most `longest` columns wide, if possible, and all others are full.
 
-    A line is long enough where it would be wider than `full` with the next word. Lines are wider than `columns` only
-    where there is no other way.
+    A line is full where it would exceed `full` columns with the next word. Lines exceed `columns` only where it can't
+    be avoided.
     """
     units = _units(text)
-    # For each place where a line may begin: how bad the best lines before it are, and where the last of them began.
+    # For each possible line start: the badness of the best lines before it, and the start of the last of them.
     best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
     for start in range(len(units)):
         taken = other if start else first
@@ -111,18 +111,18 @@ def wrap_text_with_short_last_line(
             badness += _TOO_WIDE * (wide > columns)
             if badness < best.get(end, (inf, 0))[0]:
                 best[end] = badness, start
-    return _followed_back(units, best)
+    return _trace_back(units, best)
 
 
-# What weighs more than any unevenness of lines.
+# Penalties above any badness of uneven lines.
 _TOO_WIDE = 1e7
 _TOO_LONG = 1e6
-# Where text has no spaces, a word goes on over several units; so many are more than enough to tell how wide it is.
+# In text without spaces a word has several units; these many are enough to measure it.
 _FOLLOWING = 4
 
 
 def _lines_from(units: Sequence[tuple[str, str]], start: int, room: int) -> Iterator[tuple[int, str]]:
-    """All lines that may begin there, with where the next would begin; the last of them is too wide."""
+    """All lines that may begin at `start`, with the start of the next line; the last of them is too wide."""
     line = units[start][1]
     yield start + 1, line
     for end in range(start + 1, len(units)):
@@ -132,7 +132,7 @@ def _lines_from(units: Sequence[tuple[str, str]], start: int, room: int) -> Iter
         yield end + 1, line
 
 
-def _followed_back(units: Sequence[tuple[str, str]], best: Mapping[int, tuple[float, int]]) -> list[str]:
+def _trace_back(units: Sequence[tuple[str, str]], best: Mapping[int, tuple[float, int]]) -> list[str]:
     lines: list[str] = []
     end = len(units)
     while end:

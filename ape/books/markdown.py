@@ -1,11 +1,11 @@
-"""Markdown: the text of paragraphs, headings, list items, quotes and table cells; all else stays as it is.
+"""Markdown books: paragraphs, headings, list items, quotes and table cells are edited, the rest is copied.
 
-markdown-it-py says which lines are what. It reads one stretch of the file at a time, cut where a new block begins for
-certain, with the link definitions of the whole file known beforehand. Front matter, code, HTML blocks, maths, link
-definitions and the frames of tables and divs pass through untouched.
+markdown-it-py finds the blocks. It parses a section of the file at a time, split where a new block surely begins, with
+the link definitions of the whole file collected first. Front matter, code, HTML blocks, maths, link definitions and the
+frames of tables and divs stay unchanged.
 
-An edited paragraph is wrapped again where it was wrapped at the margin of the file; else its line ends stay at the
-words they stood after.
+An edited paragraph is wrapped again if it was wrapped at the margin of the file; otherwise its lines break after the
+same words as before.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from ape.books.markdown_inline import (
 from ape.errors import InputError
 from ape.text.inline_marks import MARK, strip_marks
 
-# How many characters are read at a time: some pages.
-_STRETCH = 1 << 14
-# A line that is likely to begin a block of its own.
+# How many characters are parsed at a time: some pages.
+_SECTION_CHARACTERS = 1 << 14
+# A line that probably begins a new block.
 _BEGINNING = re.compile(r"#|[^\W\d_]|[\"“«‘„「]")
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,999})\]:")
 _FOOTNOTE_START = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _LONGEST_FRONT_MATTER = 1000
 _CELLS = ("th", "td")
-# A command of TeX that stands by itself, as Pandoc lets it: \\newpage, \\vspace{1em}.
+# A TeX command alone in a paragraph, which Pandoc allows: \\newpage, \\vspace{1em}.
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\]|\{[^{}]*\})*")
 _ITEM = re.compile(r"(?:[-+*]|\d[.)])\s+$")
 _HARD_BREAK = re.compile(r"(?: {2}|\\)$")
-# A margin is nowhere else, and most lines that end at it come near.
+# The range of margins, and how near to the margin most wrapped lines end.
 _NARROWEST = 40
 _WIDEST = 120
 _NEARLY = 0.9
@@ -73,12 +73,12 @@ class MarkdownBook(UnicodeBook, TextFileBook):
     bilingual: bool = False
 
     def pieces(self) -> Iterator[FilePiece]:
-        """Its lines, and what of them is text."""
+        """Iterate over the blocks as pieces."""
         reader = _Reader(self.encoding, self.references, self.margin)
         front, rest = _front_matter(read_lines(self.path, self.encoding))
         yield FilePiece(_raw(front))
-        for stretch in reader.stretches(rest):
-            yield from reader.pieces(stretch)
+        for section in reader.sections(rest):
+            yield from reader.pieces(section)
 
 
 def open_markdown(
@@ -88,7 +88,7 @@ def open_markdown(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> MarkdownBook:
-    """Open a Markdown file, and find out what its links refer to; it does not say its language."""
+    """Open a Markdown file: collect its link definitions and measure its margin."""
     found = find_encoding(path, encoding=encoding)
     references = {}
     widths: Counter[int] = Counter()
@@ -103,7 +103,7 @@ def open_markdown(
 
 
 def _margin(widths: Counter[int]) -> int:
-    """The width that hardly a line goes beyond which another one follows; 0 where there are none."""
+    """The 95th percentile of the widths of lines within paragraphs; 0 where there are none."""
     rest = 0.95 * widths.total()
     for columns in sorted(widths):
         rest -= widths[columns]
@@ -117,7 +117,7 @@ def _raw(some: Sequence[FileLine]) -> bytes:
 
 
 def _front_matter(all_lines: Iterator[FileLine]) -> tuple[list[FileLine], Iterator[FileLine]]:
-    """The lines of YAML or TOML that the file begins with, and the rest."""
+    """Split off YAML or TOML front matter."""
     held: list[FileLine] = []
     ends: tuple[str, ...] = ()
     for line in all_lines:
@@ -139,7 +139,7 @@ def _chain(held: list[FileLine], rest: Iterator[FileLine]) -> Iterator[FileLine]
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes through the file once; knows the chapter and counts the paragraphs."""
+    """State of one pass over the file: chapter and paragraph number."""
 
     encoding: Encoding
     references: dict[str, dict[str, str]]
@@ -149,7 +149,7 @@ class _Reader:
     chapter: int = 0
     title: str = ""
 
-    def env(self) -> dict[str, Any]:  # what the library asks for
+    def env(self) -> dict[str, Any]:
         return {"references": self.references}
 
     def next_id(self) -> str:
@@ -158,15 +158,15 @@ class _Reader:
     def tokens(self, some: Sequence[FileLine]) -> list[Token]:
         return self.markdown.parse("\n".join(line.text for line in some), self.env())
 
-    def stretches(self, all_lines: Iterator[FileLine]) -> Iterator[list[FileLine]]:
-        """The file in parts, each of which can be read without the others."""
+    def sections(self, all_lines: Iterator[FileLine]) -> Iterator[list[FileLine]]:
+        """The file in sections that can be parsed independently."""
         held: list[FileLine] = []
-        size, enough = 0, _STRETCH
+        size, enough = 0, _SECTION_CHARACTERS
         for line in all_lines:
             if size >= enough and not held[-1].text.strip() and _BEGINNING.match(line.text):
                 if self._begins_here(held, line):
                     yield held
-                    held, size, enough = [], 0, _STRETCH
+                    held, size, enough = [], 0, _SECTION_CHARACTERS
                 else:
                     enough = size + size // 4
             held.append(line)
@@ -174,28 +174,28 @@ class _Reader:
         yield held
 
     def _begins_here(self, held: list[FileLine], line: FileLine) -> bool:
-        """Whether a block begins with this line that is in no other; a line of code, for one, is in its fence."""
+        """Whether a top-level block begins with this line, unlike a line within a code fence."""
         starts = ("paragraph_open", "heading_open")
         return any(
             token.map and token.map[0] == len(held) and token.level == 0 and token.type in starts
             for token in self.tokens([*held, line])
         )
 
-    def pieces(self, stretch: list[FileLine]) -> Iterator[FilePiece]:
+    def pieces(self, section: list[FileLine]) -> Iterator[FilePiece]:
         done = 0
-        for first, blocks in _by_line(self.tokens(stretch)):
-            yield FilePiece(_raw(stretch[done:first]))
+        for first, blocks in _by_line(self.tokens(section)):
+            yield FilePiece(_raw(section[done:first]))
             if blocks[0].shape in _CELLS:
-                yield from self._row(stretch[first], blocks)
+                yield from self._row(section[first], blocks)
                 done = first + 1
             else:
-                lines_of_it = stretch[first : first + blocks[0].content.count("\n") + 1]
-                place = _Place.find(self, lines_of_it, blocks[0])
+                lines = section[first : first + blocks[0].content.count("\n") + 1]
+                place = _BlockLines.find(self, lines, blocks[0])
                 yield self._piece(place)
                 done = first + len(place.lines)
-        yield FilePiece(_raw(stretch[done:]))
+        yield FilePiece(_raw(section[done:]))
 
-    def _piece(self, place: _Place) -> FilePiece:
+    def _piece(self, place: _BlockLines) -> FilePiece:
         text = strip_marks(place.inline.text)
         if place.shape in ("h1", "h2"):
             self.chapter += self.number > 0
@@ -203,7 +203,7 @@ class _Reader:
         skip = "" if place.clear else _UNCLEAR
         if _COMMAND.fullmatch("\n".join(written for _, written, _ in place.parts)):
             skip = "a command of TeX"
-        skip = skip or ("has marks of ours in it" if place.strange() else skip_reason(text))
+        skip = skip or ("has marks of ours in it" if place.has_foreign_marks() else skip_reason(text))
         self.number += 1
         paragraph = Paragraph(
             place.id, self.chapter, self.title, place.inline.text, shape=place.shape, skip=skip
@@ -211,7 +211,7 @@ class _Reader:
         return FilePiece(_raw(place.lines), paragraph, place.render)
 
     def _row(self, line: FileLine, cells: list[_Block]) -> Iterator[FilePiece]:
-        """A row of a table: its cells, and what stands between them."""
+        """The cells of a table row, and the bytes between them."""
         pieces, position = [], 0
         for cell in cells:
             written = cell.content.replace("|", "\\|")
@@ -220,17 +220,17 @@ class _Reader:
                 continue
             inline = read_inline(self.markdown, cell.content, self.env())
             held = FileLine(written, "", self.encoding.encode(written, place=""))
-            place = _Place(self, [held], [("", written, "")], inline, cell.shape, self.next_id())
+            place = _BlockLines(self, [held], [("", written, "")], inline, cell.shape, self.next_id())
             pieces.append(FilePiece(self.encoding.encode(line.text[position:start], place="")))
             pieces.append(self._piece(place))
             position = start + len(written)
         pieces.append(FilePiece(self.encoding.encode(line.text[position:] + line.end, place="")))
-        # Some encodings can spell a line in two ways; then it stays whole.
+        # Some encodings have two byte sequences for one text; such a row is not split.
         yield from pieces if b"".join(piece.raw for piece in pieces) == line.raw else [FilePiece(line.raw)]
 
 
 class _Block(NamedTuple):
-    """A block with text in it, as the library has it: "h1" after so many `#`, "td", "p"."""
+    """A block with text: its shape ("h1", "td", "p"), content, and number of `#` before it."""
 
     shape: str
     content: str
@@ -239,7 +239,7 @@ class _Block(NamedTuple):
 
 
 def _by_line(tokens: list[Token]) -> Iterator[tuple[int, list[_Block]]]:
-    """The blocks of a stretch by the line they begin on; only the cells of a table's row share one."""
+    """The blocks by the line they begin on; only the cells of a table row share a line."""
     texts = [(before, token) for before, token in pairwise(tokens) if token.type == "inline" and token.map]
     for first, group in groupby(texts, key=lambda pair: pair[1].map[0] if pair[1].map else 0):
         yield (
@@ -257,8 +257,8 @@ def _by_line(tokens: list[Token]) -> Iterator[tuple[int, list[_Block]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """The lines of one block: of each, what stands before its text, the text, and what stands after."""
+class _BlockLines:
+    """The lines of one block; `parts` has the prefix, text and suffix of each."""
 
     reader: _Reader
     lines: list[FileLine]
@@ -269,7 +269,7 @@ class _Place:
     clear: bool = True
 
     @classmethod
-    def find(cls, reader: _Reader, held: list[FileLine], block: _Block) -> _Place:
+    def find(cls, reader: _Reader, held: list[FileLine], block: _Block) -> _BlockLines:
         contents = [text.lstrip(" \t") for text in block.content.split("\n")]
         found = [_split(line.text, text, block.hashes) for line, text in zip(held, contents, strict=False)]
         clear = all(part is not None for part in found) and len(held) == len(contents)
@@ -281,8 +281,8 @@ class _Place:
         inline = read_inline(reader.markdown, source, reader.env(), keeps_lines=block.keeps_lines)
         return cls(reader, held, parts, inline, block.shape, reader.next_id(), clear)
 
-    def strange(self) -> bool:
-        """Whether the file itself has something that looks like our marks."""
+    def has_foreign_marks(self) -> bool:
+        """Whether the file's own text looks like our marks."""
         return any(MARK.search(text) for _, text, _ in self.parts)
 
     def render(self, new: str) -> bytes:
@@ -290,34 +290,34 @@ class _Place:
         markdown, env = reader.markdown, reader.env()
         behind_hashes = self.shape.startswith("h") and "#" in self.parts[0][0]
         if self.shape in _CELLS:
-            made = render_inline(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
-            made = made and [re.sub(r"(?<!\\)\|", r"\\|", made[0])]
+            lines = render_inline(markdown, self.inline, new, env=env, fits=lambda lines: len(lines) == 1)
+            lines = lines and [re.sub(r"(?<!\\)\|", r"\\|", lines[0])]
         else:
             check = is_heading_line if behind_hashes else is_paragraph
-            made = render_inline(
+            lines = render_inline(
                 markdown,
                 self.inline,
                 new,
                 env=env,
-                fold=self._folded,
+                fold=self._break_lines,
                 fits=lambda some: self.inline.keeps_lines or check(markdown, some),
             )
-        if made is None:
+        if lines is None:
             raise InputError(
                 f"Paragraph {self.id} can't be written as Markdown: {new[:60]!r}.", field=self.id
             )
-        return reader.encoding.encode(self._framed(made), place=self.id, references=True)
+        return reader.encoding.encode(self._join_lines(lines), place=self.id, references=True)
 
-    def _folded(self, number: int, text: str) -> list[str]:
-        """A text in lines, as those are which stood between two hard line breaks."""
+    def _break_lines(self, number: int, text: str) -> list[str]:
+        """Break a text into lines like the old one between the same hard line breaks."""
         if self.inline.keeps_lines:
             return [text]
-        stretches: list[list[str]] = [[]]
+        sections: list[list[str]] = [[]]
         for _, written, _ in self.parts:
-            stretches[-1].append(written)
+            sections[-1].append(written)
             if _HARD_BREAK.search(written):
-                stretches.append([])
-        old = stretches[number] if number < len(stretches) else []
+                sections.append([])
+        old = sections[number] if number < len(sections) else []
         if len(old) < 2:
             return [text]
         columns = self._columns()
@@ -328,12 +328,12 @@ class _Place:
                 text,
                 columns,
                 first=display_width(self.parts[min(number, 1)][0]),
-                other=display_width(self._other()),
+                other=display_width(self._continuation_prefix()),
             )
         )
 
     def _columns(self) -> int:
-        """The width that its lines were wrapped to: the file's, or a little less; 0 where they were not."""
+        """The width that its lines were wrapped to; 0 where they were not wrapped."""
         margin = self.reader.margin
         texts = [line.text.rstrip() for line in self.lines]
         soft = [
@@ -345,12 +345,12 @@ class _Place:
             return 0
         return max(margin, *map(display_width, texts)) if len(texts) == 2 else max(map(display_width, texts))
 
-    def _other(self) -> str:
-        """What stands before all lines but the first."""
-        return self._heads()[1] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", self.parts[0][0])
+    def _continuation_prefix(self) -> str:
+        """The prefix of all lines but the first."""
+        return self._prefixes()[1] if len(self.parts) > 1 else re.sub(r"[^\s>]", " ", self.parts[0][0])
 
-    def _heads(self) -> list[str]:
-        """What stands before each line. Lazy ones are mended: without their sign, more than before begins a list."""
+    def _prefixes(self) -> list[str]:
+        """The prefix of each line. Lazy continuation lines get a full prefix, since a new text could begin a list."""
         first, *others = (head for head, _, _ in self.parts)
         proper = re.sub(r"[^\s>]", " ", first)
         least = display_width(first) if _ITEM.search(first) else 0
@@ -362,20 +362,20 @@ class _Place:
             ),
         ]
 
-    def _framed(self, made: list[str]) -> str:
-        """The new lines, with what stood before and after the old ones."""
-        heads = self._heads()
-        if len(made) != len(heads):
-            heads = [heads[0], *[self._other()] * (len(made) - 1)]
+    def _join_lines(self, lines: list[str]) -> str:
+        """Join the new lines with the prefixes and the suffix of the old ones."""
+        heads = self._prefixes()
+        if len(lines) != len(heads):
+            heads = [heads[0], *[self._continuation_prefix()] * (len(lines) - 1)]
         end = self.lines[0].end or "\n"
-        whole = end.join(head + text for head, text in zip(heads, made, strict=True))
+        whole = end.join(head + text for head, text in zip(heads, lines, strict=True))
         return whole + self.parts[-1][2] + self.lines[-1].end
 
 
-def _split(line: str, text: str, after: int) -> tuple[str, str, str] | None:
-    """A line cut into what stands before a text, the text, and the rest; `after` so many `#`."""
-    if after:
-        start = line.find(text, line.index("#") + after)
+def _split(line: str, text: str, hashes: int) -> tuple[str, str, str] | None:
+    """Split a line into the part before a text, the text, and the rest; the text follows `hashes` signs `#`."""
+    if hashes:
+        start = line.find(text, line.index("#") + hashes)
     else:
         trimmed = line if line.endswith(text) else line.rstrip()
         start = len(trimmed) - len(text) if trimmed.endswith(text) else -1

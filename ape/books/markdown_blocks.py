@@ -1,7 +1,7 @@
-"""Blocks of Pandoc's Markdown that CommonMark takes for lines of a paragraph, as rules for markdown-it-py.
+"""Block rules for markdown-it-py: blocks of Pandoc's Markdown that CommonMark would read as paragraphs.
 
-The fences of a div (`:::`) and display maths (`$$`) have no text of ours. The text of a definition (`: …`) is a
-paragraph of its own, and so are the lines of a line block (`| …`); both carry their sign as mark-up of the token.
+Div fences (`:::`) and display maths (`$$`) have no text to edit. The text of a definition (`: …`) is a paragraph, and
+so are the lines of a line block (`| …`); the token's `markup` holds their sign.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ANYWHERE = ["paragraph", "reference", "blockquote", "list"]
 
 
 def add_blocks(markdown: MarkdownIt) -> None:
-    """Let a parser know them."""
+    """Add the rules to a parser."""
     ruler = markdown.block.ruler
     ruler.after("table", "line_block", _line_block)
     ruler.after("table", "definition", _definition, {"alt": ["paragraph"]})
@@ -29,14 +29,14 @@ def add_blocks(markdown: MarkdownIt) -> None:
 
 
 def _text(state: StateBlock, line: int) -> str:
-    """A line without the indent and the quote signs it stands behind; nothing where it is code."""
+    """A line without indent and quote signs; "" for code."""
     if state.is_code_block(line):
         return ""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
 def _fenced_div(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    return bool(_DIV.match(_text(state, start))) and _pass(state, start, start + 1, silent=silent)
+    return bool(_DIV.match(_text(state, start))) and _pass_through(state, start, start + 1, silent=silent)
 
 
 def _maths(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -48,12 +48,12 @@ def _maths(state: StateBlock, start: int, end: int, silent: bool) -> bool:
             break
         whole += _text(state, line)
         if whole.endswith("$$") and len(whole) > 4:
-            # Where something else stands between, it is a sentence that begins and ends with maths.
-            return whole.count("$$") == 2 and _pass(state, start, line + 1, silent=silent)
+            # With more than two signs, it is a sentence that begins and ends with maths.
+            return whole.count("$$") == 2 and _pass_through(state, start, line + 1, silent=silent)
     return False
 
 
-def _pass(state: StateBlock, start: int, end: int, *, silent: bool) -> bool:
+def _pass_through(state: StateBlock, start: int, end: int, *, silent: bool) -> bool:
     if not silent:
         state.line = end
         state.push("passed", "", 0).map = [start, end]
@@ -66,18 +66,18 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     if silent:
         return _follows_a_term(state, start)
-    kept = state.bMarks[start], state.tShift[start], state.sCount[start]
+    saved = state.bMarks[start], state.tShift[start], state.sCount[start]
     state.bMarks[start] += state.tShift[start] + match.end()
     state.tShift[start], state.sCount[start] = 0, state.blkIndent
     count = len(state.tokens)
     paragraph(state, start, end, False)
     state.tokens[count].markup = DEFINITION
-    state.bMarks[start], state.tShift[start], state.sCount[start] = kept
+    state.bMarks[start], state.tShift[start], state.sCount[start] = saved
     return True
 
 
 def _follows_a_term(state: StateBlock, line: int) -> bool:
-    """Whether one line stands above, or a definition: a colon may begin a line of French that was wrapped."""
+    """Whether a single line or a definition precedes; otherwise the colon may be French punctuation."""
     above = line - 1
     while above > 0 and not state.isEmpty(above - 1):
         if _DEFINITION.match(_text(state, above)):
@@ -90,7 +90,7 @@ def _line_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if silent or not _VERSE.match(_text(state, start)):
         return False
     last = start + 1
-    while last < end and _goes_on(state, last):
+    while last < end and _continues(state, last):
         last += 1
     opening = state.push("paragraph_open", "p", 1)
     opening.map, opening.markup = [start, last], LINE_BLOCK
@@ -103,8 +103,8 @@ def _line_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _goes_on(state: StateBlock, line: int) -> bool:
-    """Whether a line belongs to the line block above: it has the sign, or is the indented rest of a long line."""
+def _continues(state: StateBlock, line: int) -> bool:
+    """Whether a line continues the line block: it has the sign, or is the indented rest of a long line."""
     if state.isEmpty(line) or state.sCount[line] < state.blkIndent:
         return False
     return bool(_VERSE.match(_text(state, line))) or (0 < state.sCount[line] - state.blkIndent < 4)

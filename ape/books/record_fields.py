@@ -17,21 +17,21 @@ SKIP_NO_SOURCE = "no source to compare it with"
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The names of a file's fields; one without a `source` has its text alone."""
+    """The names of a file's fields; `source` is None in monolingual files."""
 
     target: str
     source: str | None = None
 
     @classmethod
     def among(cls, names: Sequence[str]) -> RecordFields | None:
-        """The fields that matter among all there are, or None where none does."""
+        """Find the known fields among `names`, or return None."""
         source = _first(SOURCE_FIELDS, names)
         target = _first(TARGET_FIELDS, names) or (None if source else _first(TEXT_FIELDS, names))
         return cls(target, source) if target else None
 
 
-def _first(wanted: Sequence[str], names: Sequence[str]) -> str | None:
-    return next((name for name in wanted if name in names), None)
+def _first(fields: Sequence[str], names: Sequence[str]) -> str | None:
+    return next((name for name in fields if name in names), None)
 
 
 def pair_skip_reason(source: str | None, target: str, *, bilingual: bool) -> str:
@@ -45,31 +45,31 @@ def pair_skip_reason(source: str | None, target: str, *, bilingual: bool) -> str
 
 @dataclass(slots=True)
 class UniqueIds:
-    """Ids that a file gives, each made the only one of its name: "a", "a~2", "a~3"."""
+    """Makes the ids of a file unique: "a", "a~2", "a~3"."""
 
     _seen: set[str] = field(default_factory=set)
-    _again: dict[str, int] = field(default_factory=dict)
+    _repeats: dict[str, int] = field(default_factory=dict)
 
-    def unique(self, wanted: str) -> str:
-        """The id, or the next free variant."""
-        found = wanted
+    def unique(self, id: str) -> str:
+        """Return the id, or its next free variant."""
+        found = id
         while found in self._seen:
-            self._again[wanted] = self._again.get(wanted, 1) + 1
-            found = f"{wanted}~{self._again[wanted]}"
+            self._repeats[id] = self._repeats.get(id, 1) + 1
+            found = f"{id}~{self._repeats[id]}"
         self._seen.add(found)
         return found
 
 
 @dataclass(slots=True)
 class ChapterNumbering:
-    """Chapters by the value of a field: where it changes, the next one begins."""
+    """Numbers chapters by a field: a new chapter begins where its value changes."""
 
     number: int = 0
     title: str = ""
-    _begun: bool = False
+    _started: bool = False
 
     def enter(self, title: str) -> None:
         """Enter the chapter that a record names."""
-        if self._begun and title != self.title:
+        if self._started and title != self.title:
             self.number += 1
-        self.title, self._begun = title, True
+        self.title, self._started = title, True

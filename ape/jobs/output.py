@@ -224,8 +224,8 @@ def open_output(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ApeError(
-                f"The disk of {output} is full: nothing was written, and all results are kept. Make room, then run the "
-                "same command again."
+                f"The disk of {output} is full: nothing was written, and all results are kept. Free some space, then "
+                "run the job again."
             ) from error
         raise ApeError(f"{output} can't be written: {error.strerror}. All results are kept.") from error
 

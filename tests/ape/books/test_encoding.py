@@ -103,7 +103,7 @@ def test_utf_16_without_a_mark_can_be_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["klingon", "rot13", "base64", "x" * 500])
 def test_an_unknown_encoding_is_a_clear_sentence(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="no text encoding"):
+    with pytest.raises(InputError, match="not a known text encoding"):
         find_encoding(file_of(tmp_path / "a.txt", b"words"), encoding=name)
 
 

@@ -106,7 +106,7 @@ def test_what_is_missing_is_skipped_with_the_reason(path: Path) -> None:
         ('{"mt": "a" "b": 1}', ", is missing"),
         ("{mt: 1}", '" is missing'),
         ('{"mt": "a\tb"}', "control character"),
-        ('{"source": "a", "mt": 5}', "'mt' is not a text but '5'"),
+        ('{"source": "a", "mt": 5}', "'mt' is not a string but '5'"),
         ('{"a": ' + "[" * 100_000, "nested too deeply"),
     ],
 )
