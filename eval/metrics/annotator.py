@@ -10,7 +10,7 @@ from eval.statistics.counts import Unmeasured
 def annotator_or_unmeasured(language: str, given: Annotator | None) -> Annotator | Unmeasured:
     """The annotator given or the one for the language, or why there is none."""
     if given is None and language == "und":
-        return Unmeasured("the target language could not be detected from so little text: give it")
+        return Unmeasured("the target language could not be detected from so little text: name it")
     try:
         return given or annotator_for(language)
     except NoAnnotatorError as error:

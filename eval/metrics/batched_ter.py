@@ -16,7 +16,7 @@ import numpy as np
 from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
-# More than any distance, and far from what the type can hold.
+# Larger than any distance, and far below the limit of the type.
 _NEVER = 1 << 14
 
 
@@ -45,7 +45,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         return len(hypothesis)
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*reference, *hypothesis)))}
     words, target = ([numbers[word] for word in text] for text in (hypothesis, reference))
-    traced: Any = lib_ter.BeamEditDistance(target)  # type: ignore[arg-type]  # any words will do
+    traced: Any = lib_ter.BeamEditDistance(target)  # type: ignore[arg-type]  # accepts any hashable words
     shifts = checked = 0
     while True:
         distance, inverse = traced(words)
@@ -54,12 +54,12 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         if not moves:
             break
         distances = beam_distances([move.words for move in moves], target)
-        # Ranked as in Tercom: what wins most, then the longest, then the first, then the one that goes least far.
+        # Ranked as in Tercom: the largest gain, then the longest span, then the first, then the shortest shift.
         nearest, best = min(
             zip(distances, moves, strict=True),
             key=lambda pair: (pair[0], -pair[1].length, pair[1].start, pair[1].target),
         )
-        # A move that wins nothing is not made, nor is the last that was looked at when there were too many.
+        # As in sacrebleu, a shift without gain is not made, nor is any in the round that reaches the limit.
         if checked >= lib_ter._MAX_SHIFT_CANDIDATES or nearest >= distance:
             break
         words, shifts = best.words, shifts + 1
@@ -125,11 +125,11 @@ def beam_distances(outputs: Sequence[Sequence[int]], reference: Sequence[int]) -
         high = width + 1 if at == length else min(width + 1, diagonal + beam)
         first = max(low, 1)
         row = spare[at % 2]
-        row[:low] = _NEVER  # the beam moves on, and never comes back
+        row[:low] = _NEVER  # the beam never returns to these columns
         np.add(last[low:high], 1, out=row[low:high])
         replaced = last[first - 1 : high - 1] + (given[at - 1] != target[first - 1 : high - 1])
         np.minimum(row[first:high], replaced, out=row[first:high])
-        # A word put in costs one more than the cell before, which may itself have come from the one before that.
+        # An insertion costs one more than the previous cell; the running minimum covers runs of insertions.
         here = row[low:high]
         np.subtract(here, columns[low:high], out=here)
         np.minimum.accumulate(here, axis=0, out=here)

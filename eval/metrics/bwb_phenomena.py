@@ -1,7 +1,7 @@
 """Five discourse phenomena by F1 and by exact match, as in Table 7 of the BWB paper.
 
 F1 counts by class: verb tags, pronoun genders, names, and the annotated wordings for ambiguity and ellipsis. Exact
-match is stricter (Alam et al. 2021): the share of the items of the reference (for pronouns, the words) that are there.
+match is stricter (Alam et al. 2021): the share of the reference's items (for pronouns, the words) that the output has.
 Both take the smaller count of the two sides as matches; of several references, the largest counts.
 """
 
@@ -88,14 +88,14 @@ class BwbPhenomena:
         outputs = document.outputs[system]
         seen = annotator.annotate(outputs)
         references = [annotator.annotate([text or "" for text in texts]) for texts in document.references]
-        errors = _of(self.errors, document.id, len(outputs), "error lines")
-        names = _of(self.names, document.id, len(outputs), "lines of names")
+        errors = _document_lines(self.errors, document.id, len(outputs), "error lines")
+        names = _document_lines(self.names, document.id, len(outputs), "lines of names")
         for segment, annotation in enumerate(seen):
             given = document.references_of(segment)
             if not given:
                 continue
             theirs = [reference[segment] for reference in references]
-            wordings = _wanted(errors[segment]) if errors else {}
+            wordings = _corrections(errors[segment]) if errors else {}
             named = names[segment] if names else None
             row = []
             for phenomenon in PHENOMENA:
@@ -108,14 +108,16 @@ class BwbPhenomena:
             yield row
 
 
-def _of(given: Mapping[str, Sequence[_Line]], name: str, segments: int, what: str) -> Sequence[_Line]:
+def _document_lines(
+    given: Mapping[str, Sequence[_Line]], name: str, segments: int, what: str
+) -> Sequence[_Line]:
     lines = given.get(name, ())
     if given and len(lines) != segments:
         raise InputError(f"The document {name!r} has {segments} segments and {len(lines)} {what}.")
     return lines
 
 
-def _wanted(line: BwbErrorLine) -> dict[str, list[str]]:
+def _corrections(line: BwbErrorLine) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for error in line.errors:
         if error.correction:
@@ -193,5 +195,5 @@ def _exact(first: int) -> Fold:
 def _mean(sums: FloatArray) -> FloatArray:
     """The mean over phenomena that the reference has."""
     values = np.stack([_f1(place * _COLUMNS)(sums) for place in range(len(PHENOMENA))], axis=-1)
-    there = np.stack([sums[..., place * _COLUMNS + 2] > 0 for place in range(len(PHENOMENA))], axis=-1)
-    return ratio(np.where(there, np.nan_to_num(values), 0.0).sum(axis=-1), there.sum(axis=-1))
+    occurs = np.stack([sums[..., place * _COLUMNS + 2] > 0 for place in range(len(PHENOMENA))], axis=-1)
+    return ratio(np.where(occurs, np.nan_to_num(values), 0.0).sum(axis=-1), occurs.sum(axis=-1))

@@ -77,7 +77,7 @@ def forward_centres(utterance: Sequence[Centre]) -> tuple[str, ...]:
     for centre in utterance:
         here = _RANK[centre.role] + _PRONOUN * centre.pronoun
         rank[centre.entity] = max(rank.get(centre.entity, 0), here)
-    return tuple(sorted(rank, key=lambda entity: -rank[entity]))  # stable: the earlier goes first
+    return tuple(sorted(rank, key=lambda entity: -rank[entity]))  # stable: ties keep their order
 
 
 def centering_scores(utterances: Sequence[Sequence[Centre]]) -> CenteringScores | None:
@@ -98,9 +98,9 @@ def compare_reorderings(
         return None
     orders = _orders(len(links.first), most, seed)
     ours = links.shares(np.arange(len(links.first))[None]).sum(axis=-1)
-    # Sums of fractions of one denominator: what differs, differs by more than rounding.
-    apart = np.round((ours - links.shares(orders).sum(axis=-1)) * (len(links.first) - 1))
-    return ReorderingCounts(int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum()))
+    # All shares have the same denominator, so rounding makes ties exact.
+    margins = np.round((ours - links.shares(orders).sum(axis=-1)) * (len(links.first) - 1))
+    return ReorderingCounts(int((margins > 0).sum()), int((margins == 0).sum()), int((margins < 0).sum()))
 
 
 def _orders(length: int, most: int, seed: int) -> NDArray[np.intp]:
@@ -145,8 +145,8 @@ class _Links:
         cb = self.between[orders[:, :-1], orders[:, 1:]]
         has = cb >= 0
         salient = has & (cb == self.first[orders[:, 1:]])
-        kept = has[:, 1:] & (cb[:, 1:] == cb[:, :-1])
-        counts = np.stack([-(~has).sum(axis=1), salient.sum(axis=1), kept.sum(axis=1)], axis=-1)
+        continued = has[:, 1:] & (cb[:, 1:] == cb[:, :-1])
+        counts = np.stack([-(~has).sum(axis=1), salient.sum(axis=1), continued.sum(axis=1)], axis=-1)
         shares: FloatArray = counts / cb.shape[1]
         return shares
 

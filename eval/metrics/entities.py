@@ -59,8 +59,8 @@ class EntityMatch:
         rows, documents = [], []
         for number, document in enumerate(corpus.documents):
             seen = annotator.annotate(document.outputs[system])
-            wanted = self._wanted(document, system, annotator)
-            texts = zip(document.outputs[system], seen, wanted, strict=True)
+            expected = self._expected_entities(document, system, annotator)
+            texts = zip(document.outputs[system], seen, expected, strict=True)
             for segment, (text, annotation, entities) in enumerate(texts):
                 if references := document.references_of(segment):
                     rows.append(_row(text, annotation, entities, references))
@@ -84,8 +84,8 @@ class EntityMatch:
         if isinstance(annotator, Unmeasured):
             return
         for document in corpus.documents:
-            wanted = self._wanted(document, system, annotator)
-            for segment, entities in enumerate(wanted):
+            expected = self._expected_entities(document, system, annotator)
+            for segment, entities in enumerate(expected):
                 output = document.outputs[system][segment]
                 reference = next(iter(document.references_of(segment)), "")
                 for wording in entities:
@@ -93,31 +93,31 @@ class EntityMatch:
                     for start, end in there[len(find_wording_spans(wording.text, output)) :]:
                         yield Mark(document.id, segment, "reference", start, end, "lost", wording.type)
 
-    def _wanted(self, document: Document, system: str, annotator: Annotator) -> list[EntityCounts]:
+    def _expected_entities(self, document: Document, system: str, annotator: Annotator) -> list[EntityCounts]:
         segments = len(document.outputs[system])
         if self.markup:
             return _annotated(document.id, segments, self.markup)
-        wanted: list[EntityCounts] = [Counter() for _ in range(segments)]
+        expected: list[EntityCounts] = [Counter() for _ in range(segments)]
         for texts in document.references:
             # Several references: the largest count of each wording.
             seen = annotator.annotate([text or "" for text in texts])
-            wanted = [one | _entities(annotation) for one, annotation in zip(wanted, seen, strict=True)]
-        return wanted
+            expected = [one | _entities(annotation) for one, annotation in zip(expected, seen, strict=True)]
+        return expected
 
 
 def _annotated(name: str, segments: int, marked: Mapping[str, BwbMarkup]) -> list[EntityCounts]:
     if name not in marked:
-        raise InputError(f"The document {name!r} has no annotation among those given.")
+        raise InputError(f"The document {name!r} has no annotation.")
     given = marked[name]
     if len(given.lines) != segments:
         raise InputError(
             f"The document {name!r} has {segments} segments, and its annotation {len(given.lines)} lines."
         )
-    wanted: list[EntityCounts] = [Counter() for _ in given.lines]
+    expected: list[EntityCounts] = [Counter() for _ in given.lines]
     for span in given.spans:
         if span.kind == "entity":
-            wanted[span.line][EntityWording(given.text_of(span), span.type, span.terminology)] += 1
-    return wanted
+            expected[span.line][EntityWording(given.text_of(span), span.type, span.terminology)] += 1
+    return expected
 
 
 def _entities(annotation: Annotation) -> EntityCounts:
@@ -126,13 +126,13 @@ def _entities(annotation: Annotation) -> EntityCounts:
     )
 
 
-def _row(text: str, annotation: Annotation, wanted: EntityCounts, references: Sequence[str]) -> list[float]:
+def _row(text: str, annotation: Annotation, expected: EntityCounts, references: Sequence[str]) -> list[float]:
     """The columns of one segment."""
     matches, ours, theirs = (dict.fromkeys(ENTITY_KINDS, 0) for _ in range(3))
-    terms = {(flag, what): 0 for flag in (True, False) for what in ("found", "wanted")}
-    places = {wording: find_wording_spans(wording.text, text) for wording in wanted}
+    terms = {(flag, what): 0 for flag in (True, False) for what in ("found", "expected")}
+    places = {wording: find_wording_spans(wording.text, text) for wording in expected}
     outer = set(outermost_spans(place for found in places.values() for place in found))
-    for wording, number in wanted.items():
+    for wording, number in expected.items():
         found = min(number, len(places[wording]))
         matches[wording.type] += found
         theirs[wording.type] += number
@@ -140,10 +140,10 @@ def _row(text: str, annotation: Annotation, wanted: EntityCounts, references: Se
         ours[wording.type] += found + too_often
         if wording.terminology is not None:
             terms[wording.terminology, "found"] += found
-            terms[wording.terminology, "wanted"] += number
+            terms[wording.terminology, "expected"] += number
     for entity in annotation.entities:
         known = any(start < entity.end and entity.start < end for start, end in outer)
-        # What the reference has in the same words is no addition, whether or not it was marked there.
+        # An entity in a reference's words is not added, even if it is not marked there.
         if not known and not any(find_wording_spans(entity.text, reference) for reference in references):
             ours[_FROM_ONTONOTES.get(entity.label, "other")] += 1
     triples = [side[kind] for kind in ENTITY_KINDS for side in (matches, ours, theirs)]

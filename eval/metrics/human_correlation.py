@@ -30,7 +30,7 @@ def correlate_with_humans(
         if score_name not in system.scores:
             raise InputError(
                 f"There are no human scores for {score_name!r}, only for {', '.join(system.scores)}.",
-                field="asked",
+                field="score_name",
             )
         counted = metric.count(corpus_for_metric(metric, system.corpus), system.system)
         if isinstance(counted, Unmeasured):

@@ -31,7 +31,7 @@ class _IdentityStemmer:
 
 
 class _NoSynonyms:
-    """Stands in for WordNet without synonyms."""
+    """A replacement for WordNet without synonyms."""
 
     def synsets(self, word: str) -> list[Any]:
         return []

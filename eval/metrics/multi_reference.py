@@ -53,22 +53,23 @@ def leave_one_out(corpus: Corpus, metric: Metric) -> LeaveOneOutScores | Unmeasu
     """The aggregated scores of every system by a metric, or why there are none."""
     if HUMAN in corpus.systems:
         raise InputError(
-            f"A system is called {HUMAN!r}, as the humans are: give it another name.", field="system"
+            f"The system name {HUMAN!r} is reserved for human translations: rename the system.",
+            field="system",
         )
     most = max(len(document.references) for document in corpus.documents)
     if most < 2:
-        return Unmeasured("it takes two references, one to be held against the other")
+        return Unmeasured("at least two references are needed")
     scored: dict[str, list[FloatArray]] = {name: [] for name in (HUMAN, *corpus.systems)}
     signature = ""
     for number in range(most):
-        without, places, size = _without(corpus, number)
+        without, places, size = _without_translator(corpus, number)
         if without is None:
             continue
         for name, found in scored.items():
             counted = metric.count(without, name)
             if isinstance(counted, Unmeasured):
                 return counted
-            found.append(_spread(counted, without, places, size))
+            found.append(_scores_by_segment(counted, without, places, size))
             signature = counted.signature
     return _aggregated({name: _mean(np.stack(found)) for name, found in scored.items()}, metric, signature)
 
@@ -83,45 +84,49 @@ def _aggregated(
     sign = 1 if metric.higher_is_better else -1
     wins = {}
     for name, scores in means.items():
-        apart = sign * (scores[known] - human)
-        wins[name] = ReferenceWins(int((apart > 0).sum()), int((apart < 0).sum()), int((apart == 0).sum()))
+        margins = sign * (scores[known] - human)
+        wins[name] = ReferenceWins(
+            int((margins > 0).sum()), int((margins < 0).sum()), int((margins == 0).sum())
+        )
     systems = {name: float(scores[known].mean()) for name, scores in means.items() if name != HUMAN}
     wins.pop(HUMAN)
     recipe, _, version = signature.rpartition("|v:")
-    told = f"{recipe}|agg:leave-one-out|v:{version}"
-    return LeaveOneOutScores(float(human.mean()), systems, wins, int(known.sum()), int((~known).sum()), told)
+    full_signature = f"{recipe}|agg:leave-one-out|v:{version}"
+    return LeaveOneOutScores(
+        float(human.mean()), systems, wins, int(known.sum()), int((~known).sum()), full_signature
+    )
 
 
-def _without(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int]:
+def _without_translator(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int]:
     """The corpus with one translator as a system, its segments, and the number of all segments."""
     documents, places, size = [], [], 0
     for document in corpus.documents:
         length = len(document)
         if number < len(document.references):
-            kept = [
+            segments = [
                 at for at in range(length)
                 if document.references[number][at] is not None and len(document.references_of(at)) > 1
             ]  # fmt: skip
-            if kept:
-                documents.append(_taken(document, number, kept))
-                places += [size + at for at in kept]
+            if segments:
+                documents.append(_hold_out(document, number, segments))
+                places += [size + at for at in segments]
         size += length
     return (replace(corpus, documents=tuple(documents)) if documents else None), places, size
 
 
-def _taken(document: Document, number: int, kept: list[int]) -> Document:
-    human = tuple(document.references[number][at] or "" for at in kept)
+def _hold_out(document: Document, number: int, segments: list[int]) -> Document:
+    human = tuple(document.references[number][at] or "" for at in segments)
     others = [texts for at, texts in enumerate(document.references) if at != number]
     return replace(
         document,
         outputs={HUMAN: human}
-        | {name: tuple(texts[at] for at in kept) for name, texts in document.outputs.items()},
-        references=tuple(tuple(texts[at] for at in kept) for texts in others),
-        sources=tuple(document.sources[at] for at in kept) if document.sources else (),
+        | {name: tuple(texts[at] for at in segments) for name, texts in document.outputs.items()},
+        references=tuple(tuple(texts[at] for at in segments) for texts in others),
+        sources=tuple(document.sources[at] for at in segments) if document.sources else (),
     )
 
 
-def _spread(counted: MetricCounts, corpus: Corpus, places: list[int], size: int) -> FloatArray:
+def _scores_by_segment(counted: MetricCounts, corpus: Corpus, places: list[int], size: int) -> FloatArray:
     """Scores at their positions in the whole corpus; a document's score is at its first segment."""
     scores = np.full(size, np.nan)
     if counted.unit == "segment" and len(counted.rows) == len(places):

@@ -47,13 +47,13 @@ class Bleu:
                 lowercase=self.lowercase,
                 tokenize=tokenize,
                 effective_order=self.effective_order,
-                force=True,  # it warns of texts that come tokenised, as many test sets do
+                force=True,  # no warning about tokenised texts, which many test sets have
             )
         except (ImportError, RuntimeError) as error:
             return Unmeasured(
                 f"BLEU of this language needs a tokeniser: pip install 'sacrebleu[{tokenize[:2]}]' ({error})"
             )
-        return _counted(
+        return _count_segments(
             self.name, metric, corpus, system, sacrebleu_folds.bleu_fold(effective_order=self.effective_order)
         )
 
@@ -72,7 +72,7 @@ class Chrf:
 
         if self.word_order and corpus.target_language in UNSPACED_LANGUAGES:
             return unmeasured_without_spaces("chrF++", corpus.target_language, "use chrf")
-        return _counted(
+        return _count_segments(
             self.name, CHRF(word_order=self.word_order), corpus, system, sacrebleu_folds.chrf_fold()
         )
 
@@ -95,10 +95,12 @@ class Ter:
         metric = BatchedTer(
             normalized=by_character, asian_support=by_character, case_sensitive=self.case_sensitive
         )
-        return _counted(self.name, metric, corpus, system, sacrebleu_folds.ter_fold)
+        return _count_segments(self.name, metric, corpus, system, sacrebleu_folds.ter_fold)
 
 
-def _counted(name: str, metric: Any, corpus: Corpus, system: str, fold: Fold) -> MetricCounts | Unmeasured:
+def _count_segments(
+    name: str, metric: Any, corpus: Corpus, system: str, fold: Fold
+) -> MetricCounts | Unmeasured:
     segments = segments_with_references(corpus, system)
     if isinstance(segments, Unmeasured):
         return segments
@@ -117,7 +119,7 @@ def _streams(segments: ScorableSegments) -> list[list[str | None]]:
 
 def _recipe(metric: Any) -> Mapping[str, object]:
     """sacrebleu's signature fields, with its version under its own name."""
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         key: value for key, value in metric.get_signature().info.items() if value is not None
     }
-    return told | {"sacrebleu": told.pop("version")}
+    return fields | {"sacrebleu": fields.pop("version")}

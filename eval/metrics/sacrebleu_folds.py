@@ -15,7 +15,7 @@ def bleu_fold(*, order: int = 4, effective_order: bool = False) -> Fold:
     """BLEU with exponential smoothing. Columns: output length, reference length, matches by order, n-grams by order."""
 
     def fold(sums: FloatArray) -> FloatArray:
-        length, wanted = sums[..., 0], sums[..., 1]
+        length, reference_length = sums[..., 0], sums[..., 1]
         matches, ngrams = sums[..., 2 : 2 + order], sums[..., 2 + order :]
         seen = ngrams > 0
         missed = seen & (matches == 0)
@@ -24,16 +24,16 @@ def bleu_fold(*, order: int = 4, effective_order: bool = False) -> Fold:
         precisions = np.where(seen, 100 * ratio(counted, ngrams), 1.0)
         orders = seen.sum(axis=-1) if effective_order else np.full(length.shape, order)
         mean = np.log(precisions).sum(axis=-1) / np.maximum(orders, 1)
-        score = _brevity(length, wanted) * np.exp(mean)
+        score = _brevity_penalty(length, reference_length) * np.exp(mean)
         nothing = (matches.sum(axis=-1) == 0) | (seen.sum(axis=-1) < orders)
-        return np.where(length + wanted == 0, np.nan, np.where(nothing, 0.0, score))
+        return np.where(length + reference_length == 0, np.nan, np.where(nothing, 0.0, score))
 
     return fold
 
 
-def _brevity(length: FloatArray, wanted: FloatArray) -> FloatArray:
-    lacking = np.where(length > 0, 1 - ratio(wanted, length), -np.inf)
-    return np.exp(np.where(length < wanted, lacking, 0.0))
+def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatArray:
+    lacking = np.where(length > 0, 1 - ratio(reference_length, length), -np.inf)
+    return np.exp(np.where(length < reference_length, lacking, 0.0))
 
 
 def chrf_fold(*, beta: int = 2) -> Fold:

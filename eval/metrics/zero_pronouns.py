@@ -100,7 +100,7 @@ def _recovery(document: Document, segment: int, system: str) -> tuple[Counter[st
 
 def _extra_pronouns(text: str, overt: Counter[str]) -> Counter[str]:
     """By person, the pronouns of an English text beyond those in the source text."""
-    # In a text with small letters US is a country.
+    # In a mixed-case text, US is a country.
     words = [word.lower() for word in _WORD.findall(text) if word != "US" or text.isupper()]
     return (
         Counter({person: sum(word in forms for word in words) for person, forms in PRONOUN_FORMS.items()})

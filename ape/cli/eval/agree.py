@@ -73,7 +73,7 @@ def _found(
                     correlate_with_humans(one, rated, score_name=asked, samples=samples, seed=seed),
                 )
             except InputError as error:
-                if error.field == "asked":
+                if error.field == "score_name":
                     raise
                 yield one.name, Unmeasured(str(error).rstrip("."))
             bar.advance(task)

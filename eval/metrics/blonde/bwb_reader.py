@@ -58,8 +58,8 @@ def _by_document(
     given = [text for _, text in numbered_lines(path)]
     if len(given) != len(corpus):
         raise InputError(
-            f"{path.name} has {len(given):,} lines, and there are {len(corpus):,} segments. Annotation needs a line "
-            "for each segment, and none for anything else.",
+            f"{path.name} has {len(given):,} lines, and there are {len(corpus):,} segments. Annotation needs exactly "
+            "one line for each segment.",
             field="annotation",
         )
     lines, issues = parse(given)

@@ -49,7 +49,7 @@ class BlondeCounts:
 def count_types(
     output: AnnotatedLines, references: Sequence[AnnotatedLines], *, lowercase: bool = False
 ) -> BlondeCounts:
-    """Count everything that is in the annotations."""
+    """Count all types that the annotations show."""
     sides = (output, *references)
     lines = len(output)
     stream = _stream(sides, lines)
@@ -161,13 +161,13 @@ def _occurrences(rows: IndexArray, words: IndexArray, phrase: Sequence[int]) -> 
     return starts
 
 
-# --- what is compared by its very words: n-grams and names -----------------------------------------------------------
+# --- n-grams and names, compared by their words --------------------------------------------------------------------
 
 
 def _count_n_grams(counts: BlondeCounts, stream: _Stream, sides: int, *, lowercase: bool) -> None:
     words, rows = stream.small if lowercase else stream.words, stream.rows
     lines = max(len(counts.output), 1)
-    # By the place where it starts: the number of an n-gram; at first, of the line.
+    # The number of the n-gram that starts at each token; initially, the number of the line.
     grams = rows % lines
     for step, _ in enumerate(N_GRAM_ORDERS):
         starts = np.flatnonzero(rows[step:] == rows[: max(len(rows) - step, 0)])

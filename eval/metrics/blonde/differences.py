@@ -25,10 +25,10 @@ class BlondeItem(NamedTuple):
 def mark_differences(
     document: str, segment: int, output: Annotation, reference: Annotation, weights: BlondeWeights
 ) -> Iterator[Mark]:
-    """Items of the reference that the output lost, and those it added: the last of the surplus."""
+    """Mark the items that the output lost or added; of repeated items, the last ones."""
     lost, added = find_items(reference), find_items(output)
     for item in dict.fromkeys((*lost, *added)):
-        if not weights.of(item.category)[item.type]:
+        if not weights.category_weights(item.category)[item.type]:
             continue
         fewer, more = len(added[item]), len(lost[item])
         note = f"{item.category}: {CATEGORIES[item.category][item.type]}"
@@ -44,11 +44,11 @@ def _mark(
     return Mark(document, segment, side, *span, "lost" if side == "reference" else "added", note)
 
 
-def find_items(one: Annotation) -> defaultdict[BlondeItem, list[tuple[int, int]]]:
+def find_items(annotation: Annotation) -> defaultdict[BlondeItem, list[tuple[int, int]]]:
     """The positions of each item."""
     found: defaultdict[BlondeItem, list[tuple[int, int]]] = defaultdict(list)
-    small = [token.text.lower() for token in one.tokens]
-    for place, token in enumerate(one.tokens):
+    small = [token.text.lower() for token in annotation.tokens]
+    for place, token in enumerate(annotation.tokens):
         if token.tag in TENSE_OF:
             found[BlondeItem("tense", TENSE_OF[token.tag])].append((token.start, token.end))
         if small[place] in PRONOUN_OF:
@@ -56,8 +56,8 @@ def find_items(one: Annotation) -> defaultdict[BlondeItem, list[tuple[int, int]]
         for length in range(1, _LONGEST + 1):
             kind = MARKER_OF.get(tuple(small[place : place + length]))
             if kind is not None and place + length <= len(small):
-                found[BlondeItem("dm", kind)].append((token.start, one.tokens[place + length - 1].end))
-    for entity in one.entities:
+                found[BlondeItem("dm", kind)].append((token.start, annotation.tokens[place + length - 1].end))
+    for entity in annotation.entities:
         if entity.label in ENTITY_OF:
             found[BlondeItem("entity", ENTITY_OF[entity.label], entity.text)].append(
                 (entity.start, entity.end)

@@ -37,7 +37,7 @@ class BlondeWeights:
     entity: tuple[float, float] = (1.0, 0.0)
     """Persons, and all other names; (½, ½) in the reference's README."""
 
-    def of(self, category: str) -> tuple[float, ...]:
+    def category_weights(self, category: str) -> tuple[float, ...]:
         """The weights of a category's types."""
         if category == "pronoun":
             return self.pronoun
@@ -75,12 +75,12 @@ def _mixture(keys: Sequence[str], weights: BlondeWeights) -> FloatArray:
     mixture = np.zeros((TYPE_COUNT, len(keys)))
     for place, key in enumerate(keys):
         if key in N_GRAM_KEYS:
-            # An order is a key by itself: its weight would cancel, but for the smoothing, which it must not change.
+            # An order is a key by itself: its weight cancels, and 1 leaves the smoothing unchanged.
             mixture[category_columns("n-grams").start + N_GRAM_KEYS.index(key), place] = 1
         elif key in BLONDE_PLUS_CATEGORIES:
             mixture[category_columns("plus").start + BLONDE_PLUS_CATEGORIES.index(key), place] = 1
         else:
-            mixture[category_columns(key), place] = weights.of(key)
+            mixture[category_columns(key), place] = weights.category_weights(key)
     return mixture
 
 
@@ -120,7 +120,7 @@ def _f1(
 ) -> FloatArray:
     of_reference = _mean(sums, total=1, mixture=mixture, smoothed=smoothed)
     of_output = _mean(sums, total=2, mixture=mixture, smoothed=smoothed)
-    # An output with nothing to count has no precision; it has matched nothing.
+    # An output with nothing to count has no precision: it counts as 0.
     of_output = np.where(np.isnan(of_output), 0.0, of_output)
     return ratio(2 * of_reference * of_output, of_reference + of_output)
 

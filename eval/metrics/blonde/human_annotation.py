@@ -65,28 +65,32 @@ def add_names(
     A reference has the names annotated for its line. In the output, names annotated anywhere in the document are found
     by their words; names recognised elsewhere in the line stay, as they may be wrong names.
     """
-    of_document: dict[str, dict[AnnotatedName, None]] = {}
+    names_by_document: dict[str, dict[AnnotatedName, None]] = {}
     for (document, _), given in names.items():
-        of_document.setdefault(document, {}).update(dict.fromkeys(given))
+        names_by_document.setdefault(document, {}).update(dict.fromkeys(given))
     output_texts, *others = texts
     renamed = []
     for (document, _), text, one in zip(where, output_texts, output, strict=True):
-        known = of_document.get(document)
-        renamed.append(one if known is None or text is None else _among(one, text, list(known), keep=True))
+        known = names_by_document.get(document)
+        renamed.append(
+            one if known is None or text is None else _with_names(one, text, list(known), keep=True)
+        )
     refined = []
     for side, found in zip(others, references, strict=True):
         refined.append(
             [
                 one
-                if place[0] not in of_document or text is None
-                else _among(one, text, names.get(place, ()))
+                if place[0] not in names_by_document or text is None
+                else _with_names(one, text, names.get(place, ()))
                 for place, text, one in zip(where, side, found, strict=True)
             ]
         )
     return renamed, refined
 
 
-def _among(one: Annotation, text: str, names: Sequence[AnnotatedName], *, keep: bool = False) -> Annotation:
+def _with_names(
+    one: Annotation, text: str, names: Sequence[AnnotatedName], *, keep: bool = False
+) -> Annotation:
     found: list[NamedEntity] = []
     # The longest first, so that "Wang" is not found in "Wang Wenhao".
     for name in sorted(names, key=lambda name: -len(name.text)):

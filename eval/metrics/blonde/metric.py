@@ -24,7 +24,7 @@ from eval.metrics.blonde.human_annotation import (
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
 
-# Segments that are annotated and counted at a time: enough to be quick, and the same memory for any book.
+# Segments annotated and counted together: large enough for speed, with constant memory for any book.
 CHUNK = 2048
 _NONE = Annotation((), (), ())
 
@@ -37,22 +37,22 @@ class Blonde:
     are the smaller of its counts in output and reference, line by line; of several references the largest count
     holds. Counts are summed over all lines before anything is divided.
 
-    The reference code has defects. What is done about each here:
-    - Its NER refinement has no effect. Here `names`, where given, are the names of the references, and are found in the
-      output by their words; what a recogniser finds there besides is a name too many.
-    - One BlonDe+ object changes the weights of all later objects. Here nothing is shared: all values are frozen.
-    - Merging several references changes the first of them, for whatever is scored after. Here counts are made anew.
-    - Add-k smoothing, weight normalisation and its bootstrap crash. Here smoothing is exponential and nothing else,
-      weights are given as they are used, and every bootstrap folds the sums of `Counted`.
-    - Exponential smoothing there divides by counts that are weighted already, so that the smoothed value is four times
-      what sacrebleu gives. Here it is sacrebleu's.
-    - Effective order fills precisions from recalls. Here there is no effective order: what can't be divided is left
-      out of the mean, on each side by itself, and so is a category that does not occur.
-    - "else," with its comma can never match a token. Here the marker is "else".
-    - HIM in capitals is no pronoun to it. Here pronouns count in any case.
-    - Its command line lower-cases texts before they are tagged, its API does not, so scores differ and names are lost.
-      Here the annotator always sees the text as it is; `lowercase` is for comparing n-grams and names, is off unless
-      asked for, and is in the signature.
+    The reference code has defects; this implementation treats them as follows:
+    - Its NER refinement has no effect. Here `names`, if given, are the names of the references and are found in the
+      output by their words; other names that a recogniser finds in the output count as surplus.
+    - A BlonDe+ object changes the weights of all later objects. Here all values are frozen and none is shared.
+    - Merging several references changes the first of them for later scores. Here every score counts anew.
+    - Add-k smoothing, weight normalisation and the bootstrap crash. Here smoothing is always exponential, weights are
+      used as given, and every bootstrap folds the sums of `MetricCounts`.
+    - Exponential smoothing divides by weighted counts, so the smoothed value is four times sacrebleu's. Here it equals
+      sacrebleu's.
+    - Effective order fills precisions from recalls. Here there is no effective order: an undefined recall or precision
+      is left out of its mean, and so is a category that does not occur.
+    - The marker "else," with its comma never matches a token. Here the marker is "else".
+    - HIM in capitals does not count as a pronoun. Here pronouns count in any case.
+    - The command line lower-cases texts before tagging and the API does not, so scores differ and names are lost. Here
+      the annotator always reads the original text; `lowercase` applies to the comparison of n-grams and names, is off
+      by default, and is in the signature.
     """
 
     annotator: Annotator | None = None
@@ -99,11 +99,11 @@ class Blonde:
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
         if corpus.target_language.partition("-")[0] != "en":
             return Unmeasured(
-                f"{self.name} knows the pronouns and discourse markers of English only, and the translations are in "
+                f"{self.name} counts the pronouns and discourse markers of English, and the translations are in "
                 f"{corpus.target_language!r}"
             )
         if not any(text is not None for one in corpus.documents for side in one.references for text in side):
-            return Unmeasured(f"{self.name} compares with a reference, and there is none")
+            return Unmeasured(f"{self.name} needs a reference, and there is none")
         return annotator_or_unmeasured(corpus.target_language, self.annotator)
 
     def _rows(
@@ -111,13 +111,13 @@ class Blonde:
     ) -> FloatArray:
         outputs, references = self._annotations(chunk, corpus, system, annotator)
         counts = count_types(outputs, references, lowercase=self.lowercase)
-        self._count_more(counts, chunk, corpus, system)
+        self._count_annotation(counts, chunk, corpus, system)
         rows = counts.rows()
-        # Where there is no reference at all, what the output has says nothing.
+        # A segment without any reference counts nothing.
         rows[[all(side[row] is _NONE for side in references) for row in range(len(chunk))]] = 0
         return rows
 
-    def _count_more(
+    def _count_annotation(
         self, counts: BlondeCounts, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str
     ) -> None:
         """Hook for counts that are not in the annotations."""
@@ -152,7 +152,8 @@ class Blonde:
         most = max(len(one.references) for one in corpus.documents)
         case = "lc" if self.lowercase else "mixed"
         weights = {
-            key: "/".join(f"{weight:g}" for weight in self.weights.of(key)) for key in ("pronoun", "entity")
+            key: "/".join(f"{weight:g}" for weight in self.weights.category_weights(key))
+            for key in ("pronoun", "entity")
         }
         names = "annotated" if self.names else "found"
         smooth = "exp" if set(folds.N_GRAM_KEYS) <= set(self.keys) else "none"
@@ -183,7 +184,7 @@ class BlondePlus(Blonde):
     keys: ClassVar[tuple[str, ...]] = (*Blonde.keys, *BLONDE_PLUS_CATEGORIES)
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-        """As BlonDe; Unmeasured without annotation."""
+        """Count as BlonDe does; Unmeasured without annotation."""
         known = {document.id for document in corpus.documents}
         if not any(place[0] in known for given in (self.ambiguity, self.ellipsis) for place in given):
             return Unmeasured(
@@ -192,7 +193,7 @@ class BlondePlus(Blonde):
             )
         return Blonde.count(self, corpus, system)
 
-    def _count_more(
+    def _count_annotation(
         self, counts: BlondeCounts, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str
     ) -> None:
         for key, given in zip(BLONDE_PLUS_CATEGORIES, (self.ambiguity, self.ellipsis), strict=True):

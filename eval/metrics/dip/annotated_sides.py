@@ -1,7 +1,7 @@
 """Annotated pairs of a reference and an output, shared by the DiP metrics.
 
-With several references each poses its own questions and all answers are counted together, so the score is the mean over
-references weighted by their numbers of questions. A segment that a reference lacks poses none.
+With several references, the items of each are counted and added up, so the score is the mean over references weighted
+by their numbers of items. A segment that a reference lacks has no items.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def dip_annotator_or_unmeasured(
     if language not in languages:
         known = " and ".join(language_name(code) for code in languages)
         target = "an unknown language" if language == "und" else language_name(language)
-        return Unmeasured(f"{what} is defined for {known}, and the systems write {target}")
+        return Unmeasured(f"{what} is defined for {known}, and the outputs are in {target}")
     if not any(text is not None for one in corpus.documents for texts in one.references for text in texts):
-        return Unmeasured(f"{what} is measured against a reference, and there is no reference")
+        return Unmeasured(f"{what} needs a reference, and there is none")
     return annotator_or_unmeasured(language, annotator)
 
 

@@ -59,7 +59,7 @@ def train_coherence_scorer(
     """Train a scorer on the references of a corpus; its metadata has the accuracy on held-out documents."""
     found = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=annotator)
     if isinstance(found, Unmeasured):
-        raise InputError(f"No scorer of coherence can be trained: {found.why}.")
+        raise InputError(f"A coherence scorer can't be trained: {found.why}.")
     named = tuple(systems) or corpus.systems
     if against == "mt":
         pairs = _joined([_against_mt(corpus, system, found) for system in named])
@@ -131,11 +131,11 @@ class DipCoherence:
         pairs = _shuffled(references, self.seed)
         found = {}
         for group in groups:
-            rest = pairs.of(frozenset(groups - {group}))
+            rest = pairs.select_groups(frozenset(groups - {group}))
             if not rest.groups:
                 return Unmeasured(
-                    f"a scorer learns from {MIN_SENTENCES} sentences or more of other documents, and here are none: "
-                    "give a trained one"
+                    f"no other document has the {MIN_SENTENCES} sentences that training a scorer takes: "
+                    "give a trained scorer"
                 )
             found[group] = ranker.fit_ranker(
                 rest.better, rest.worse, kind=SCORER_KIND, features=COHESION_FEATURES
@@ -182,7 +182,7 @@ def _key(texts: _Texts) -> str:
 
 
 def _passages(texts: _Texts, indices: Sequence[int] | None = None) -> Iterator[list[CohesionSentence]]:
-    """Passages of a dozen segments; the last has the rest."""
+    """Passages of `PASSAGE_SENTENCES` segments; the last has the rest."""
     places = [place for place, one in enumerate(texts) if one is not None] if indices is None else indices
     for start in range(0, len(places), PASSAGE_SENTENCES):
         here = (texts[place] for place in places[start : start + PASSAGE_SENTENCES])

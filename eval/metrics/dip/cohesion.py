@@ -158,10 +158,10 @@ def _reference(passage: Sequence[CohesionSentence]) -> Iterator[float]:
     counts = Counter(kind for one in passage for kind in one.pronouns)
     words = max(sum(one.words for one in passage), 1)
     yield from (counts[kind] / words for kind in _THIRD)
-    goes_on = [
+    continued = [
         kind in before.pronouns for before, one in pairwise(passage) for kind in dict.fromkeys(one.pronouns)
     ]
-    yield _mean(goes_on)
+    yield _mean(continued)
     first = passage[0]
     yield float(bool(first.pronouns) and not first.subjects)
     gendered = [kind for one in passage for kind in one.pronouns if kind in _THIRD[:2]]

@@ -32,27 +32,27 @@ def _always(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _clause(text: ClauseWords, at: int, end: int) -> bool:
-    return text.clause(end)
+    return text.starts_clause(end)
 
 
 def _clause_or_ing(text: ClauseWords, at: int, end: int) -> bool:
-    return text.clause(end) or text.gerund(end)
+    return text.starts_clause(end) or text.starts_gerund(end)
 
 
 def _opening(text: ClauseWords, at: int, end: int) -> bool:
     """A sentence adverb: at the head of the sentence, or between punctuation."""
-    return text.opens(at) or (text.word(at - 1) in CLAUSE_BREAKS and text.word(end) in {",", ";"})
+    return text.starts_sentence(at) or (text.word(at - 1) in CLAUSE_BREAKS and text.word(end) in {",", ";"})
 
 
 def _opening_or_clause(text: ClauseWords, at: int, end: int) -> bool:
     return _opening(text, at, end) or (
-        text.word(at - 1) in {",", ";", "and", "but", "or"} and text.clause(end)
+        text.word(at - 1) in {",", ";", "and", "but", "or"} and text.starts_clause(end)
     )
 
 
 def _ing(text: ClauseWords, at: int, end: int) -> bool:
     """ "By running", not "by the running water"."""
-    return text.gerund(end)
+    return text.starts_gerund(end)
 
 
 def _after(text: ClauseWords, at: int, end: int) -> bool:
@@ -63,10 +63,10 @@ def _and(text: ClauseWords, at: int, end: int) -> bool:
     """Between clauses or predicates, not between nouns or adjectives."""
     if text.tag(at - 1) in {"JJ", "JJR"} and text.tag(end) in {"JJ", "JJR"}:
         return False
-    if text.opens(at) or text.predicate(end):
+    if text.starts_sentence(at) or text.starts_predicate(end):
         return True
-    after = text.past_adverbs(end)
-    return text.subject(after) and (
+    after = text.skip_adverbs(end)
+    return text.starts_subject(after) and (
         text.word(at - 1) in CLAUSE_BREAKS or text.word(after) in NOMINATIVE_PRONOUNS
     )
 
@@ -84,19 +84,21 @@ def _but(text: ClauseWords, at: int, end: int) -> bool:
         "can't",
     }:
         return False
-    return text.word(end) != "for" and (text.after_break(at) or text.predicate(end) or text.subject(end))
+    return text.word(end) != "for" and (
+        text.follows_break(at) or text.starts_predicate(end) or text.starts_subject(end)
+    )
 
 
 def _or(text: ClauseWords, at: int, end: int) -> bool:
-    return text.opens(at) or (text.after_break(at) and text.subject(end))
+    return text.starts_sentence(at) or (text.follows_break(at) and text.starts_subject(end))
 
 
 def _for(text: ClauseWords, at: int, end: int) -> bool:
     """ "For he knew": only a nominative distinguishes it from the preposition."""
     return (
-        text.after_break(at)
+        text.follows_break(at)
         and text.word(end) in NOMINATIVE_PRONOUNS - {"it", "you", "who"}
-        and text.clause(end)
+        and text.starts_clause(end)
     )
 
 
@@ -104,13 +106,17 @@ def _so(text: ClauseWords, at: int, end: int) -> bool:
     """Of consequence, not of degree ("so tired") and not for a clause ("I think so")."""
     if text.tag(end) in _DEGREE and text.word(end) not in NOMINATIVE_PRONOUNS:
         return False
-    begins = text.after_break(at) or text.word(at - 1) == "and"
-    return begins and (text.word(end) in _AFTER_SO or text.subject(end) or (text.opens(at) and text.asks(at)))
+    begins = text.follows_break(at) or text.word(at - 1) == "and"
+    return begins and (
+        text.word(end) in _AFTER_SO
+        or text.starts_subject(end)
+        or (text.starts_sentence(at) and text.is_question(at))
+    )
 
 
 def _so_that(text: ClauseWords, at: int, end: int) -> bool:
     """ "So that he could", not "so that was it"."""
-    return text.tag(end) not in FINITE_VERB_TAGS and text.clause(end)
+    return text.tag(end) not in FINITE_VERB_TAGS and text.starts_clause(end)
 
 
 def _as(text: ClauseWords, at: int, end: int) -> bool:
@@ -131,14 +137,14 @@ def _as(text: ClauseWords, at: int, end: int) -> bool:
         return False
     if "so" in before and text.word(at - 2) == "so":
         return False
-    return text.clause(end)
+    return text.starts_clause(end)
 
 
 def _when(text: ClauseWords, at: int, end: int) -> bool:
     """With a clause; not a direct or indirect question, and not "the day when"."""
     if text.lemmas[at - 1 : at] and text.lemmas[at - 1] in _ASKING:
         return False
-    if text.opens(at) and text.asks(at) and text.tag(end) in VERB_TAGS:
+    if text.starts_sentence(at) and text.is_question(at) and text.tag(end) in VERB_TAGS:
         return False
     if text.word(at - 1) in {
         "day",
@@ -160,7 +166,7 @@ def _if(text: ClauseWords, at: int, end: int) -> bool:
     """A condition; not "asked if", "what if"."""
     if text.word(at - 1) in {"what", "as"} or (at and text.lemmas[at - 1] in _ASKING):
         return False
-    return text.clause(end)
+    return text.starts_clause(end)
 
 
 def _while(text: ClauseWords, at: int, end: int) -> bool:
@@ -177,16 +183,16 @@ def _since(text: ClauseWords, at: int, end: int) -> bool:
 
 def _once(text: ClauseWords, at: int, end: int) -> bool:
     """ "Once he left", not "he once left" or "at once"."""
-    return text.word(at - 1) not in {"at", "for"} and text.word(end) != "upon" and text.subject(end)
+    return text.word(at - 1) not in {"at", "for"} and text.word(end) != "upon" and text.starts_subject(end)
 
 
 def _then(text: ClauseWords, at: int, end: int) -> bool:
     """Sequence; not "by then", "just then", "the then king"."""
     if text.word(at - 1) in "since by until till just back only even now the from every right".split():
         return False
-    if text.after_break(at) or text.word(at - 1) in {"and", "but"}:
+    if text.follows_break(at) or text.word(at - 1) in {"and", "but"}:
         return text.word(end) not in {"", *SENTENCE_STOPS}
-    if text.word(end) in NOMINATIVE_PRONOUNS and text.clause(end):
+    if text.word(end) in NOMINATIVE_PRONOUNS and text.starts_clause(end):
         return True
     between = text.tag(at - 1) in NOUN_TAGS | {"PRP", "MD"} | FINITE_VERB_TAGS
     return between and text.tag(end) in VERB_TAGS
@@ -194,7 +200,7 @@ def _then(text: ClauseWords, at: int, end: int) -> bool:
 
 def _still(text: ClauseWords, at: int, end: int) -> bool:
     """Concession; not "up to now"."""
-    return text.opens(at) and (text.word(end) == "," or text.subject(end))
+    return text.starts_sentence(at) and (text.word(end) == "," or text.starts_subject(end))
 
 
 def _yet(text: ClauseWords, at: int, end: int) -> bool:
@@ -204,12 +210,14 @@ def _yet(text: ClauseWords, at: int, end: int) -> bool:
         "as",
     }:
         return False
-    return text.after_break(at) or (text.word(at - 1) == "and" and (text.predicate(end) or text.subject(end)))
+    return text.follows_break(at) or (
+        text.word(at - 1) == "and" and (text.starts_predicate(end) or text.starts_subject(end))
+    )
 
 
 def _however(text: ClauseWords, at: int, end: int) -> bool:
     """Not "however hard he tried" and not "do it however you want"."""
-    return text.word(end) in {",", "."} or (text.opens(at) and text.tag(end) not in _DEGREE)
+    return text.word(end) in {",", "."} or (text.starts_sentence(at) and text.tag(end) not in _DEGREE)
 
 
 def _because(text: ClauseWords, at: int, end: int) -> bool:
@@ -221,7 +229,7 @@ def _instead(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _rather(text: ClauseWords, at: int, end: int) -> bool:
-    return text.opens(at) and text.word(end) == ","
+    return text.starts_sentence(at) and text.word(end) == ","
 
 
 def _to_do(text: ClauseWords, at: int, end: int) -> bool:

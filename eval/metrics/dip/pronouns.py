@@ -89,7 +89,7 @@ def find_pronouns(annotation: Annotation) -> dict[int, PronounToken]:
     for at, token in enumerate(annotation.tokens):
         word = token.text.replace("’", "'").split("'")[0]
         kind = _CLASS.get(word.lower())
-        if kind and not _is_other(annotation, at, word, kind):
+        if kind and not _is_other_word(annotation, at, word, kind):
             found[at] = PronounToken(word, kind, token.start, token.start + len(word))
     return found
 
@@ -105,16 +105,16 @@ def compare_pronouns(reference: Annotation, output: Annotation) -> list[PronounC
     found: dict[int, int] = {}
     start, begin = 0, 0
     for block in LCSseq.editops(ours_aligned, theirs_aligned).as_matching_blocks():
-        found |= _between(ours, range(start, block.a), theirs, range(begin, block.b))
+        found |= _pair_gaps(ours, range(start, block.a), theirs, range(begin, block.b))
         start, begin = block.a + block.size, block.b + block.size
-    alone = [at for at in theirs if at not in found.values()]
+    unpaired = [at for at in theirs if at not in found.values()]
     for at in [at for at in ours if at not in found]:
-        same = next((other for other in alone if theirs[other].kind == ours[at].kind), None)
+        same = next((other for other in unpaired if theirs[other].kind == ours[at].kind), None)
         if same is not None:
-            alone.remove(same)
+            unpaired.remove(same)
             found[at] = same
-    asks = ((at, one) for at, one in ours.items() if one.kind in PRONOUN_CLASSES)
-    return [PronounComparison(one, theirs[found[at]] if at in found else None) for at, one in asks]
+    scored = ((at, one) for at, one in ours.items() if one.kind in PRONOUN_CLASSES)
+    return [PronounComparison(one, theirs[found[at]] if at in found else None) for at, one in scored]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def compare_system_pronouns(
                 yield side, segment, one
 
 
-def _is_other(annotation: Annotation, at: int, word: str, kind: str) -> bool:
+def _is_other_word(annotation: Annotation, at: int, word: str, kind: str) -> bool:
     """Whether it is another word: the US, an IT firm, a mine; "that man", "one day", "said that"."""
     tag = annotation.tokens[at].tag
     if len(word) > 1 and word.isupper():
@@ -196,26 +196,28 @@ def _symbols(
     return [(side, at) if at in found else token.lemma.lower() for at, token in tokens]
 
 
-def _between(
+def _pair_gaps(
     ours: Mapping[int, PronounToken], gap: range, theirs: Mapping[int, PronounToken], opposite: range
 ) -> dict[int, int]:
     """Pair the pronouns of two gaps; in long gaps only those of the same class."""
-    asked = [at for at in gap if at in ours]
-    given = [at for at in opposite if at in theirs]
-    if not (asked and given):
+    reference_places = [at for at in gap if at in ours]
+    output_places = [at for at in opposite if at in theirs]
+    if not (reference_places and output_places):
         return {}
-    kinds = LCSseq.editops([ours[at].kind for at in asked], [theirs[at].kind for at in given])
+    kinds = LCSseq.editops(
+        [ours[at].kind for at in reference_places], [theirs[at].kind for at in output_places]
+    )
     found = {
-        asked[block.a + place]: given[block.b + place]
+        reference_places[block.a + place]: output_places[block.b + place]
         for block in kinds.as_matching_blocks()
         for place in range(block.size)
     }
     if len(gap) > _LONG_GAP or len(opposite) > _LONG_GAP:
         return found
-    asked = [at for at in asked if at not in found]
-    given = [at for at in given if at not in found.values()]
-    few = min(len(asked), len(given))
-    return found | dict(zip(asked[:few], given[:few], strict=True))
+    reference_places = [at for at in reference_places if at not in found]
+    output_places = [at for at in output_places if at not in found.values()]
+    few = min(len(reference_places), len(output_places))
+    return found | dict(zip(reference_places[:few], output_places[:few], strict=True))
 
 
 def _share(outcomes: Sequence[int], *, kind: int | None = None, below: Sequence[int] = range(4)) -> Fold:

@@ -84,8 +84,8 @@ def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
         raise InputError(f"{path} is not a coherence scorer: {message}.") from error
     if stored.kind != kind or stored.features != tuple(features):
         raise InputError(
-            f"{path} is a scorer of {stored.kind} with {len(stored.features)} features, and what is needed is one of "
-            f"{kind} with the {len(features)} of this version. Train it again."
+            f"{path} is a scorer of {stored.kind} with {len(stored.features)} features; this version needs one of "
+            f"{kind} with {len(features)}. Train it again."
         )
     if not len(stored.features) == len(stored.scales) == len(stored.weights):
         raise InputError(f"{path} is not a coherence scorer: it needs one weight for each feature.")
@@ -99,7 +99,7 @@ def fit_ranker(
 ) -> Ranker:
     """Fit weights that rank the better text of each pair (pairs, features) above the worse."""
     if better.shape != worse.shape or better.shape[1:] != (len(features),) or not len(better):
-        raise InputError("A scorer is trained on pairs of texts, and there is none.")
+        raise InputError("A scorer needs at least one pair of texts to train on.")
     differences = better - worse
     scales = np.sqrt((differences**2).mean(axis=0))
     scales[scales == 0] = 1.0
@@ -120,11 +120,11 @@ class RankedPairs:
     worse: FloatArray
     groups: tuple[str, ...]
 
-    def of(self, groups: frozenset[str]) -> RankedPairs:
+    def select_groups(self, groups: frozenset[str]) -> RankedPairs:
         """The pairs of some groups."""
-        stored = [place for place, group in enumerate(self.groups) if group in groups]
+        chosen = [place for place, group in enumerate(self.groups) if group in groups]
         return RankedPairs(
-            self.better[stored], self.worse[stored], tuple(self.groups[place] for place in stored)
+            self.better[chosen], self.worse[chosen], tuple(self.groups[place] for place in chosen)
         )
 
 
@@ -132,34 +132,36 @@ def train_ranker(
     pairs: RankedPairs, *, kind: str, features: Sequence[str], seed: int, folds: int = 5, **facts: RankerFact
 ) -> Ranker:
     """Train a scorer on all pairs, with its cross-validated accuracy over groups in the metadata."""
-    made = fit_ranker(pairs.better, pairs.worse, kind=kind, features=features)
+    fitted = fit_ranker(pairs.better, pairs.worse, kind=kind, features=features)
     known = sorted(set(pairs.groups))
-    held = np.random.default_rng(seed).permutation(len(known))
+    order = np.random.default_rng(seed).permutation(len(known))
     right = 0.0
-    parts = [part for part in np.array_split(held, min(folds, len(known))) if len(part)]
+    parts = [part for part in np.array_split(order, min(folds, len(known))) if len(part)]
     for part in parts if len(known) > 1 else ():
         out = frozenset(known[place] for place in part)
-        rest, aside = pairs.of(frozenset(known) - out), pairs.of(out)
+        rest, held_out = pairs.select_groups(frozenset(known) - out), pairs.select_groups(out)
         other = fit_ranker(rest.better, rest.worse, kind=kind, features=features)
-        right += ranker_accuracy(other, aside.better, aside.worse) * len(aside.groups)
-    told = {
+        right += ranker_accuracy(other, held_out.better, held_out.worse) * len(held_out.groups)
+    metadata = {
         **facts,
         "seed": seed,
         "pairs": len(pairs.groups),
         "documents": len(known),
         "held_out_accuracy": right / len(pairs.groups) if len(known) > 1 else None,
     }
-    return Ranker(made.kind, made.features, made.scales, made.weights, told)
+    return Ranker(fitted.kind, fitted.features, fitted.scales, fitted.weights, metadata)
 
 
 def _newton(differences: FloatArray, penalty: float) -> FloatArray:
     """Minimise the sum of log(1 + exp(−margin)) with an L2 penalty."""
     weights: FloatArray = np.zeros(differences.shape[1])
     for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(np.clip(differences @ weights, -30, 30)))  # of the wrong order
-        slope = penalty * weights - differences.T @ chance
-        bend = (differences.T * (chance * (1 - chance))) @ differences + penalty * np.eye(len(weights))
-        step = np.linalg.solve(bend, slope)
+        wrong_order = 1 / (1 + np.exp(np.clip(differences @ weights, -30, 30)))  # probability
+        gradient = penalty * weights - differences.T @ wrong_order
+        hessian = (differences.T * (wrong_order * (1 - wrong_order))) @ differences + penalty * np.eye(
+            len(weights)
+        )
+        step = np.linalg.solve(hessian, gradient)
         weights = weights - step
         if float(step @ step) < _ENOUGH:
             break

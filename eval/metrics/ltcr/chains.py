@@ -22,7 +22,7 @@ CHAIN_CATEGORIES = ("noun", "verb", "adjective/adverb", "other")
 CHAIN_DISTANCES = ("0", "1", "2", "3", "4", ">=5")
 _OTHER = CHAIN_CATEGORIES.index("other")
 
-# A tag that is not here is of no content word.
+# Words with other tags are not content words.
 _TAGS: Mapping[str, Mapping[str, int]] = {
     "zh": dict.fromkeys(("NN", "NR", "NT"), 0)
     | dict.fromkeys(("VV", "VE", "VC"), 1)
@@ -51,8 +51,8 @@ class LexicalChain:
     def pairs(self) -> Iterator[tuple[int, int, int]]:
         """Every two occurrences, with their distance class."""
         for one, other in combinations(range(len(self.places)), 2):
-            apart = abs(self.places[one][0] - self.places[other][0])
-            yield one, other, min(apart, len(CHAIN_DISTANCES) - 1)
+            distance = abs(self.places[one][0] - self.places[other][0])
+            yield one, other, min(distance, len(CHAIN_DISTANCES) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def read_annotated_chains(path: Path) -> dict[str, AnnotatedChains]:
             try:
                 row = _Row.model_validate_json(line)
             except ValidationError as error:
-                raise InputError(f"{path}, line {number}: no document with chains: {error}") from error
+                raise InputError(f"{path}, line {number}: not a document with chains: {error}") from error
             chains = tuple(_chain(one, row, f"{path}, line {number}") for one in row.chains)
             read[row.id] = AnnotatedChains(row.source_tokens, chains)
     return read

@@ -13,7 +13,7 @@ from eval.metrics.ltcr.renderings import WordRendering
 from eval.metrics.metric import Mark
 
 NOT_FOUND = "(not found)"
-# Of names, in the treebanks of Chinese and of English.
+# Tags of names in the Chinese and the Penn Treebank.
 _NAMES = frozenset({"NR", "NNP", "NNPS"})
 
 
@@ -36,7 +36,7 @@ class RenderedOccurrence:
         words = [self.output[start:end] for start, end in self.spans]
         return " ".join(words) or NOT_FOUND
 
-    def marked(self, before: str = "[", after: str = "]") -> str:
+    def highlighted_output(self, before: str = "[", after: str = "]") -> str:
         """The translation with the rendering highlighted."""
         pieces, place = [], 0
         for start, end in self.spans:
@@ -133,7 +133,7 @@ def build_inconsistency(
             )
         )
     pairs = [(one, other) for one, other, _ in chain.pairs()]
-    different = sum(not found[one].same(found[other]) for one, other in pairs)
+    different = sum(not found[one].equals(found[other]) for one, other in pairs)
     tags = [linked.segments[segment].source[place].tag for segment, place in chain.places]
     return Inconsistency(
         linked.document.id,
@@ -149,7 +149,7 @@ def _groups(found: Sequence[WordRendering]) -> list[int]:
     """The rendering index of each occurrence, by frequency; each one not found is alone."""
     members: list[list[int]] = []
     for number, rendering in enumerate(found):
-        fitting = (group for group in members if found[group[0]].same(rendering))
+        fitting = (group for group in members if found[group[0]].equals(rendering))
         group = next(fitting, None)
         if group is None:
             members.append([number])

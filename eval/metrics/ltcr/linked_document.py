@@ -42,40 +42,44 @@ def tokenize_sources(
             tokens = [annotation.tokens for annotation in annotations]
             read.append((tokens, tuple(repeated_word_chains(tokens, corpus.source_language))))
         else:
-            drawn = annotated.get(document.id, AnnotatedChains(tuple(() for _ in document.sources), ()))
-            tokens = _given(document, drawn, annotations)
-            read.append((tokens, tuple(_tagged(chain, tokens, corpus) for chain in drawn.chains)))
+            annotated_chains = annotated.get(
+                document.id, AnnotatedChains(tuple(() for _ in document.sources), ())
+            )
+            tokens = _annotated_tokens(document, annotated_chains, annotations)
+            read.append(
+                (tokens, tuple(_with_category(chain, tokens, corpus) for chain in annotated_chains.chains))
+            )
     return read
 
 
-def _given(
-    document: Document, drawn: AnnotatedChains, annotations: Sequence[Annotation]
+def _annotated_tokens(
+    document: Document, annotated_chains: AnnotatedChains, annotations: Sequence[Annotation]
 ) -> list[tuple[Token, ...]]:
     """The words as the chains index them, each with the tag of the annotator's word at its start."""
-    if len(drawn.words) != len(document.sources):
+    if len(annotated_chains.words) != len(document.sources):
         raise InputError(
-            f"The chains of document {document.id!r} are of {len(drawn.words)} sentences, and its source has "
+            f"The chains of document {document.id!r} cover {len(annotated_chains.words)} sentences, and its source has "
             f"{len(document.sources)}."
         )
     segments = []
-    for number, (words, annotation) in enumerate(zip(drawn.words, annotations, strict=True)):
+    for number, (words, annotation) in enumerate(zip(annotated_chains.words, annotations, strict=True)):
         text = document.sources[number]
         tags = {place: token.tag for token in annotation.tokens for place in range(token.start, token.end)}
         pairs = zip(words, locate_words(words, text), strict=True)
         segments.append(
             tuple(Token(text[start:end], start, tags.get(start, ""), word) for word, (start, end) in pairs)
         )
-    for chain in drawn.chains:
+    for chain in annotated_chains.chains:
         for segment, place in chain.places:
             if not segments[segment][place].text:
                 raise InputError(
                     f"Document {document.id!r}, sentence {segment + 1}: the word {chain.word!r} of a chain is not "
-                    "where it should be in the source. Give the source that the chains were drawn in."
+                    "at its position in the source. Give the source that was annotated."
                 )
     return segments
 
 
-def _tagged(chain: LexicalChain, tokens: Sequence[Sequence[Token]], corpus: Corpus) -> LexicalChain:
+def _with_category(chain: LexicalChain, tokens: Sequence[Sequence[Token]], corpus: Corpus) -> LexicalChain:
     tags = [tokens[segment][place].tag for segment, place in chain.places]
     return replace(chain, category=most_frequent_category(tags, corpus.source_language))
 
@@ -91,7 +95,7 @@ def link_documents(
 ) -> list[LinkedDocument]:
     """Every document with its links, none without an aligner; references are further training text."""
     if system not in corpus.systems:
-        raise InputError(f"There is no system {system!r} here; there are {', '.join(corpus.systems)}.")
+        raise InputError(f"There is no system called {system!r}. There are: {', '.join(corpus.systems)}.")
     sources = tokenize_sources(corpus, annotator, annotated)
     outputs = [tokenize_words(one.outputs[system], corpus.target_language) for one in corpus.documents]
     links = iter(_links(corpus, system, sources, outputs, aligner, extra))

@@ -72,8 +72,10 @@ class Ltcr:
         if isinstance(annotator, Unmeasured):
             return annotator
         rows = np.zeros((len(corpus.documents), _COLUMNS))
-        for number, linked, chain, found in self._rendered(corpus, system, annotator):
-            rows[number] += _pairs(chain, found, _given(linked, chain, corpus.target_language))
+        for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
+            rows[number] += _pairs(
+                chain, found, _has_annotated_rendering(linked, chain, corpus.target_language)
+            )
         return MetricCounts(
             rows,
             np.arange(len(corpus.documents)),
@@ -90,7 +92,7 @@ class Ltcr:
             raise InputError(f"Inconsistent words can't be listed: {annotator.why}.")
         listed = [
             build_inconsistency(linked, chain, found)
-            for _, linked, chain, found in self._rendered(corpus, system, annotator)
+            for _, linked, chain, found in self._chain_renderings(corpus, system, annotator)
         ]
         return sorted(
             (one for one in listed if one.different), key=lambda one: (-one.different, one.document, one.word)
@@ -103,7 +105,7 @@ class Ltcr:
         for one in self.inconsistencies(corpus, system):
             yield from one.marks()
 
-    def _rendered(
+    def _chain_renderings(
         self, corpus: Corpus, system: str, annotator: Annotator
     ) -> Iterator[tuple[int, LinkedDocument, LexicalChain, list[WordRendering]]]:
         aligner = self._aligner(corpus) if self.read == "links" else None
@@ -116,10 +118,10 @@ class Ltcr:
                 if aligner is not None:
                     yield number, linked, chain, chain_renderings(chain, linked.segments, association)
                 else:
-                    yield number, linked, chain, _as_annotated(linked, chain, corpus.target_language)
+                    yield number, linked, chain, _annotated_renderings(linked, chain, corpus.target_language)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        why = _why_not(corpus, self.annotated)
+        why = _undefined_reason(corpus, self.annotated)
         if why:
             return Unmeasured(why)
         from eval.metrics.annotator import annotator_or_unmeasured
@@ -137,7 +139,7 @@ class Ltcr:
 
     def _signature(self, corpus: Corpus, annotator: Annotator) -> str:
         aligner = self._aligner(corpus).name if self.read == "links" else "none"
-        told = {
+        settings = {
             "chains": "all" if self.annotated is None else "annotated",
             "renderings": RENDERING_RECIPE if self.read == "links" else self.read,
             "aligner": aligner,
@@ -146,41 +148,41 @@ class Ltcr:
             "stems": stemmer_name(corpus.target_language),
             "annotator": annotator.name,
         }
-        return metric_signature(self.name, **told)
+        return metric_signature(self.name, **settings)
 
 
-def _why_not(corpus: Corpus, annotated: Mapping[str, AnnotatedChains] | None) -> str:
+def _undefined_reason(corpus: Corpus, annotated: Mapping[str, AnnotatedChains] | None) -> str:
     """Why the metric is undefined for the corpus; "" if it is defined."""
     language = language_code(corpus.source_language)
     if not all(one.sources or not any(one.outputs.values()) for one in corpus.documents):
-        return "LTCR is about words that the source repeats, and there is no source"
+        return "LTCR needs the source, and there is none"
     if language not in LANGUAGES:
         known = " and ".join(map(language_name, LANGUAGES))
-        told = "a language that nobody named" if language == "und" else language_name(language)
-        return f"the tags of content words are known for {known}, and the source is in {told}"
+        source = "an unknown language" if language == "und" else language_name(language)
+        return f"the tags of content words are defined for {known}, and the source is in {source}"
     if annotated is not None and not any(one.id in annotated for one in corpus.documents):
         return "none of these documents has annotated chains"
     return ""
 
 
-def _as_annotated(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[WordRendering]:
+def _annotated_renderings(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[WordRendering]:
     stems = tuple(token.lemma for token in tokenize_words([chain.translation], language)[0])
     found = [find_stems(linked.segments[segment].target, stems) for segment, _ in chain.places]
     return [WordRendering(places, stems) if places else WordRendering() for places in found]
 
 
-def _given(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[bool]:
+def _has_annotated_rendering(linked: LinkedDocument, chain: LexicalChain, language: str) -> list[bool]:
     """Whether each occurrence has the annotated rendering in its sentence."""
     if not chain.translation:
         return [False] * len(chain.places)
-    return [bool(one.stems) for one in _as_annotated(linked, chain, language)]
+    return [bool(one.stems) for one in _annotated_renderings(linked, chain, language)]
 
 
 def _pairs(chain: LexicalChain, found: list[WordRendering], given: list[bool]) -> FloatArray:
     row = np.zeros(_COLUMNS)
     for one, other, distance in chain.pairs():
         column = chain.category * len(CHAIN_DISTANCES) + distance
-        same = found[one].same(found[other])
+        same = found[one].equals(found[other])
         row[column] += same
         row[_KINDS + column] += 1
         row[-1] += not same and given[one] and given[other]
@@ -193,12 +195,14 @@ def _share(columns: range) -> Fold:
 
 
 def _parts(*, with_error: bool) -> dict[str, Fold]:
-    apart = len(CHAIN_DISTANCES)
+    distances = len(CHAIN_DISTANCES)
     parts = {
-        name: _share(range(kind * apart, (kind + 1) * apart)) for kind, name in enumerate(CHAIN_CATEGORIES)
+        name: _share(range(kind * distances, (kind + 1) * distances))
+        for kind, name in enumerate(CHAIN_CATEGORIES)
     }
     parts |= {
-        f"distance {name}": _share(range(far, _KINDS, apart)) for far, name in enumerate(CHAIN_DISTANCES)
+        f"distance {name}": _share(range(distance, _KINDS, distances))
+        for distance, name in enumerate(CHAIN_DISTANCES)
     }
     if with_error:
         parts["aligner's error"] = lambda sums: 100 * ratio(sums[..., -1], sums[..., _KINDS:-1].sum(axis=-1))

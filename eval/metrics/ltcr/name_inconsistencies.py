@@ -15,16 +15,16 @@ def worst_names(listed: Sequence[Inconsistency], most: int = 10) -> list[Inconsi
     other are one name, which the annotator cut in two.
     """
     names = [one for one in listed if one.is_name and one.clashes]
-    seconds = {id(other): one for one in names for other in names if _goes_on(one, other)}
+    seconds = {id(other): one for one in names for other in names if _always_follows(one, other)}
     firsts = {id(one): other for other in names if (one := seconds.get(id(other)))}
     joined = [_joined(one, firsts.get(id(one))) for one in names if id(one) not in seconds]
     return sorted(joined, key=lambda one: (-one.clashes, one.document, one.word))[:most]
 
 
-def _goes_on(one: Inconsistency, other: Inconsistency) -> bool:
+def _always_follows(one: Inconsistency, other: Inconsistency) -> bool:
     """Whether the other word directly follows the first at every occurrence of either."""
-    return one.document == other.document and [(shown.segment, shown.at[1]) for shown in one.occurrences] == [
-        (shown.segment, shown.at[0]) for shown in other.occurrences
+    return one.document == other.document and [(use.segment, use.at[1]) for use in one.occurrences] == [
+        (use.segment, use.at[0]) for use in other.occurrences
     ]
 
 

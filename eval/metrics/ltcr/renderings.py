@@ -2,7 +2,7 @@
 
 A rendering is the stems of the linked words in reading order, without function words and without stems whose
 association with the source word is less than half of the best one's. Words that are linked only at other occurrences
-are not added: what the aligner missed is its error, and is reported as such.
+are not added: omissions of the aligner are its error and are reported as such.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.linguistics.word_alignment.protocol import WordLinks
 from eval.metrics.ltcr.chains import LexicalChain
 from eval.metrics.ltcr.words import is_content_word
 
-# A neighbour of the rendering proper has less than this share of its association with the word.
+# A word with less than this share of the best word's association is not part of the rendering.
 MIN_ASSOCIATION = 0.5
 RENDERING_RECIPE = f"links/content-words/association-{MIN_ASSOCIATION:g}"
 """The part of the signature for renderings."""
@@ -38,7 +38,7 @@ class WordRendering:
     places: tuple[int, ...] = ()
     stems: tuple[str, ...] = ()
 
-    def same(self, other: WordRendering) -> bool:
+    def equals(self, other: WordRendering) -> bool:
         """Whether both renderings are equal; an empty one equals none, not even another empty one."""
         return bool(self.stems) and self.stems == other.stems
 
@@ -84,8 +84,8 @@ def _linked(segment: LinkedSegment, place: int, association: WordAssociation) ->
     places = sorted(j for i, j in segment.links if i == place and is_content_word(target[j]))
     strengths = {j: association(word, target[j].lemma) for j in places}
     least = MIN_ASSOCIATION * max(strengths.values(), default=0.0)
-    kept = tuple(j for j in places if strengths[j] >= least)
-    return WordRendering(kept, tuple(target[j].lemma for j in kept))
+    rendering = tuple(j for j in places if strengths[j] >= least)
+    return WordRendering(rendering, tuple(target[j].lemma for j in rendering))
 
 
 def find_stems(target: Sequence[Token], stems: Sequence[str]) -> tuple[int, ...]:

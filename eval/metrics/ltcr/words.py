@@ -14,8 +14,8 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|\S")
 LTCR_UNSPACED_LANGUAGES = frozenset({"ja", "th", "zh"})
 """Languages whose words an annotator has to find."""
 
-# Not renderings of anything: an aligner leaves over on them what it can't place. Modals, negations and words of degree
-# are not among them: they are what adverbs and verbs such as 必须 and 更 are rendered by.
+# Never renderings: aligners link words without a counterpart to them. Modals, negations and degree words are not
+# listed, as they render adverbs and verbs such as 必须 and 更.
 FUNCTION_WORDS = frozenset(
     """a an the this that these those of to in on at by for from with into onto over under about as than and or but nor
     so if then there it its he his him she her hers they their them we our us you your i my me who whom whose which
@@ -44,7 +44,7 @@ def _token(text: str, start: int, language: str) -> Token:
 
 
 def is_content_word(token: Token) -> bool:
-    """Whether a word may be a rendering: no English function word, and no symbol except currencies."""
+    """Whether a word may be a rendering: not an English function word, and not a symbol except currencies."""
     word = token.text
     if word.lower() in FUNCTION_WORDS:
         return len(word) > 1 and word.isupper()  # US, IT, WHO

@@ -1,4 +1,4 @@
-"""A corpus of two short chapters, told by two people and two machines."""
+"""A corpus of two short chapters with two references and two systems."""
 
 from __future__ import annotations
 

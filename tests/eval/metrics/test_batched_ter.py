@@ -1,4 +1,4 @@
-"""TER by batches of shifts: the counts are sacrebleu's for every text, however long and however shuffled."""
+"""TER by batches of shifts: the counts equal sacrebleu's for texts of any length and order."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ TEXTS = st.lists(WORDS, max_size=14)
 
 @settings(max_examples=300, deadline=None)
 @given(hypothesis=TEXTS, reference=TEXTS)
-def test_edits_are_those_of_sacrebleu(hypothesis: list[str], reference: list[str]) -> None:
+def test_edits_equal_sacrebleu(hypothesis: list[str], reference: list[str]) -> None:
     assert count_edits(hypothesis, reference) == translation_edit_rate(hypothesis, reference)[0]
 
 
 @pytest.mark.parametrize("length", [40, 90, 130])
 @pytest.mark.parametrize("vocabulary", [5, 400])
-def test_so_they_are_beyond_the_beam_and_with_more_moves_than_are_tried(length: int, vocabulary: int) -> None:
+def test_edits_equal_sacrebleu_beyond_the_beam_and_the_limit_of_shifts(length: int, vocabulary: int) -> None:
     random = Random(f"{length}/{vocabulary}")
     reference = [f"w{random.randrange(vocabulary)}" for _ in range(length)]
-    # A stretch longer than the beam is wide stands at the other end, another is gone, and some words are others.
+    # A span longer than the beam is moved to the other end, another is removed, and some words are replaced.
     moved = reference[length // 3 :] + reference[: length // 3]
     hypothesis = [word if random.random() < 0.9 else "new" for word in moved[: length - length // 8]]
     assert count_edits(hypothesis, reference) == translation_edit_rate(hypothesis, reference)[0]
 
 
 @pytest.mark.parametrize(("hypothesis", "reference"), [(1, 90), (2, 120), (90, 1), (70, 20)])
-def test_lengths_may_differ_as_they_will(hypothesis: int, reference: int) -> None:
+def test_edits_equal_sacrebleu_for_very_different_lengths(hypothesis: int, reference: int) -> None:
     one, other = [f"w{at}" for at in range(hypothesis)], [f"w{at // 2}" for at in range(reference)]
     assert count_edits(one, other) == translation_edit_rate(one, other)[0]
 
@@ -45,7 +45,7 @@ OUTPUTS = st.integers(1, 9).flatmap(
 
 @settings(max_examples=100, deadline=None)
 @given(outputs=OUTPUTS, reference=st.lists(WORDS, min_size=1))
-def test_many_distances_at_once_are_those_of_each(outputs: list[list[str]], reference: list[str]) -> None:
-    alone = [BeamEditDistance(reference)(output)[0] for output in outputs]
+def test_batched_distances_equal_single_ones(outputs: list[list[str]], reference: list[str]) -> None:
+    single = [BeamEditDistance(reference)(output)[0] for output in outputs]
     numbered = [[ord(word) for word in output] for output in outputs]
-    assert beam_distances(numbered, [ord(word) for word in reference]) == alone
+    assert beam_distances(numbered, [ord(word) for word in reference]) == single

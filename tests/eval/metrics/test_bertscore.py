@@ -1,4 +1,4 @@
-"""BERTScore: the definition by hand, and a real encoder."""
+"""BERTScore: hand-computed values, and a real encoder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 
 @dataclass(frozen=True)
-class Compass:
-    """Words as directions: north, east, and north-east between them."""
+class CompassEncoder:
+    """Encodes words as directions: north, east and north-east."""
 
     name: str = "compass"
 
@@ -42,36 +42,38 @@ def scored(metric: BertScore, output: str, *references: str) -> Score:
 
 
 def test_a_hand_worked_match() -> None:
-    score = scored(BertScore(Compass()), "n ne", "n e")
-    # By hand: n finds n (1), ne finds either (√½); the reference's n finds n (1), its e finds ne (√½).
+    score = scored(BertScore(CompassEncoder()), "n ne", "n e")
+    # By hand: n matches n (1), ne matches either (√½); the reference's n matches n (1), its e matches ne (√½).
     side = 100 * (1 + math.sqrt(0.5)) / 2
     assert score.value == pytest.approx(side)
     assert score.parts == pytest.approx({"precision": side, "recall": side})
 
 
-def test_precision_and_recall_are_of_their_own_side() -> None:
-    parts = scored(BertScore(Compass()), "n", "n e").parts
+def test_precision_is_over_the_output_and_recall_over_the_reference() -> None:
+    parts = scored(BertScore(CompassEncoder()), "n", "n e").parts
     assert parts == pytest.approx({"precision": 100, "recall": 50})
 
 
 def test_rare_tokens_weigh_more_with_idf() -> None:
     references = ("n e", "n")  # of two references both have n and one has e: ln(3/3) = 0 and ln(3/2)
-    assert scored(BertScore(Compass(), idf=True), "n", references[0]).parts["recall"] == pytest.approx(50)
+    assert scored(BertScore(CompassEncoder(), idf=True), "n", references[0]).parts["recall"] == pytest.approx(
+        50
+    )
     documents = (
         Document("1", {"s": ("n",)}, ((references[0],),)),
         Document("2", {"s": ("n",)}, ((references[1],),)),
     )
-    found = BertScore(Compass(), idf=True).count(Corpus(documents, "fr", "en"), "s")
+    found = BertScore(CompassEncoder(), idf=True).count(Corpus(documents, "fr", "en"), "s")
     assert isinstance(found, MetricCounts)
-    assert found.rows[0, 2] == pytest.approx(0)  # all the weight is on e, which n is nothing like
+    assert found.rows[0, 2] == pytest.approx(0)  # all weight is on e, which is orthogonal to n
 
 
 def test_the_best_reference_counts() -> None:
-    assert scored(BertScore(Compass()), "n", "e", "n").value == pytest.approx(100)
+    assert scored(BertScore(CompassEncoder()), "n", "e", "n").value == pytest.approx(100)
 
 
-def test_an_empty_output_is_worth_nothing() -> None:
-    assert scored(BertScore(Compass()), "", "n").value == 0
+def test_an_empty_output_scores_0() -> None:
+    assert scored(BertScore(CompassEncoder()), "", "n").value == 0
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def encoder() -> TransformerEncoder:
     return TransformerEncoder()
 
 
-def test_a_real_encoder_prefers_what_means_the_same(encoder: TransformerEncoder) -> None:
+def test_a_real_encoder_prefers_similar_meaning(encoder: TransformerEncoder) -> None:
     reference = "The old man sold his boat."
     same, near, far = (
         scored(BertScore(encoder), text, reference).value
@@ -92,18 +94,18 @@ def test_a_real_encoder_prefers_what_means_the_same(encoder: TransformerEncoder)
     assert 100 > near > far > 0
 
 
-def test_a_text_longer_than_the_window_loses_nothing(encoder: TransformerEncoder) -> None:
+def test_a_text_longer_than_the_window_is_not_truncated(encoder: TransformerEncoder) -> None:
     words = " ".join(["boat"] * 700)
     long, short = encoder.encode([words, "boat"])
     assert len(long.tokens) == len(long.vectors) == 700
     assert len(short.vectors) == 1
 
 
-def test_the_packaged_encoder_is_not_asked_about_chinese() -> None:
+def test_the_packaged_encoder_does_not_score_chinese() -> None:
     corpus = Corpus((Document("d", {"s": ("雾",)}, (("雾",),)),), "en", "zh")
     assert isinstance(BertScore().count(corpus, "s"), Unmeasured)
 
 
-def test_an_encoder_that_is_not_there_is_a_sentence(tmp_path: object) -> None:
+def test_a_missing_encoder_is_an_input_error(tmp_path: object) -> None:
     with pytest.raises(InputError, match="can't be loaded"):
         TransformerEncoder(f"{tmp_path}/nothing").encode(["a"])

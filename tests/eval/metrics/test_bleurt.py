@@ -1,4 +1,4 @@
-"""BLEURT: it needs no source, and the error where it is not installed."""
+"""BLEURT: scoring without a source, and the error if it is not installed."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def test_without_its_library_the_error_names_the_command(corpus: Corpus) -> None
 
 
 def test_it_needs_no_source(corpus: Corpus) -> None:
-    bare = replace(corpus, documents=tuple(replace(one, sources=()) for one in corpus.documents))
-    assert isinstance(Bleurt(predict=RecordingPredictor()).count(bare, "same"), MetricCounts)
+    without_sources = replace(corpus, documents=tuple(replace(one, sources=()) for one in corpus.documents))
+    assert isinstance(Bleurt(predict=RecordingPredictor()).count(without_sources, "same"), MetricCounts)

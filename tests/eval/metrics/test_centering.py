@@ -1,4 +1,4 @@
-"""KP by hand, against a plain reading of its definition, and among reorderings; and who is meant in a text."""
+"""KP: hand-computed values, its definition, reorderings, and coreference by rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_kp_by_hand() -> None:
     assert found.kp == pytest.approx(2 / 9)
 
 
-def test_the_best_mention_of_an_entity_ranks_it_and_the_earlier_goes_first() -> None:
+def test_an_entity_ranks_by_its_best_mention_and_ties_by_order() -> None:
     assert forward_centres([Centre("a"), Centre("b"), Centre("a", "subject"), Centre("c", "object")]) == (
         "a",
         "c",
@@ -63,7 +63,7 @@ def test_a_short_text_is_compared_with_all_its_orders() -> None:
     assert against.share == (against.lower + against.equal / 2) / 23
 
 
-def test_a_text_that_goes_on_about_one_thing_after_the_other_beats_its_reorderings() -> None:
+def test_a_text_with_one_topic_after_the_other_beats_its_reorderings() -> None:
     scenes = [
         [Centre(f"{hero}", "subject"), Centre(f"{hero}{number}")] for hero in "abcd" for number in range(5)
     ]
@@ -81,7 +81,7 @@ _CENTRES = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(_CENTRES, max_size=4), max_size=8))
-def test_kp_is_what_its_definition_says(text: list[list[Centre]]) -> None:
+def test_kp_equals_its_definition(text: list[list[Centre]]) -> None:
     found = centering_scores(text)
     forward = [forward_centres(one) for one in text if one]
     if len(forward) < 2:
@@ -99,7 +99,7 @@ def test_kp_is_what_its_definition_says(text: list[list[Centre]]) -> None:
     assert found.kp == pytest.approx((nocb + salience + coherence) / 3 / len(links))
 
 
-# --- who is meant ------------------------------------------------------------------------------------------------
+# --- coreference -------------------------------------------------------------------------------------------------
 
 
 def _annotation(text: str, tags: str, **names: str) -> Annotation:
@@ -115,18 +115,18 @@ def _annotation(text: str, tags: str, **names: str) -> Annotation:
     return Annotation(tuple(tokens), entities)
 
 
-def _meant(*segments: Annotation) -> list[list[str]]:
+def _resolved(*segments: Annotation) -> list[list[str]]:
     return [
         [one.entity.split(":")[1] for one in mentions]
         for mentions in RuleCoreferenceResolver().resolve(segments)
     ]
 
 
-def test_she_and_he_are_the_last_named_who_can_be_meant() -> None:
+def test_he_and_she_refer_to_the_last_possible_name() -> None:
     first = _annotation("Mira met Sam .", "NNP VBD NNP .", Mira="PERSON", Sam="PERSON")
     second = _annotation("He saw her .", "PRP VBD PRP .")
     third = _annotation("She smiled at him .", "PRP VBD IN PRP .")
-    assert _meant(first, second, third) == [["Mira", "Sam"], ["Sam", "Mira"], ["Mira", "Sam"]]
+    assert _resolved(first, second, third) == [["Mira", "Sam"], ["Sam", "Mira"], ["Mira", "Sam"]]
 
 
 def test_part_of_a_name_is_the_same_person() -> None:
@@ -136,17 +136,17 @@ def test_part_of_a_name_is_the_same_person() -> None:
     )
     part = _annotation("Holt fell .", "NNP VBD .", Holt="PERSON")
     place = _annotation("Holt burned .", "NNP VBD .", Holt="GPE")
-    assert _meant(whole, part, place) == [["Mira Holt"], ["Mira Holt"], ["Holt"]]
+    assert _resolved(whole, part, place) == [["Mira Holt"], ["Mira Holt"], ["Holt"]]
 
 
-def test_it_is_a_thing_named_just_before_or_nothing() -> None:
+def test_it_refers_to_a_recently_named_thing_or_to_nothing() -> None:
     town = _annotation("Orlen burned .", "NNP VBD .", Orlen="GPE")
     it = _annotation("It rained .", "PRP VBD .")
-    nobody = _annotation("Nothing .", "NN .")
-    assert _meant(town, it) == [["Orlen"], ["Orlen"]]
-    assert _meant(town, nobody, nobody, it) == [["Orlen"], [], [], []]
+    no_mention = _annotation("Nothing .", "NN .")
+    assert _resolved(town, it) == [["Orlen"], ["Orlen"]]
+    assert _resolved(town, no_mention, no_mention, it) == [["Orlen"], [], [], []]
     they = _annotation("They ran .", "PRP VBD .")
-    assert _meant(they, they) == [["they"], ["they"]]
+    assert _resolved(they, they) == [["they"], ["they"]]
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,7 @@ def test_it_is_a_thing_named_just_before_or_nothing() -> None:
         ("so did she", "RB VBD PRP", "she", "subject"),
     ],
 )
-def test_a_mention_s_part_in_the_sentence_is_told_by_the_tags(
-    text: str, tags: str, word: str, role: SyntacticRole
-) -> None:
+def test_a_mentions_role_follows_from_the_tags(text: str, tags: str, word: str, role: SyntacticRole) -> None:
     start = text.index(word)
     mention = Mention("x", start, start + len(word), word.islower())
     assert role_of(_annotation(text, tags), mention) == role
@@ -193,7 +191,7 @@ NAMES = frozenset("Margaret Harriet Susan Edward Robert".split())
 
 @dataclass(frozen=True)
 class TableAnnotator:
-    """Words at spaces; a few names, and words in -ed and a few others are verbs."""
+    """Splits at spaces; knows a few names, and takes words in -ed and a few others for verbs."""
 
     name: str = "table"
     language: str = "en"
@@ -222,7 +220,7 @@ def _value(*documents: Sequence[str]) -> Score:
     return score
 
 
-def test_a_hero_who_is_named_anew_in_each_sentence_is_less_coherent() -> None:
+def test_a_new_name_in_each_sentence_is_less_coherent() -> None:
     broken = (COHERENT[0], "Harriet looked at it .", "Susan saw Edward .", "Robert waved .", *COHERENT[4:])
     assert _value(COHERENT).value > _value(broken).value
     assert "resolver:rules-1|annotator:" in _value(COHERENT).signature

@@ -1,4 +1,4 @@
-"""COMET: the items it scores, and the error where it is not installed."""
+"""COMET: the items it scores, and the error if it is not installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_without_its_library_the_error_names_the_command(corpus: Corpus) -> None
         Comet().count(corpus, "same")
 
 
-def test_each_reference_is_asked_about_and_the_mean_is_taken(corpus: Corpus) -> None:
+def test_the_score_is_the_mean_over_references(corpus: Corpus) -> None:
     predictor = RecordingPredictor()
     found = Comet(predict=predictor).count(corpus, "machine")
     assert isinstance(found, MetricCounts)
@@ -50,5 +50,5 @@ def test_context_is_of_the_same_document_and_of_the_reference(corpus: Corpus) ->
 
 
 def test_without_a_source_comet_is_not_applicable(corpus: Corpus) -> None:
-    bare = replace(corpus, documents=tuple(replace(one, sources=()) for one in corpus.documents))
-    assert isinstance(Comet(predict=RecordingPredictor()).count(bare, "same"), Unmeasured)
+    without_sources = replace(corpus, documents=tuple(replace(one, sources=()) for one in corpus.documents))
+    assert isinstance(Comet(predict=RecordingPredictor()).count(without_sources, "same"), Unmeasured)

@@ -1,4 +1,4 @@
-"""Entities and the five phenomena: by hand, and what moves them."""
+"""Entities and the five phenomena: hand-computed values, and the changes that move them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _NAMES = {"Mira": "PERSON", "Mara": "PERSON", "Sam": "PERSON", "Orlen": "GPE", "
 
 @dataclass(frozen=True)
 class TableAnnotator:
-    """Words at spaces; tags and names out of two tables."""
+    """Splits at spaces; tags and names come from two tables."""
 
     name: str = "table"
     language: str = "en"
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        return [self._one(text) for text in texts]
+        return [self._annotate(text) for text in texts]
 
-    def _one(self, text: str) -> Annotation:
+    def _annotate(self, text: str) -> Annotation:
         tokens, start = [], 0
         for word in text.replace(".", " .").split():
             start = text.index(word, start)
@@ -82,7 +82,7 @@ def test_entities_of_the_reference_itself_are_all_found() -> None:
 
 def test_entities_by_hand() -> None:
     score = _entities("Mara took the cart to Orlen.", "She sold it to Sam, Sam of Ostrava.")
-    # Found: the cart, Orlen, Sam of 4. The output has besides: Mara, a Sam too many, Ostrava.
+    # Found: the cart, Orlen, Sam, of 4. Added: Mara, a second Sam, Ostrava.
     assert score.parts["all recall"] == pytest.approx(3 / 4)
     assert score.parts["all precision"] == pytest.approx(3 / 6)
     assert score.value == pytest.approx(2 * 3 / (4 + 6))
@@ -100,7 +100,7 @@ def test_a_changed_name_costs_persons_and_nothing_else() -> None:
     assert _entities("Mira takes the cart to Orlen.", REFERENCE[1]).value == 1
 
 
-def test_without_annotation_the_annotator_names_the_reference_s_entities() -> None:
+def test_without_annotation_the_annotator_finds_the_references_entities() -> None:
     score = _score(EntityMatch(annotator=TableAnnotator()), "Mira took the waggon to Ostrava.", REFERENCE[1])
     assert score.parts["PER F1"] == 1
     assert score.parts["GPE recall"] == 0
@@ -117,18 +117,20 @@ def test_lost_entities_are_marked_in_the_reference() -> None:
     ]
 
 
-def test_an_annotation_must_fit_its_document() -> None:
+def test_an_annotation_must_match_its_document() -> None:
     with pytest.raises(InputError, match="'d0' has 2 segments, and its annotation 1 lines"):
         EntityMatch({"d0": parse_markup(["one"])}, TableAnnotator()).count(_corpus(REFERENCE), "s0")
     with pytest.raises(InputError, match="'d0' has no annotation"):
         EntityMatch({"x": MARKED}, TableAnnotator()).count(_corpus(REFERENCE), "s0")
 
 
-def test_without_references_or_in_other_languages_there_is_no_number() -> None:
+def test_without_references_or_in_other_languages_nothing_is_measured() -> None:
     corpus = _corpus(REFERENCE)
-    bare = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
+    without_references = replace(
+        corpus, documents=tuple(replace(one, references=()) for one in corpus.documents)
+    )
     for metric in (EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())):
-        assert isinstance(metric.count(bare, "s0"), Unmeasured)
+        assert isinstance(metric.count(without_references, "s0"), Unmeasured)
         assert isinstance(
             replace(metric, annotator=None).count(replace(corpus, target_language="xx"), "s0"), Unmeasured
         )
@@ -137,7 +139,7 @@ def test_without_references_or_in_other_languages_there_is_no_number() -> None:
 @pytest.mark.parametrize(
     "metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())]
 )
-def test_a_segment_without_a_reference_is_not_held_against_the_system(
+def test_a_segment_without_a_reference_is_not_counted(
     metric: EntityMatch | BwbPhenomena,
 ) -> None:
     whole = Document("d0", {"s0": REFERENCE}, (REFERENCE,))
@@ -158,7 +160,7 @@ NAMES = parse_names(["PERSON: (Mira: 1; )\tNONPERSON: (Orlen: 1; )", "PERSON: (S
 PHENOMENA = BwbPhenomena({"d0": ERRORS}, {"d0": NAMES}, TableAnnotator())
 
 
-def test_phenomena_of_the_reference_itself_are_all_there() -> None:
+def test_the_reference_itself_has_all_phenomena() -> None:
     score = _score(PHENOMENA, *REFERENCE)
     assert score.value == 1
     assert set(score.parts.values()) == {1}
@@ -173,12 +175,12 @@ def test_phenomena_of_the_reference_itself_are_all_there() -> None:
         ((REFERENCE[0], "He sold it to Sam."), {"pronoun", "ellipsis"}),
     ],
 )
-def test_a_change_lowers_exactly_what_it_is_about(output: tuple[str, str], lowered: set[str]) -> None:
+def test_a_change_lowers_exactly_its_phenomenon(output: tuple[str, str], lowered: set[str]) -> None:
     parts = _score(PHENOMENA, *output).parts
     assert {name.split()[0] for name, value in parts.items() if value is not None and value < 1} == lowered
 
 
-def test_an_exact_match_asks_for_the_very_pronoun() -> None:
+def test_an_exact_match_needs_the_same_pronoun() -> None:
     parts = _score(PHENOMENA, REFERENCE[0], "Her it was who sold to Sam.").parts
     assert parts["pronoun F1"] == 1
     assert parts["pronoun exact"] == 0.5  # "it", and not "she"
@@ -187,7 +189,7 @@ def test_an_exact_match_asks_for_the_very_pronoun() -> None:
 @pytest.mark.parametrize(
     "metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())]
 )
-def test_doubling_the_corpus_and_turning_it_round_change_nothing(metric: EntityMatch | BwbPhenomena) -> None:
+def test_doubling_or_reversing_the_corpus_changes_nothing(metric: EntityMatch | BwbPhenomena) -> None:
     output = ("Mara took the cart to Orlen.", "He sold it to Sam.")
     values = []
     for corpus in (
@@ -204,7 +206,7 @@ def test_doubling_the_corpus_and_turning_it_round_change_nothing(metric: EntityM
     assert values[0] < 1
 
 
-def test_lines_of_errors_must_fit_the_document() -> None:
+def test_error_lines_must_match_the_document() -> None:
     with pytest.raises(InputError, match="2 segments and 1 error lines"):
         BwbPhenomena({"d0": ERRORS[:1]}, annotator=TableAnnotator()).count(_corpus(REFERENCE), "s0")
 
@@ -231,7 +233,7 @@ def chapter(shared_data: Path) -> Corpus:
     return _corpus(reference, *(system[: len(reference)] for system in systems), reference=reference)
 
 
-def test_the_example_s_document_level_output_is_better_in_every_phenomenon(
+def test_the_examples_document_level_output_is_better_in_every_phenomenon(
     chapter: Corpus, shared_data: Path
 ) -> None:
     folder = shared_data / "bwb_example"
@@ -253,11 +255,11 @@ def test_the_example_s_document_level_output_is_better_in_every_phenomenon(
         assert value is not None
         assert better is not None
         assert value < better < 1 or name.startswith("ellipsis")
-    # The errors were marked in the first: none of the wordings wanted for its ambiguities is there.
+    # The errors were annotated in the first system, which has none of the correct wordings for ambiguities.
     assert first.parts["ambiguity F1"] == 0
 
 
-def test_of_the_sample_s_six_terms_each_output_has_two(chapter: Corpus, shared_data: Path) -> None:
+def test_each_output_has_two_of_the_samples_six_terms(chapter: Corpus, shared_data: Path) -> None:
     marked = read_markup(shared_data / "bwb_book0_0" / "coref_sample.en.an.txt")
     document = chapter.documents[0]
     seven = replace(
@@ -272,5 +274,5 @@ def test_of_the_sample_s_six_terms_each_output_has_two(chapter: Corpus, shared_d
         score = counted.score()
         assert isinstance(score, Score)
         found.append(score.parts["terminology"])
-    # By eye: "Weibo" and "weChat"/"WeChat", of those marked T: Qiao Lian thrice, WeChat, the fan group, Weibo.
+    # Counted by hand: "Weibo" and "weChat"/"WeChat", of those marked T: Qiao Lian thrice, WeChat, the fan group, Weibo.
     assert found == pytest.approx([1, 2 / 6, 2 / 6])

@@ -1,4 +1,4 @@
-"""The agreement of metrics with people: on rows of ours by hand, and on the human scores of dropped pronouns."""
+"""Agreement of metrics with people: hand-computed values, and the human scores of dropped pronouns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eval.statistics.counts import MetricCounts, Unmeasured, mean_fold
 
 @dataclass(frozen=True)
 class Length:
-    """How many words an output has; none of an empty one. As documents, one row for each."""
+    """The mean number of words, undefined for an empty output; with `whole`, only one row."""
 
     name: str = "length"
     higher_is_better: bool = True
@@ -77,7 +77,7 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     assert found.by_sheet == pytest.approx({"A": 1.0, "B": -1.0})
 
 
-def test_a_metric_that_is_better_when_low_is_turned_round(tmp_path: Path) -> None:
+def test_an_error_rate_is_negated(tmp_path: Path) -> None:
     rated = read_human_scores(_file(tmp_path / "a", ROWS))
     up, down = (
         correlate_with_humans(Length(), rated),
@@ -88,7 +88,7 @@ def test_a_metric_that_is_better_when_low_is_turned_round(tmp_path: Path) -> Non
     assert down.kendall == -up.kendall
 
 
-def test_what_can_t_be_correlated_has_no_number(tmp_path: Path) -> None:
+def test_a_correlation_that_is_undefined_is_unmeasured(tmp_path: Path) -> None:
     rated = read_human_scores(_file(tmp_path / "a", ROWS))
     assert isinstance(correlate_with_humans(Length(whole=True), rated), Unmeasured)
     alike = read_human_scores(_file(tmp_path / "b", [("A", "one", "a", 1), ("A", "one", "a", 2)]))
@@ -97,12 +97,12 @@ def test_what_can_t_be_correlated_has_no_number(tmp_path: Path) -> None:
 
 def test_a_resample_draws_sentences_with_all_their_translations(tmp_path: Path) -> None:
     path = _file(tmp_path / "a", ROWS)
-    apart = correlate_with_humans(Length(), read_human_scores(path), samples=200)
-    assert isinstance(apart, HumanCorrelation)
-    assert apart.kendall_interval is not None
-    assert apart.kendall_interval[0] < apart.kendall < apart.kendall_interval[1]
-    assert correlate_with_humans(Length(), read_human_scores(path), samples=200) == apart  # the seed decides
-    # Were it all one sentence in one sheet, every resample would be the whole.
+    by_sentence = correlate_with_humans(Length(), read_human_scores(path), samples=200)
+    assert isinstance(by_sentence, HumanCorrelation)
+    assert by_sentence.kendall_interval is not None
+    assert by_sentence.kendall_interval[0] < by_sentence.kendall < by_sentence.kendall_interval[1]
+    assert correlate_with_humans(Length(), read_human_scores(path), samples=200) == by_sentence  # same seed
+    # With a single sentence in one sheet, every resample is the whole file.
     rows = [
         json.loads(line) | {"sent": 0, "sheet": "A"} for line in path.read_text(encoding="utf-8").splitlines()
     ]
@@ -113,22 +113,22 @@ def test_a_resample_draws_sentences_with_all_their_translations(tmp_path: Path) 
     assert whole.pearson_interval == pytest.approx((whole.pearson, whole.pearson))
 
 
-def test_what_people_were_not_asked_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_score_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no human scores for 'style', only for score"):
         correlate_with_humans(Length(), read_human_scores(_file(tmp_path / "a", ROWS)), score_name="style")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no scores"),
         ("{}\n", "Line 1 of a: there is no sheet"),
         ("[\n", "Line 1 of a is not a JSON object"),
     ],
 )
-def test_a_file_that_is_no_file_of_scores_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_file_of_scores_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_human_scores(tmp_path / "a")
 
 
@@ -153,7 +153,7 @@ def test_metrics_agree_with_3323_human_scores(
     assert found.pearson > r
 
 
-def test_recovery_agrees_best_with_what_people_said_about_pronouns(shared_data: Path) -> None:
+def test_recovery_agrees_best_with_the_human_scores_of_pronouns(shared_data: Path) -> None:
     rated = read_human_scores(shared_data / "mzprt" / "human_scores.jsonl")
     found = correlate_with_humans(ZeroPronouns(), rated, score_name="zpr")
     assert isinstance(found, HumanCorrelation)

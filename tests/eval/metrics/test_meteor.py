@@ -1,4 +1,4 @@
-"""METEOR: NLTK's numbers, and what is said where WordNet is missing."""
+"""METEOR: NLTK's numbers, and the signature without WordNet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_hand_worked_segment() -> None:
     assert count(corpus, "s").row_scores() == pytest.approx([expected])
 
 
-def test_stems_match_in_english_and_are_not_known_elsewhere() -> None:
+def test_stems_match_in_languages_with_a_stemmer() -> None:
     document = Document("d", {"s": ("two boats sailing",)}, (("two boat sails",),))
     english, other = (count(Corpus((document,), "fr", code), "s") for code in ("en", "sv"))
     assert english.row_scores()[0] > other.row_scores()[0]
@@ -32,7 +32,7 @@ def test_stems_match_in_english_and_are_not_known_elsewhere() -> None:
     assert "stem:no" in other.signature
 
 
-def test_the_best_reference_counts_and_an_empty_output_is_worth_nothing(corpus: Corpus) -> None:
+def test_the_best_reference_counts_and_an_empty_output_scores_0(corpus: Corpus) -> None:
     each = count(corpus, "same").row_scores()
     assert (each > 99).all()
     empty = Corpus((Document("d", {"s": ("",)}, (("A cat.",),)),), "fr", "en")
@@ -53,6 +53,6 @@ def test_neither_the_order_of_documents_nor_doubling_changes_the_mean(corpus: Co
     assert after.value == pytest.approx(before.value)
 
 
-def test_it_is_not_defined_without_spaces() -> None:
+def test_a_language_without_spaces_is_unmeasured() -> None:
     corpus = Corpus((Document("d", {"s": ("雾",)}, (("雾",),)),), "en", "zh")
     assert isinstance(Meteor().count(corpus, "s"), Unmeasured)

@@ -1,4 +1,4 @@
-"""PAR3's aggregation: humans and machines against the same references."""
+"""PAR3's leave-one-out scores: humans and machines against the same references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def aggregated(corpus: Corpus, metric: Bleu | Ter = SENTENCE) -> LeaveOneOutScor
     return found
 
 
-def test_both_are_held_against_the_same_others() -> None:
+def test_humans_and_systems_are_scored_against_the_same_references() -> None:
     texts = ("The boat left at dawn.", "The ship sailed at dawn.")
     corpus = Corpus((Document("d", {"mt": (texts[0],)}, tuple((text,) for text in texts)),), "fr", "en")
     found = aggregated(corpus)
@@ -53,20 +53,20 @@ def test_par3s_candide_is_reproduced(shared_data: Path) -> None:
     assert found.units == 306
 
 
-def test_a_metric_that_is_better_when_low_is_won_by_the_low() -> None:
+def test_a_lower_error_rate_wins() -> None:
     references = (("A boat left.",), ("A ship sailed away.",))
     corpus = Corpus((Document("d", {"mt": ("A ship sailed away.",)}, references),), "fr", "en")
     assert aggregated(corpus, Ter()).wins["mt"].better == 1
 
 
-def test_ties_count_for_nobody() -> None:
+def test_ties_count_for_neither() -> None:
     references = (("A boat left.",), ("A boat left.",))
     corpus = Corpus((Document("d", {"mt": ("A boat left.",)}, references),), "fr", "en")
     found = aggregated(corpus)
     assert (found.wins["mt"].ties, found.wins["mt"].share) == (1, None)
 
 
-def test_a_segment_with_one_translation_has_nothing_to_be_held_against() -> None:
+def test_a_segment_with_one_translation_is_left_out() -> None:
     references = (("A boat left.", "It rained all day."), ("The boat left.", None))
     corpus = Corpus((Document("d", {"mt": ("Boat left.", "It rains.")}, references),), "fr", "en")
     found = aggregated(corpus)
@@ -80,5 +80,5 @@ def test_one_reference_is_not_enough() -> None:
 
 def test_a_system_may_not_be_called_human() -> None:
     corpus = Corpus((Document("d", {"human": ("A boat.",)}, (("A boat.",), ("B",))),), "fr", "en")
-    with pytest.raises(InputError, match="another name"):
+    with pytest.raises(InputError, match="reserved for human"):
         leave_one_out(corpus, SENTENCE)

@@ -1,4 +1,4 @@
-"""The registry: every name is a metric of that name."""
+"""The registry: names and groups of metrics."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from eval.metrics.registry import DISCOURSE_METRICS, METRICS, create_metric, cre
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_is_called_as_it_is_typed(name: str) -> None:
+def test_a_metric_has_its_name_in_the_registry(name: str) -> None:
     assert create_metric(name).name == name
 
 
-def test_discourse_stands_for_all_about_it() -> None:
+def test_discourse_selects_all_discourse_metrics() -> None:
     assert [metric.name for metric in create_metrics(["ter", "discourse", "blonde"])] == [
         "ter",
         *DISCOURSE_METRICS,
     ]
 
 
-def test_an_unknown_name_is_refused_with_those_there_are() -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"no metric called 'blue'. There are: bleu, "):
         create_metrics(["blue"])

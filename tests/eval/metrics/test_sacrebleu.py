@@ -53,14 +53,14 @@ def test_the_fold_of_summed_rows_is_the_corpus_score_of_sacrebleu(
     found = counted(ours, Corpus((Document("d", {"s": outputs}, (first, second)),), "fr", "en"))
     expected = theirs.corpus_score(list(outputs), [list(first), list(second)]).score
     value = float(found.fold(found.rows.sum(axis=0)))
-    if np.isnan(value):  # no word on either side, which sacrebleu calls 0
+    if np.isnan(value):  # no word on either side, for which sacrebleu gives 0
         assert expected == 0
     else:
         assert value == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
-def test_many_sums_are_folded_as_one_is(ours: Metric, theirs: Any, corpus: Corpus) -> None:
+def test_batched_folds_equal_single_ones(ours: Metric, theirs: Any, corpus: Corpus) -> None:
     found = counted(ours, corpus, "machine")
     weights = np.array([[1, 2, 0, 1, 1], [0, 0, 3, 1, 1], [1, 1, 1, 1, 1.0]])
     together = found.fold((weights @ found.rows).reshape(3, 1, -1))
@@ -82,7 +82,7 @@ def test_a_row_by_itself_has_the_sentence_score(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("metric", "best"), [(Bleu(), 100), (Chrf(), 100), (Chrf(word_order=2), 100), (Ter(), 0)]
 )
-def test_identical_output_is_the_best_there_is(metric: Metric, best: float, corpus: Corpus) -> None:
+def test_identical_output_has_the_best_score(metric: Metric, best: float, corpus: Corpus) -> None:
     assert scored(metric, corpus, "same").value == pytest.approx(best)
     worse = scored(metric, corpus, "machine").value
     assert worse < best if metric.higher_is_better else worse > best
@@ -98,7 +98,7 @@ def test_neither_the_order_of_documents_nor_doubling_changes_a_score(metric: Met
     assert scored(metric, doubled, "machine").value == pytest.approx(expected)
 
 
-def test_a_segment_that_nobody_translated_is_left_out() -> None:
+def test_a_segment_without_references_is_left_out() -> None:
     corpus = Corpus((Document("d", {"s": ("A cat sat.", "What is that?")}, (("A cat sat.", None),)),))
     assert len(counted(Bleu(), corpus).rows) == 1
 
@@ -114,7 +114,7 @@ def test_without_references_there_is_no_score() -> None:
     assert Bleu().count(corpus, "s") == Unmeasured("there is no reference")
 
 
-def test_chinese_has_its_tokeniser_and_no_words_for_chrf_plus_plus() -> None:
+def test_chinese_has_its_own_tokeniser_and_no_chrf_plus_plus() -> None:
     texts = ("他在河边等雾散去。", "没有人说话。")
     corpus = Corpus((Document("d", {"s": texts}, (texts,)),), "en", "zh")
     assert "tok:zh" in counted(Bleu(), corpus).signature
@@ -124,7 +124,7 @@ def test_chinese_has_its_tokeniser_and_no_words_for_chrf_plus_plus() -> None:
     assert "Chinese" in refused.why
 
 
-def test_a_language_without_spaces_and_without_tokeniser_is_not_measured_by_words() -> None:
+def test_a_language_without_spaces_and_tokeniser_has_no_word_metrics() -> None:
     corpus = Corpus((Document("d", {"s": ("ก",)}, (("ก",),)),), "en", "th")
     for metric in (Bleu(), Ter()):
         assert isinstance(metric.count(corpus, "s"), Unmeasured)

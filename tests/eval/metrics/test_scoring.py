@@ -1,4 +1,4 @@
-"""Metrics on systems together: scores, intervals, tests, and what is shown where there is no score."""
+"""Scores of all systems by all metrics: intervals, tests, and reasons for missing scores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def corpus(*, references: bool = True) -> Corpus:
 
 @dataclass(frozen=True)
 class Commas:
-    """How many commas there are to a document; most have none, and then nothing can be said."""
+    """The share of texts with a comma among those with one; undefined for documents without commas."""
 
     name: str = "commas"
     higher_is_better: bool = True
@@ -51,19 +51,19 @@ class Commas:
 
 def test_every_system_has_a_score_and_an_interval_by_every_metric() -> None:
     results = measure_systems(corpus(), [Bleu(), Ter()])
-    told = results.to_dict()
-    assert [(one["metric"], one["system"]) for one in told["scores"]] == [
+    fields = results.to_dict()
+    assert [(one["metric"], one["system"]) for one in fields["scores"]] == [
         ("bleu", "good"), ("bleu", "bad"), ("ter", "good"), ("ter", "bad"),
     ]  # fmt: skip
-    assert told["scores"][0]["score"] == pytest.approx(100)
-    assert told["scores"][2]["better"] == "lower"
-    low, high = told["scores"][1]["interval"]
-    assert low <= told["scores"][1]["score"] <= high
-    assert told["resampling"]["by"] == "document"
-    assert set(told["signatures"]) == {"bleu", "ter"}
+    assert fields["scores"][0]["score"] == pytest.approx(100)
+    assert fields["scores"][2]["better"] == "lower"
+    low, high = fields["scores"][1]["interval"]
+    assert low <= fields["scores"][1]["score"] <= high
+    assert fields["resampling"]["by"] == "document"
+    assert set(fields["signatures"]) == {"bleu", "ter"}
 
 
-def test_a_baseline_is_tested_against() -> None:
+def test_systems_are_tested_against_the_baseline() -> None:
     results = measure_systems(
         corpus(), [Chrf()], resampling=ResamplingOptions("document", "bad", samples=200)
     )
@@ -73,23 +73,23 @@ def test_a_baseline_is_tested_against() -> None:
     assert "p_value" not in bad
 
 
-def test_the_test_is_chosen_and_signed_and_ranks_stand_beside_it() -> None:
+def test_the_test_is_in_the_signature_and_wilcoxon_is_reported_too() -> None:
     scores = {}
     for test in SIGNIFICANCE_TESTS:
         how = ResamplingOptions("document", "bad", samples=200, test=test)
-        told = measure_systems(corpus(), [Chrf()], resampling=how).to_dict()
-        scores[test] = told["scores"][0]
-        assert told["resampling"]["signature"].startswith(
+        fields = measure_systems(corpus(), [Chrf()], resampling=how).to_dict()
+        scores[test] = fields["scores"][0]
+        assert fields["resampling"]["signature"].startswith(
             f"paired-{test}|baseline:bad|by:document|samples:200|seed:1|correction:holm|v:"
         )
-    # By hand: of eight documents all are better; 2 of the 256 ways to swap reach that: p = 1/128.
+    # By hand: all eight documents are better; 2 of the 256 sign patterns reach that: p = 1/128.
     assert scores["randomisation"]["p_value"] == pytest.approx(1 / 128, abs=0.02)
     assert scores["bootstrap"]["p_value"] != scores["randomisation"]["p_value"]
     assert scores["bootstrap"]["wilcoxon"]["pairs"] == 8
     assert scores["bootstrap"]["wilcoxon"]["effect"] > 0.5
 
 
-def test_what_can_t_be_measured_is_null_with_its_reason_and_never_nan() -> None:
+def test_an_unmeasured_score_is_null_with_its_reason_and_never_nan() -> None:
     results = measure_systems(corpus(references=False), [Bleu(), Commas()])
     text = json.dumps(results.to_dict(documents=True), allow_nan=False)
     scores = {(one["metric"], one["system"]): one for one in json.loads(text)["scores"]}
@@ -106,7 +106,7 @@ def test_documents_have_their_own_scores() -> None:
     assert (by_document["d1"]["bad"] or 0) > 0
 
 
-def test_segments_are_told_with_their_texts_and_scores() -> None:
+def test_segment_rows_have_texts_and_scores() -> None:
     rows = list(measure_systems(corpus(), [Bleu(), Commas()]).segments())
     assert len(rows) == 16
     assert rows[0]["output"] == f"0 {GOOD[0]}"
@@ -135,7 +135,7 @@ def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
         ("document", "there are only 3 documents, and tests need at least 5"),
     ],
 )
-def test_a_metric_of_documents_is_not_tested_on_a_few_of_them(by: ResamplingUnit, why: str) -> None:
+def test_a_document_metric_is_not_tested_on_too_few_documents(by: ResamplingUnit, why: str) -> None:
     few = Corpus(
         tuple(
             Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3)
@@ -145,6 +145,6 @@ def test_a_metric_of_documents_is_not_tested_on_a_few_of_them(by: ResamplingUnit
     standing = results.standings["commas"]["good"]
     assert standing.interval == Unmeasured(why, "commas|v:0")
     assert standing.corrected is None
-    told = results.to_dict()["scores"][0]
-    assert not {"interval", "p_value"} & set(told)
-    assert (told["no_interval"], told["no_test"]) == (why, why)
+    fields = results.to_dict()["scores"][0]
+    assert not {"interval", "p_value"} & set(fields)
+    assert (fields["no_interval"], fields["no_test"]) == (why, why)

@@ -1,4 +1,4 @@
-"""Dropped pronouns: marks read with their slips, recovery by hand, and on real chapters."""
+"""Dropped pronouns: marks and their issues, hand-computed recovery, and real chapters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _score(corpus: Corpus, system: str = "s") -> Score:
     return score
 
 
-def test_marks_are_read_and_taken_out() -> None:
+def test_marks_are_parsed_and_removed() -> None:
     first, second = parse_dropped_pronouns(SOURCES[0])
     assert (first.pronoun, first.role, first.person) == ("他", "subject", "he")
     assert (second.pronoun, second.role, second.person) == ("他的", "possessive", "he")
@@ -46,7 +46,7 @@ def test_marks_are_read_and_taken_out() -> None:
     assert remove_pronoun_marks(SOURCES[0]) == "他回家，很累，狗睡了。"
 
 
-def test_what_is_no_pronoun_is_no_mark_to_be_taken_out() -> None:
+def test_tags_without_a_pronoun_are_not_removed() -> None:
     assert (
         remove_pronoun_marks("x <b>很</b>累 <1> 吃<饭>，<猫>_S睡，<他>走")
         == "x <b>很</b>累 <1> 吃<饭>，睡，走"
@@ -54,11 +54,11 @@ def test_what_is_no_pronoun_is_no_mark_to_be_taken_out() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Notes the sources that it is given."""
+class RecordingMetric:
+    """Records the sources it reads."""
 
     read: list[str]
-    name: str = "reading"
+    name: str = "recording"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> Unmeasured:
@@ -67,7 +67,7 @@ class Reading:
 
 
 def test_other_metrics_read_the_source_as_its_author_wrote_it() -> None:
-    other = Reading([])
+    other = RecordingMetric([])
     results = measure_systems(_corpus(REFERENCE), [other, ZeroPronouns()])
     assert other.read == ["他回家，很累，狗睡了。", "下雨了，走吧。"]
     score = results.score("zero-pronouns", "s")
@@ -75,9 +75,9 @@ def test_other_metrics_read_the_source_as_its_author_wrote_it() -> None:
     assert score.value == 1
 
 
-def test_a_source_without_marks_is_given_as_it_is() -> None:
+def test_a_source_without_marks_is_unchanged() -> None:
     corpus = _corpus(REFERENCE).without_pronoun_marks()
-    assert corpus_for_metric(Reading([]), corpus) is corpus
+    assert corpus_for_metric(RecordingMetric([]), corpus) is corpus
 
 
 @pytest.mark.parametrize(
@@ -90,34 +90,34 @@ def test_a_source_without_marks_is_given_as_it_is() -> None:
         ("三>二", 2, "outside any mark"),
     ],
 )
-def test_a_slip_in_a_mark_is_told(source: str, column: int, what: str) -> None:
-    (slip,) = find_mark_issues(["好", source])
-    assert (slip.line, slip.column) == (2, column)
-    assert what in slip.message
+def test_a_malformed_mark_is_reported(source: str, column: int, what: str) -> None:
+    (issue,) = find_mark_issues(["好", source])
+    assert (issue.line, issue.column) == (2, column)
+    assert what in issue.message
 
 
-def test_a_mark_with_a_slip_is_read_nevertheless() -> None:
+def test_a_malformed_mark_is_parsed_nevertheless() -> None:
     assert [one.person for one in parse_dropped_pronouns("<他>今天<它的_Pa耳朵<她们自己>_R<您>_S< 这个 >_O")] == [
         "he", "it", "they", "you", "this",
     ]  # fmt: skip
 
 
 def test_recovery_by_hand() -> None:
-    # The source says 他 once, so of three he, him, his two are recovered; "let us" is the reference's only we.
+    # The source has 他 once, so two of he, he, his are recovered; "let us" is the reference's only we.
     assert _score(_corpus(REFERENCE)).value == 1
     score = _score(_corpus(["He went home tired, and his dog slept.", "Rain, let's go."]))
     assert score.value == pytest.approx(1 / 3)
     assert (score.parts["he"], score.parts["we"], score.parts["she"]) == (0.5, 0, None)
 
 
-def test_another_person_is_no_recovery_but_another_case_is() -> None:
+def test_another_case_is_a_recovery_and_another_person_is_not() -> None:
     assert _score(
         _corpus(["He went home, she was tired, her dog slept.", REFERENCE[1]])
     ).value == pytest.approx(1 / 3)
     assert _score(_corpus(["He went home, which tired him, his dog slept.", REFERENCE[1]])).value == 1
 
 
-def test_no_more_is_asked_than_the_reference_has() -> None:
+def test_the_target_is_at_most_the_references_number() -> None:
     free = ("He went home tired, and his dog slept.", "It is raining, off to the US.")
     assert _score(_corpus(free, references=[free])).value == 1
     assert _score(_corpus(free, references=[])).value == pytest.approx(1 / 3)
@@ -126,21 +126,21 @@ def test_no_more_is_asked_than_the_reference_has() -> None:
     assert "against:marks" in _score(_corpus(free, references=[])).signature
 
 
-def test_what_is_lost_is_marked_in_the_source() -> None:
+def test_lost_pronouns_are_marked_in_the_source() -> None:
     corpus = _corpus([REFERENCE[0], "Rain, off we went not."])
     assert list(ZeroPronouns().marks(corpus, "s")) == []
     (mark,) = ZeroPronouns().marks(_corpus([REFERENCE[0], "Rain, go."]), "s")
     assert (mark.segment, mark.side, SOURCES[1][mark.start : mark.end]) == (1, "source", "<我们>_S")
 
 
-def test_doubling_the_corpus_and_turning_it_round_change_nothing() -> None:
+def test_doubling_or_reversing_the_corpus_changes_nothing() -> None:
     output = ["He went home.", REFERENCE[1]]
     twice = _corpus(output, copies=2)
     assert _score(_corpus(output)).value == _score(twice).value
     assert _score(replace(twice, documents=twice.documents[::-1])) == _score(twice)
 
 
-def test_without_marks_or_in_another_language_there_is_no_number() -> None:
+def test_without_marks_or_in_another_language_nothing_is_measured() -> None:
     corpus = _corpus(REFERENCE)
     assert isinstance(ZeroPronouns().count(replace(corpus, target_language="de"), "s"), Unmeasured)
     found = ZeroPronouns().count(corpus.without_pronoun_marks(), "s")
@@ -172,10 +172,10 @@ def _chapters(folder: Path, split: str) -> Corpus:
 
 
 @pytest.mark.parametrize(
-    ("split", "documents", "marks", "slips"), [("test", 12, 493, 15), ("valid", 10, 446, 10)]
+    ("split", "documents", "marks", "issues"), [("test", 12, 493, 15), ("valid", 10, 446, 10)]
 )
-def test_the_marks_and_slips_of_the_chapters(
-    shared_data: Path, split: str, documents: int, marks: int, slips: int
+def test_the_chapters_have_the_known_marks_and_issues(
+    shared_data: Path, split: str, documents: int, marks: int, issues: int
 ) -> None:
     corpus = _chapters(shared_data, split)
     sources = [source for document in corpus.documents for source in document.sources]
@@ -184,7 +184,7 @@ def test_the_marks_and_slips_of_the_chapters(
     assert (
         sum(len(parse_dropped_pronouns(source)) for source in sources) == marks == "".join(sources).count("<")
     )
-    assert len(find_mark_issues(sources)) == slips
+    assert len(find_mark_issues(sources)) == issues
 
 
 def test_translations_recover_fewer_dropped_pronouns_than_the_reference_has(shared_data: Path) -> None:

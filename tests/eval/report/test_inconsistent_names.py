@@ -19,7 +19,7 @@ from tests.eval.report.results_factory import corpus
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class NameListMetric:
     """A metric that finds the same names in every output."""
 
     name: str = "listed"
@@ -35,11 +35,11 @@ class Listed:
 
 
 def results() -> EvaluationResults:
-    return measure_systems(corpus(), [Listed()], resampling=ResamplingOptions("document", "", 100, 1))
+    return measure_systems(corpus(), [NameListMetric()], resampling=ResamplingOptions("document", "", 100, 1))
 
 
 def test_a_name_has_every_rendering_with_its_sentence() -> None:
-    (listed,) = inconsistent_names_by_system(results(), Listed())
+    (listed,) = inconsistent_names_by_system(results(), NameListMetric())
     (one,) = listed.names
     assert (listed.system, one.word, one.times) == ("good", "<黑鹰>", 4)
     told = [(rendered.words, rendered.times, rendered.segment) for rendered in one.renderings]

@@ -10,9 +10,9 @@ import pytest
 from ape.errors import InputError
 from eval.suites.ltcr import LtcrSuite
 from eval.suites.outputs import REFERENCES_LABEL
-from tests.eval.metrics.ltcr.conftest import LookedUp, Spaced
+from tests.eval.metrics.ltcr.conftest import DictionaryAligner, SpaceAnnotator
 
-SUITE = LtcrSuite(aligner=LookedUp(), annotator=Spaced())
+SUITE = LtcrSuite(aligner=DictionaryAligner(), annotator=SpaceAnnotator())
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Texts that carry their own tags, so that what is counted can be seen and counted by hand."""
+"""Texts with inline tags, so that counts can be checked by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eval.linguistics.annotators import Annotation, NamedEntity, Token
 
 
 @dataclass(frozen=True)
-class Written:
+class InlineTagAnnotator:
     """Reads "Anna/NNP left/VBD": NNP is a person, GPE a place, both tagged as names."""
 
     name: str = "written-1"

@@ -1,4 +1,4 @@
-"""BlonDe by hand, by its invariants, and on the chapter that comes with BWB."""
+"""BlonDe: hand-computed values, invariants, and the example chapter of BWB."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from eval.corpus.corpus import Corpus, Document
 from eval.metrics.blonde import AnnotatedName, Blonde, BlondePlus, BlondeWeights, DiscourseBlonde
 from eval.metrics.metric import MarkingMetric, Metric
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
-from tests.eval.metrics.blonde.conftest import Written, corpus
+from tests.eval.metrics.blonde.conftest import InlineTagAnnotator, corpus
 
 REFERENCE = "Anna/NNP saw/VBD her/PRP but/CC he/PRP left/VBD"
 OUTPUT = "Anna/NNP saw/VBD him/PRP and/CC he/PRP leaves/VBZ"
-BLONDE = Blonde(annotator=Written())
-DISCOURSE = DiscourseBlonde(annotator=Written())
+BLONDE = Blonde(annotator=InlineTagAnnotator())
+DISCOURSE = DiscourseBlonde(annotator=InlineTagAnnotator())
 
 
 def counted(metric: Blonde, given: Corpus) -> MetricCounts:
@@ -40,7 +40,7 @@ def scored(metric: Blonde, given: Corpus) -> Score:
 @pytest.mark.parametrize(
     ("metric", "name"), [(BLONDE, "blonde"), (DISCOURSE, "dblonde"), (BlondePlus(), "blonde+")]
 )
-def test_each_is_a_metric_that_can_show_where(metric: Blonde, name: str) -> None:
+def test_each_variant_is_a_metric_with_marks(metric: Blonde, name: str) -> None:
     counting: Metric = metric
     marking: MarkingMetric = metric
     assert counting.name == name
@@ -71,8 +71,8 @@ def test_dblonde_is_over_the_four_discourse_keys() -> None:
     assert "n-grams" not in score.parts
 
 
-def test_matches_are_of_one_line_and_sums_of_all() -> None:
-    # The pronoun of the second line can't make up for the one of the first.
+def test_matches_are_counted_by_line_and_summed() -> None:
+    # A surplus pronoun in the second line does not match one missing in the first.
     score = scored(BLONDE, corpus(["he/PRP x/X", "y/Y"], ["x/X", "he/PRP y/Y"]))
     assert score.parts["pronoun"] == 0.0
 
@@ -86,15 +86,15 @@ def test_of_several_references_the_largest_count_holds() -> None:
     assert output.tolist() == [2, 3]
 
 
-def test_counting_does_not_change_what_is_counted_next() -> None:
+def test_counting_does_not_change_later_counts() -> None:
     given = corpus([OUTPUT], [REFERENCE], ["Anna/NNP slept/VBD"])
     first = counted(BLONDE, given).rows
-    plus = BlondePlus(annotator=Written(), ambiguity={("d", 0): ["saw"]})
+    plus = BlondePlus(annotator=InlineTagAnnotator(), ambiguity={("d", 0): ["saw"]})
     assert plus.count(given, "mt") is not None
     np.testing.assert_array_equal(counted(BLONDE, given).rows, first)
 
 
-def test_a_segment_without_any_reference_says_nothing() -> None:
+def test_a_segment_without_any_reference_counts_nothing() -> None:
     whole = corpus([OUTPUT, "he/PRP ran/VBD"], [REFERENCE, None])
     assert scored(BLONDE, whole).value == scored(BLONDE, corpus([OUTPUT], [REFERENCE])).value
     assert not counted(BLONDE, whole).rows[1].any()
@@ -114,13 +114,13 @@ def test_an_empty_output_scores_nothing_and_two_empty_sides_are_not_measured() -
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (corpus([OUTPUT], [REFERENCE], language="de"), "English only"),
-        (corpus([OUTPUT], [REFERENCE], language="und"), "English only"),
+        (corpus([OUTPUT], [REFERENCE], language="de"), "of English"),
+        (corpus([OUTPUT], [REFERENCE], language="und"), "of English"),
         (corpus([OUTPUT]), "there is none"),
         (corpus([OUTPUT], [None]), "there is none"),
     ],
 )
-def test_what_it_is_not_defined_for_is_not_measured(given: Corpus, why: str) -> None:
+def test_an_unsupported_corpus_is_not_measured(given: Corpus, why: str) -> None:
     found = BLONDE.count(given, "mt")
     assert isinstance(found, Unmeasured)
     assert why in found.why
@@ -156,7 +156,7 @@ def test_pronouns_count_in_any_case() -> None:
     assert scored(BLONDE, corpus(["HIM/PRP"], ["him/PRP"])).parts["pronoun"] == 1.0
 
 
-def test_case_matters_to_n_grams_unless_told_otherwise() -> None:
+def test_n_grams_are_case_sensitive_by_default() -> None:
     given = corpus(["ANNA/NNP Left/VBD"], ["Anna/NNP left/VBD"])
     assert scored(BLONDE, given).parts["entity"] == 0.0
     lower = replace(BLONDE, lowercase=True)
@@ -177,15 +177,17 @@ def test_weights_decide_which_pronouns_and_names_count() -> None:
 def test_annotated_names_decide_for_the_references_and_are_found_in_the_output() -> None:
     given = corpus(["Joe/X saw/VBD Bob/NNP"], ["Joe/X saw/VBD Paris/NNP"])
     assert scored(BLONDE, given).parts["entity"] == 0.0
-    told = replace(BLONDE, names={("d", 0): [AnnotatedName("Joe")]})
-    # Joe is right, Bob is one name too many, and Paris was no person to the human.
-    assert scored(told, given).parts["entity"] == pytest.approx(2 / 3)
-    assert "|names:annotated|" in scored(told, given).signature
+    annotated = replace(BLONDE, names={("d", 0): [AnnotatedName("Joe")]})
+    # Joe matches, Bob is a surplus name, and Paris is not annotated as a person.
+    assert scored(annotated, given).parts["entity"] == pytest.approx(2 / 3)
+    assert "|names:annotated|" in scored(annotated, given).signature
 
 
 def test_blonde_plus_adds_a_key_for_each_annotation() -> None:
     given = corpus([OUTPUT], [REFERENCE])
-    plus = BlondePlus(annotator=Written(), ambiguity={("d", 0): ["saw"]}, ellipsis={("d", 0): ["her", "he"]})
+    plus = BlondePlus(
+        annotator=InlineTagAnnotator(), ambiguity={("d", 0): ["saw"]}, ellipsis={("d", 0): ["her", "he"]}
+    )
     score = scored(plus, given)
     assert score.parts["ambiguity"] == 1.0
     # "her" is lost, "he" is kept: one of two; whole words only, so no "he" in "her".
@@ -197,12 +199,12 @@ def test_blonde_plus_adds_a_key_for_each_annotation() -> None:
 
 
 def test_blonde_plus_without_annotation_is_not_measured() -> None:
-    found = BlondePlus(annotator=Written()).count(corpus([OUTPUT], [REFERENCE]), "mt")
+    found = BlondePlus(annotator=InlineTagAnnotator()).count(corpus([OUTPUT], [REFERENCE]), "mt")
     assert isinstance(found, Unmeasured)
     assert "annotated" in found.why
 
 
-def test_marks_are_the_words_lost_and_added() -> None:
+def test_lost_and_added_words_are_marked() -> None:
     marks = list(BLONDE.marks(corpus([OUTPUT], [REFERENCE]), "mt"))
     texts = {"reference": REFERENCE, "output": OUTPUT}
     words = {(one.kind, texts[one.side][one.start :].partition("/")[0], one.note) for one in marks}
@@ -224,10 +226,10 @@ TEXTS = st.lists(st.tuples(LINES, LINES), min_size=1, max_size=6)
 
 @settings(deadline=None, max_examples=60)
 @given(TEXTS)
-def test_arrays_give_what_a_plain_loop_gives(pairs: list[tuple[str, str]]) -> None:
+def test_array_counts_equal_those_of_a_plain_loop(pairs: list[tuple[str, str]]) -> None:
     outputs, references = zip(*pairs, strict=True)
     found = counted(BLONDE, corpus(outputs, references)).score()
-    annotate = Written().annotate
+    annotate = InlineTagAnnotator().annotate
     if isinstance(found, Score) and any(outputs):
         assert found.value == pytest.approx(plain_blonde(annotate(outputs), annotate(references)))
 
@@ -268,7 +270,7 @@ def test_a_fold_of_many_resamples_is_the_fold_of_each() -> None:
     np.testing.assert_allclose(many, each)
 
 
-def test_long_texts_are_counted_in_chunks_that_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_in_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     given = corpus([OUTPUT, REFERENCE, "he/PRP"], [REFERENCE, OUTPUT, "x/X"])
     whole = counted(BLONDE, given).rows
     monkeypatch.setattr("eval.metrics.blonde.metric.CHUNK", 2)
@@ -290,7 +292,7 @@ def chapter(shared_data: Path) -> Corpus:
 
 
 def test_the_chapter_of_bwb_category_by_category(chapter: Corpus) -> None:
-    """The values are our own, of the annotator without a model; their order is what BWB's annotation says."""
+    """The values are our own, with the annotator without a model; their order agrees with BWB's annotation."""
     scores = {}
     for system in chapter.systems:
         found = Blonde().count(chapter, system)
@@ -327,7 +329,7 @@ def test_blonde_plus_on_the_annotated_chapter(chapter: Corpus, shared_data: Path
     assert isinstance(best, Score)
     assert isinstance(score, Score)
     assert best.value == 1.0
-    # The annotation is of what this system got wrong.
+    # The annotation marks the errors of this system.
     ambiguous = score.parts["ambiguity"]
     assert ambiguous is not None
     assert ambiguous < 0.3

@@ -1,4 +1,4 @@
-"""A tiny annotator whose tags and lemmas are read off a list, and the real one that needs no download."""
+"""A tiny annotator with tags and lemmas from a table, and the real one that needs no download."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LEMMAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Words with tags from a list; what is not in it is an adverb."""
+class TableAnnotator:
+    """Words with tags from a table; other words are adverbs."""
 
     name: str = "listed"
     language: str = "en"
@@ -62,12 +62,12 @@ def corpus_of(outputs: Sequence[str], reference: Sequence[str], *, language: str
 
 @pytest.fixture
 def listed() -> Annotator:
-    return Listed()
+    return TableAnnotator()
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
-    """The real annotator, asked once for each text of all tests."""
+class CachingAnnotator:
+    """The real annotator, with results shared by all tests."""
 
     annotator: Annotator
     known: dict[str, Annotation] = field(default_factory=dict)
@@ -85,4 +85,4 @@ class Remembering:
 
 @pytest.fixture(scope="session")
 def english() -> Annotator:
-    return Remembering(annotator_for("en", prefer="textblob"))
+    return CachingAnnotator(annotator_for("en", prefer="textblob"))

@@ -1,4 +1,4 @@
-"""Scorers trained on pairs: what they learn, keep, and tell of themselves."""
+"""Coherence scorers: training on pairs, saved files and metadata."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.eval.metrics.dip.test_every_metric import ALL, library
 
 
 @given(st.integers(min_value=0, max_value=1000))
-def test_a_scorer_finds_the_feature_that_tells_better_from_worse(seed: int) -> None:
+def test_a_scorer_finds_the_feature_that_separates_better_from_worse(seed: int) -> None:
     chance = np.random.default_rng(seed)
     worse = chance.normal(size=(40, 3))
     better = worse + np.array([1.0, 0.0, 0.0]) + chance.normal(scale=0.1, size=(40, 3))
@@ -30,13 +30,13 @@ def test_a_scorer_finds_the_feature_that_tells_better_from_worse(seed: int) -> N
     assert np.argmax(np.abs(ranker.weights)) == 0
 
 
-def test_no_difference_is_half_right() -> None:
+def test_equal_scores_count_half() -> None:
     same = np.ones((4, 2))
     assert ranker_accuracy(fit_ranker(same, same, kind="test", features="ab"), same, same) == 0.5
 
 
 def test_held_out_accuracy_is_of_groups_that_were_not_trained_on() -> None:
-    # Each group has a feature of its own: nothing learned from the others helps, and every guess is a tie.
+    # Each group has its own feature: nothing learned from the others helps, so every prediction is a tie.
     better, worse = np.eye(4), np.zeros((4, 4))
     ranker = train_ranker(
         RankedPairs(better, worse, tuple("abcd")), kind="test", features="wxyz", seed=1, folds=4
@@ -46,13 +46,13 @@ def test_held_out_accuracy_is_of_groups_that_were_not_trained_on() -> None:
 
 
 def test_without_a_pair_there_is_nothing_to_train_on() -> None:
-    with pytest.raises(InputError, match="pairs"):
+    with pytest.raises(InputError, match="at least one pair"):
         train_ranker(RankedPairs(np.zeros((0, 2)), np.zeros((0, 2)), ()), kind="test", features="ab", seed=1)
-    with pytest.raises(InputError, match="pairs"):
+    with pytest.raises(InputError, match="at least one pair"):
         fit_ranker(np.zeros((0, 2)), np.zeros((0, 2)), kind="test", features="ab")
 
 
-def test_a_scorer_comes_back_as_it_was_saved(english: Annotator, tmp_path: Path) -> None:
+def test_a_saved_scorer_is_loaded_unchanged(english: Annotator, tmp_path: Path) -> None:
     scorer = train_coherence_scorer(library(*ALL), against="mt", systems=["worse"], annotator=english)
     scorer.save(tmp_path / "scorer.json")
     again = load_coherence_scorer(tmp_path / "scorer.json")
@@ -100,7 +100,7 @@ def test_one_document_alone_needs_a_trained_scorer(english: Annotator) -> None:
 
 
 def two_references(corpus: Corpus) -> Corpus:
-    """The same with a second reference of each document, which is the first in capitals."""
+    """Add a second reference to each document: the first in capitals."""
     documents = (
         replace(one, references=(*one.references, tuple(str(text).upper() for text in one.references[0])))
         for one in corpus.documents
@@ -122,10 +122,10 @@ def test_all_references_of_a_document_are_held_out_together(
 def test_a_document_is_not_judged_by_its_other_reference(english: Annotator) -> None:
     found = DipCoherence(annotator=english).count(two_references(library("harbour")), "worse")
     assert isinstance(found, Unmeasured)
-    assert "of other documents, and here are none" in found.why
+    assert "no other document has the 3 sentences" in found.why
 
 
-def test_references_too_short_to_be_shuffled_are_a_sentence(english: Annotator) -> None:
+def test_references_too_short_to_be_shuffled_are_refused(english: Annotator) -> None:
     short = Corpus((Document("one", {"s": ("He left.",)}, (("He went.",),)),), "zh", "en")
     with pytest.raises(InputError, match="a reference of at least 3 sentences"):
         train_coherence_scorer(short, against="shuffled", annotator=english)

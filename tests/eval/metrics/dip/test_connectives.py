@@ -1,4 +1,4 @@
-"""Connectives: which words are such, and which of them an output has."""
+"""Connectives: detection in the reference, and matches in the output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eval.metrics.dip.connectives import DipConnectives, find_connective_candida
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
-# What is in discourse use is in brackets.
+# Connectives in discourse use are in brackets.
 USES = """
 [Since] he left, nobody has sung.
 [Since] you know the way, you should lead us.
@@ -77,13 +77,13 @@ We stayed until midnight.
 
 
 @pytest.mark.parametrize("line", USES.strip().splitlines())
-def test_discourse_use_is_told_from_other_uses(line: str, english: Annotator) -> None:
+def test_discourse_use_is_distinguished_from_other_uses(line: str, english: Annotator) -> None:
     text = line.replace("[", "").replace("]", "")
     expected = [part.split("]")[0].lower() for part in line.split("[")[1:]]
     assert [use.name for use in find_connectives(english.annotate([text])[0])] == expected
 
 
-def test_what_a_system_wrote_has_the_benefit_of_the_doubt(english: Annotator) -> None:
+def test_in_the_output_any_possible_connective_counts(english: Annotator) -> None:
     annotation = english.annotate(["They waited for a while, as tall as towers."])[0]
     assert not find_connectives(annotation)
     assert [use.name for use in find_connective_candidates(annotation)] == ["while", "as", "as"]
@@ -111,7 +111,7 @@ def test_the_reference_itself_has_them_all(english: Annotator) -> None:
 
 def test_another_connective_is_any_but_not_the_same(english: Annotator) -> None:
     score = scored(["He was tired, yet he went on.", *REFERENCE[1:]], english)
-    assert (score.value, score.parts["any"]) == (50, 100)  # by hand: 1 of 2 the same, both answered
+    assert (score.value, score.parts["any"]) == (50, 100)  # by hand: 1 of 2 the same, both matched
     assert score.parts["acc of comparison"] == 0
     assert score.parts["acc of temporal"] == 100
     assert score.parts["acc of expansion"] is None
@@ -128,12 +128,12 @@ def test_a_lost_connective_is_counted_named_and_marked(english: Annotator) -> No
     assert (mark.kind, mark.side, REFERENCE[0][mark.start : mark.end]) == ("lost", "reference", "but")
 
 
-def test_one_connective_answers_for_one_only(english: Annotator) -> None:
+def test_a_connective_of_the_output_matches_only_one(english: Annotator) -> None:
     reference = ["When he came, she was gone, but the door was open."]
     score = counted(["When he came, the door was open."], english, reference).score()
     assert isinstance(score, Score)
     assert (score.value, score.parts["any"]) == (50, 50)
 
 
-def test_no_connective_in_the_reference_is_not_measured(english: Annotator) -> None:
+def test_a_reference_without_connectives_is_not_measured(english: Annotator) -> None:
     assert isinstance(counted(["The sun rose."], english, ["The sun rose."]).score(), Unmeasured)

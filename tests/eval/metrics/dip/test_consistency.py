@@ -31,7 +31,7 @@ def test_the_reference_itself_is_wholly_consistent(listed: Annotator) -> None:
 def test_a_synonym_in_one_place_breaks_the_chain(listed: Annotator) -> None:
     changed = [REFERENCE[0], "the old lamp was red.", *REFERENCE[2:]]
     score = scored(changed, listed)
-    assert score.value == 0  # by hand: one chain, "lantern" 3 times, of which 2 came again
+    assert score.value == 0  # by hand: one chain, "lantern" 3 times, of which 2 are repeated
     assert score.parts["undecided"] == 0
 
 
@@ -39,7 +39,7 @@ def test_a_synonym_everywhere_is_undecided_and_not_inconsistent(listed: Annotato
     changed = [text.replace("lantern", "lamp") for text in REFERENCE]
     counted = DipConsistency(listed).count(corpus_of(changed, REFERENCE), "mine")
     assert isinstance(counted, MetricCounts)
-    assert isinstance(counted.score(), Unmeasured)  # %Con has nothing decided to be a share of
+    assert isinstance(counted.score(), Unmeasured)  # %Con needs a decided chain
     assert counted.parts["full"](counted.rows.sum(axis=0)) == 0
     assert counted.parts["undecided"](counted.rows.sum(axis=0)) == 100
 
@@ -60,7 +60,7 @@ def test_a_plural_is_the_same_word(listed: Annotator) -> None:
     assert scored([text.replace("lantern", "lanterns") for text in REFERENCE], listed).value == 100
 
 
-def test_nothing_that_comes_again_is_not_measured(listed: Annotator) -> None:
+def test_a_text_without_repeated_words_is_not_measured(listed: Annotator) -> None:
     counted = DipConsistency(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
     assert isinstance(counted, MetricCounts)
     assert isinstance(counted.score(), Unmeasured)
@@ -69,9 +69,9 @@ def test_nothing_that_comes_again_is_not_measured(listed: Annotator) -> None:
 def test_marks_show_the_word_on_both_sides(listed: Annotator) -> None:
     changed = [REFERENCE[0], "the old lamp was red.", *REFERENCE[2:]]
     marks = list(DipConsistency(listed).marks(corpus_of(changed, REFERENCE), "mine"))
-    shown = [(mark.side, mark.segment, REFERENCE[mark.segment][mark.start : mark.end]) for mark in marks]
-    assert [one for one in shown if one[0] == "reference"] == [("reference", n, "lantern") for n in range(3)]
-    assert [one[1] for one in shown if one[0] == "output"] == [0, 2]
+    marked = [(mark.side, mark.segment, REFERENCE[mark.segment][mark.start : mark.end]) for mark in marks]
+    assert [one for one in marked if one[0] == "reference"] == [("reference", n, "lantern") for n in range(3)]
+    assert [one[1] for one in marked if one[0] == "output"] == [0, 2]
     assert {mark.note for mark in marks} == {"lantern: 2 of 3 times"}
 
 
@@ -81,11 +81,11 @@ def sentences(count: int) -> Annotation:
 
 
 @given(st.lists(st.integers(min_value=0, max_value=4), max_size=30))
-def test_blocks_take_every_segment_once_and_hold_three_to_five_sentences(sizes: list[int]) -> None:
+def test_blocks_have_three_to_five_sentences_and_every_segment_once(sizes: list[int]) -> None:
     found = list(split_blocks([sentences(size) for size in sizes]))
     assert [segment for block in found for segment in block] == list(range(len(sizes)))
     for block in found[:-1]:
         held = sum(sizes[segment] for segment in block)
         assert held >= FEWEST
-        # More than five only where a segment of several sentences was needed to have three.
+        # More than five only if a segment of several sentences completes the block.
         assert held <= MOST or held - max(sizes[segment] for segment in block) < FEWEST

@@ -1,4 +1,4 @@
-"""What holds of all DiP metrics: order and number of documents, several references, and corpora they are not for."""
+"""Properties of all DiP metrics: document order and number, several references, unsupported corpora."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_corpus_twice_has_the_same_shares_and_means(
 
 
 @Every
-def test_several_references_ask_each_and_lacking_ones_do_not(
+def test_several_references_are_added_up_and_missing_ones_are_not_counted(
     make: Callable[..., Metric], english: Annotator
 ) -> None:
     metric = make(annotator=english)
@@ -135,7 +135,7 @@ def test_several_references_ask_each_and_lacking_ones_do_not(
         if more is nothing:
             assert many.parts == pytest.approx(once.parts)
         else:
-            assert many.value != pytest.approx(once.value)  # what the first asks counts twice
+            assert many.value != pytest.approx(once.value)  # the items of the first count twice
 
 
 @Every
@@ -159,7 +159,7 @@ def test_every_number_names_its_annotator(make: Callable[..., Metric], english: 
 
 
 @Every
-def test_a_language_it_is_not_for_is_not_measured(make: Callable[..., Metric]) -> None:
+def test_an_unsupported_language_is_not_measured(make: Callable[..., Metric]) -> None:
     found = make().count(corpus_of(["Er ging."], ["Sie ging."], language="de"), "mine")
     assert isinstance(found, Unmeasured)
     assert "German" in found.why
@@ -170,11 +170,11 @@ def test_without_a_reference_nothing_is_measured(make: Callable[..., Metric]) ->
     corpus = Corpus((Document("one", {"mine": ("He left.",)}, (), ("源",)),), "zh", "en")
     found = make().count(corpus, "mine")
     assert isinstance(found, Unmeasured)
-    assert "no reference" in found.why
+    assert "needs a reference" in found.why
 
 
 @Every
-def test_an_unknown_system_is_named_with_those_there_are(
+def test_an_unknown_system_is_refused_with_the_known_ones(
     make: Callable[..., Metric], english: Annotator
 ) -> None:
     with pytest.raises(InputError, match=r"'other'.*worse, same"):
@@ -182,7 +182,7 @@ def test_an_unknown_system_is_named_with_those_there_are(
 
 
 def test_each_metric_is_moved_by_its_own_phenomenon_only(english: Annotator) -> None:
-    """A pronoun, a connective, and a word of a chain, changed one at a time."""
+    """Change a pronoun, a connective and a word of a chain, one at a time."""
     reference = PAGES["harbour"]
     changes = {
         "dip-pronouns": [text.replace("to her", "to him") for text in reference],

@@ -1,4 +1,4 @@
-"""Pronouns of the reference and what stands in their place."""
+"""Pronouns of the reference and their counterparts in the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.eval.metrics.dip.conftest import corpus_of
 
 
 @pytest.mark.parametrize(
-    ("reference", "output", "fates"),
+    ("reference", "output", "outcomes"),
     [
         ("she saw the ship.", "she saw the ship.", ["kept"]),
         ("she saw the ship.", "he saw the ship.", ["wrong"]),
@@ -23,12 +23,14 @@ from tests.eval.metrics.dip.conftest import corpus_of
         ("Mira gave him his lamp.", "Mira gave his lamp.", ["lost", "kept"]),
     ],
 )
-def test_each_pronoun_has_its_fate(reference: str, output: str, fates: list[str], listed: Annotator) -> None:
+def test_each_pronoun_has_its_outcome(
+    reference: str, output: str, outcomes: list[str], listed: Annotator
+) -> None:
     ours, theirs = listed.annotate([reference, output])
-    assert sorted(one.outcome for one in compare_pronouns(ours, theirs)) == sorted(fates)
+    assert sorted(one.outcome for one in compare_pronouns(ours, theirs)) == sorted(outcomes)
 
 
-def test_names_and_nouns_that_look_like_pronouns_are_none(listed: Annotator) -> None:
+def test_names_and_nouns_that_look_like_pronouns_do_not_count(listed: Annotator) -> None:
     ours, theirs = listed.annotate(["the US left the IT ship.", "he left."])
     assert compare_pronouns(ours, theirs) == []
 
@@ -48,7 +50,7 @@ def test_the_reference_itself_keeps_them_all(listed: Annotator) -> None:
     assert scored(REFERENCE, listed).value == 100
 
 
-def test_a_change_of_sex_costs_its_class_and_is_a_mismatch(listed: Annotator) -> None:
+def test_a_change_of_gender_is_a_mismatch_of_its_class(listed: Annotator) -> None:
     score = scored(["he saw him.", "the ship left."], listed)
     assert score.value == 50  # by hand: him is kept, she is wrong
     assert (score.parts["feminine"], score.parts["masculine"], score.parts["neuter"]) == (0, 100, None)
@@ -64,7 +66,7 @@ def test_marks_show_the_wrong_pronoun_on_both_sides(listed: Annotator) -> None:
     ]
 
 
-def test_no_pronoun_in_the_reference_is_not_measured(listed: Annotator) -> None:
+def test_a_reference_without_pronouns_is_not_measured(listed: Annotator) -> None:
     found = DipPronouns(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
     assert isinstance(found, MetricCounts)
     assert isinstance(found.score(), Unmeasured)

@@ -24,8 +24,8 @@ DICTIONARY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spaced:
-    """Words stand between spaces."""
+class SpaceAnnotator:
+    """Splits words at spaces."""
 
     name: str = "spaced"
     language: str = "zh"
@@ -44,8 +44,8 @@ def _tokens(text: str) -> list[Token]:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedUp:
-    """Links words that the dictionary has; one word is linked to the first that is still free."""
+class DictionaryAligner:
+    """Links words by a dictionary, each to the first free word."""
 
     name: str = "looked-up"
 
@@ -65,8 +65,8 @@ def _links(source: Sequence[str], target: Sequence[str]) -> WordLinks:
 
 @pytest.fixture
 def ltcr() -> Ltcr:
-    """L-All with both doubles."""
-    return Ltcr(annotator=Spaced(), aligner=LookedUp())
+    """L-All with both test doubles."""
+    return Ltcr(annotator=SpaceAnnotator(), aligner=DictionaryAligner())
 
 
 SOURCES = ("红 的 诊所", "诊所 睡", "法官 睡", "睡 。", "三", "三 诊所", "法官")
@@ -95,5 +95,5 @@ def corpus_of(*documents: tuple[Sequence[str], Sequence[str]]) -> Corpus:
 
 @pytest.fixture
 def corpus() -> Corpus:
-    """One document with a word translated in two ways (诊所) and another (睡), and two words kept."""
+    """One document with a word translated in two ways (诊所) and another (睡), and two words translated alike."""
     return corpus_of((SOURCES, OUTPUT))

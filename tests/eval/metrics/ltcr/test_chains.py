@@ -52,7 +52,7 @@ def test_far_pairs_are_counted_together() -> None:
     assert found == {"0": 1, "4": 2, ">=5": 3}
 
 
-def test_the_test_set_has_the_pairs_that_were_published(shared_data: Path) -> None:
+def test_the_test_set_has_the_published_number_of_pairs(shared_data: Path) -> None:
     annotated = read_annotated_chains(shared_data / "ltcr_zh_en.jsonl")
     chains = [chain for one in annotated.values() for chain in one.chains]
     found = Counter(distance for chain in chains for _, _, distance in chain.pairs())
@@ -69,21 +69,21 @@ def test_the_test_set_has_the_pairs_that_were_published(shared_data: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("position", "told"),
+    ("position", "message"),
     [([0, 1], "sentence 0, token 1"), ([3, 0], "sentence 3, token 0"), ([0, -1], "token -1")],
 )
-def test_a_chain_that_is_not_where_it_says_is_refused_by_line(
-    tmp_path: Path, position: list[int], told: str
+def test_a_chain_with_a_wrong_position_is_refused_by_line(
+    tmp_path: Path, position: list[int], message: str
 ) -> None:
     row = {"id": "a", "source_tokens": [["诊所"]], "chains": [{"word": "诊所", "positions": [position]}]}
     path = tmp_path / "set.jsonl"
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match=rf"set\.jsonl, line 1: the word '诊所' is not at .*{told}"):
+    with pytest.raises(InputError, match=rf"set\.jsonl, line 1: the word '诊所' is not at .*{message}"):
         read_annotated_chains(path)
 
 
-def test_a_line_that_is_no_document_is_refused_by_line(tmp_path: Path) -> None:
+def test_an_invalid_line_is_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "set.jsonl"
     path.write_text("{}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"set\.jsonl, line 1: no document with chains"):
+    with pytest.raises(InputError, match=r"set\.jsonl, line 1: not a document with chains"):
         read_annotated_chains(path)

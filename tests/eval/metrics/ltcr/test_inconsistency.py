@@ -1,4 +1,4 @@
-"""What a reader sees of words translated in several ways."""
+"""Reports of words translated in several ways."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from eval.metrics.ltcr.metric import Ltcr
 from tests.eval.metrics.ltcr.conftest import corpus_of
 
 
-def test_every_rendering_is_shown_in_its_sentence(ltcr: Ltcr, corpus: Corpus) -> None:
+def test_every_rendering_is_highlighted_in_its_sentence(ltcr: Ltcr, corpus: Corpus) -> None:
     sleep, found = ltcr.inconsistencies(corpus, "s")
     assert (sleep.word, found.word) == ("睡", "诊所")
     assert (found.different, found.pairs) == (2, 3)
     assert found.renderings == (("clinic", 2), ("surgery", 1))
-    assert [one.marked() for one in found.occurrences] == [
+    assert [one.highlighted_output() for one in found.occurrences] == [
         "the red [clinic]",
         "[Clinics] sleep.",
         "three at the [surgery]",
@@ -30,7 +30,7 @@ def test_the_worst_word_comes_first(ltcr: Ltcr) -> None:
     assert worst[0].occurrences[2].rendering == NOT_FOUND
 
 
-def test_marks_are_the_words_that_differ_from_the_commonest(ltcr: Ltcr, corpus: Corpus) -> None:
+def test_renderings_other_than_the_most_frequent_are_marked(ltcr: Ltcr, corpus: Corpus) -> None:
     document = corpus.documents[0]
     marked = {}
     for mark in ltcr.marks(corpus, "s"):

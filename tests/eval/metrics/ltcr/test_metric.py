@@ -1,4 +1,4 @@
-"""LTCR counted by hand, and what must and must not change it."""
+"""LTCR: hand-computed values, and changes that must and must not move it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scored(metric: Ltcr, corpus: Corpus, system: str = "s") -> Score:
     return score
 
 
-def test_the_share_of_pairs_that_are_alike(ltcr: Ltcr, corpus: Corpus) -> None:
+def test_ltcr_is_the_share_of_pairs_translated_alike(ltcr: Ltcr, corpus: Corpus) -> None:
     score = scored(ltcr, corpus)
     # By hand: 诊所 clinic, clinics, surgery 1 of 3; 睡 sleep, sleeps, dozes 1 of 3; 法官 1 of 1; 三 1 of 1.
     assert score.value == pytest.approx(100 * 4 / 8)
@@ -44,15 +44,15 @@ def test_a_row_is_a_document(ltcr: Ltcr) -> None:
     np.testing.assert_allclose(counted.document_scores(), [50, 100, np.nan])
 
 
-def test_an_occurrence_with_no_translation_is_like_no_other(ltcr: Ltcr) -> None:
+def test_an_occurrence_without_translation_equals_no_other(ltcr: Ltcr) -> None:
     corpus = corpus_of((["法官", "法官", "法官"], ["the judge", "", "of the"]))
     assert scored(ltcr, corpus).value == 0
 
 
 def test_one_rendering_changed_lowers_it_and_only_its_part(ltcr: Ltcr) -> None:
-    kept = corpus_of((["法官", "睡", "法官", "睡"], ["a judge", "sleeps", "the Judge", "sleep"]))
-    changed = kept.with_system("t", [["a judge", "sleeps", "the justice", "sleep"]])
-    assert scored(ltcr, kept).value == 100
+    consistent = corpus_of((["法官", "睡", "法官", "睡"], ["a judge", "sleeps", "the Judge", "sleep"]))
+    changed = consistent.with_system("t", [["a judge", "sleeps", "the justice", "sleep"]])
+    assert scored(ltcr, consistent).value == 100
     assert scored(ltcr, changed, "t").value == 50
     assert scored(ltcr, changed, "t").parts["noun"] == 0
     assert scored(ltcr, changed, "t").parts["verb"] == 100
@@ -67,10 +67,10 @@ def test_a_corpus_twice_scores_as_once(ltcr: Ltcr) -> None:
     assert scored(ltcr, corpus_of((SOURCES, OUTPUT), (SOURCES, OUTPUT))).value == pytest.approx(50)
 
 
-def test_the_signature_names_whatever_changes_the_number(ltcr: Ltcr, corpus: Corpus) -> None:
+def test_the_signature_has_everything_that_changes_the_number(ltcr: Ltcr, corpus: Corpus) -> None:
     signature = scored(ltcr, corpus).signature
     recipe = "renderings:links/content-words/association-0.5"
-    for told in (
+    for field in (
         "ltcr|chains:all",
         recipe,
         "aligner:looked-up",
@@ -78,26 +78,26 @@ def test_the_signature_names_whatever_changes_the_number(ltcr: Ltcr, corpus: Cor
         "annotator:spaced",
         "|v:",
     ):
-        assert told in signature
+        assert field in signature
 
 
 JUDGE = LexicalChain("法官", ((0, 0), (1, 1), (2, 0)), translation="judges")
 ANNOTATED = {"d0": AnnotatedChains((("法官",), ("红", "法官"), ("法官",)), (JUDGE,))}
 
 
-def test_annotated_chains_are_counted_alone_and_the_aligners_error_apart(ltcr: Ltcr) -> None:
-    # 红法官 has no space: the words are those that the chains count.
+def test_only_annotated_chains_are_counted_and_the_aligners_error_is_reported(ltcr: Ltcr) -> None:
+    # 红法官 has no space: the words are those of the annotation.
     corpus = corpus_of((["法官", "红法官", "法官"], ["a judge", "red justice, a judge", "judges"]))
     metric = replace(ltcr, annotated=ANNOTATED)
     assert scored(replace(metric, read="annotation"), corpus).value == 100
     score = scored(metric, corpus)
-    # "Justice" is linked in the second sentence, by the links as good a partner of 法官 as "judge".
+    # "Justice" is linked in the second sentence; its association with 法官 equals that of "judge".
     assert score.value == pytest.approx(100 / 3)
     assert score.parts["aligner's error"] == pytest.approx(200 / 3)
     assert metric.name == "ltcr-anno"
 
 
-def test_an_annotated_word_translated_otherwise_is_no_error_of_the_aligner(ltcr: Ltcr) -> None:
+def test_another_translation_of_an_annotated_word_is_not_an_aligner_error(ltcr: Ltcr) -> None:
     corpus = corpus_of((["法官", "红法官", "法官"], ["a judge", "red justice", "judges"]))
     score = scored(replace(ltcr, annotated=ANNOTATED), corpus)
     assert score.value == pytest.approx(100 / 3)
@@ -107,31 +107,35 @@ def test_an_annotated_word_translated_otherwise_is_no_error_of_the_aligner(ltcr:
     )
 
 
-def test_chains_of_another_text_are_refused(ltcr: Ltcr) -> None:
-    with pytest.raises(InputError, match="of 3 sentences, and its source has 1"):
+def test_chains_of_another_source_are_refused(ltcr: Ltcr) -> None:
+    with pytest.raises(InputError, match="cover 3 sentences, and its source has 1"):
         replace(ltcr, annotated=ANNOTATED).count(corpus_of((["法官"], ["judge"])), "s")
     with pytest.raises(
-        InputError, match="'d0', sentence 2: the word '法官' of a chain is not where it should be"
+        InputError, match="'d0', sentence 2: the word '法官' of a chain is not at its position"
     ):
         replace(ltcr, annotated=ANNOTATED).count(corpus_of((["法官", "红睡", "法官"], ["", "", ""])), "s")
 
 
-def test_what_cant_be_measured_says_why(ltcr: Ltcr) -> None:
+def test_an_unsupported_corpus_is_unmeasured_with_the_reason(ltcr: Ltcr) -> None:
     no_source = Corpus((Document("d", {"s": ("a",)}),), "zh", "en")
     unnamed = replace(corpus_of((["法官"], ["judge"])), source_language="und")
     welsh = replace(corpus_of((["法官"], ["judge"])), source_language="cy")
-    for corpus, why in ((no_source, "no source"), (unnamed, "nobody named"), (welsh, "the source is in cy")):
-        told = ltcr.count(corpus, "s")
-        assert isinstance(told, Unmeasured)
-        assert why in told.why
+    for corpus, why in (
+        (no_source, "needs the source"),
+        (unnamed, "an unknown language"),
+        (welsh, "the source is in cy"),
+    ):
+        result = ltcr.count(corpus, "s")
+        assert isinstance(result, Unmeasured)
+        assert why in result.why
         assert list(ltcr.marks(corpus, "s")) == []
-    told = replace(ltcr, annotated={}).count(corpus_of((["法官"], ["judge"])), "s")
-    assert isinstance(told, Unmeasured)
+    result = replace(ltcr, annotated={}).count(corpus_of((["法官"], ["judge"])), "s")
+    assert isinstance(result, Unmeasured)
     nothing = ltcr.count(corpus_of((["法官"], ["judge"])), "s")
     assert isinstance(nothing, MetricCounts)
     assert isinstance(nothing.score(), Unmeasured)
 
 
-def test_a_system_that_is_not_there_is_named(ltcr: Ltcr, corpus: Corpus) -> None:
-    with pytest.raises(InputError, match="no system 'x' here; there are s"):
+def test_an_unknown_system_is_refused_by_name(ltcr: Ltcr, corpus: Corpus) -> None:
+    with pytest.raises(InputError, match=r"no system called 'x'\. There are: s"):
         ltcr.count(corpus, "x")

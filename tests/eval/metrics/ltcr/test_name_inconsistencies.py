@@ -1,4 +1,4 @@
-"""The names that are rendered in several ways."""
+"""Names rendered in several ways."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.eval.metrics.ltcr.conftest import corpus_of
 
 
 def name(word: str, renderings: Sequence[str], *, at: int = 0, is_name: bool = True) -> Inconsistency:
-    """An occurrence in each segment, with a rendering that is its whole translation; none where it is empty."""
+    """One occurrence in each segment; its rendering is the whole translation, or none if that is empty."""
     kinds = list(dict.fromkeys(renderings))
-    shown = tuple(
+    occurrences = tuple(
         RenderedOccurrence(
             segment,
             "…" * at + word,
@@ -27,7 +27,7 @@ def name(word: str, renderings: Sequence[str], *, at: int = 0, is_name: bool = T
         )
         for segment, text in enumerate(renderings)
     )
-    return Inconsistency("one", word, 1, 1, shown, is_name)
+    return Inconsistency("one", word, 1, 1, occurrences, is_name)
 
 
 def test_pairs_of_found_renderings_that_differ_are_clashes() -> None:
@@ -35,7 +35,7 @@ def test_pairs_of_found_renderings_that_differ_are_clashes() -> None:
     assert name("黑鹰", ["Black Eagle", "", ""]).clashes == 0
 
 
-def test_the_worst_names_come_first_and_words_are_left_out() -> None:
+def test_the_worst_names_come_first_and_common_words_are_left_out() -> None:
     listed = [
         name("灯", ["lamp", "lantern", "light", "torch"], is_name=False),
         name("黑鹰", ["Black Eagle", "Black Hawk"]),
@@ -46,7 +46,7 @@ def test_the_worst_names_come_first_and_words_are_left_out() -> None:
     assert [one.word for one in worst_names(listed, most=1)] == ["阿莎"]
 
 
-def test_a_name_cut_in_two_is_one() -> None:
+def test_two_words_that_always_follow_each_other_are_one_name() -> None:
     renderings = ["Saldes", "Saldis"]
     (found,) = worst_names([name("德斯", renderings, at=2), name("萨尔", renderings)])
     assert found.word == "萨尔德斯"
@@ -54,14 +54,14 @@ def test_a_name_cut_in_two_is_one() -> None:
     assert [one.rendering for one, _ in found.examples] == renderings
 
 
-def test_parts_that_also_stand_alone_are_two() -> None:
+def test_words_that_also_occur_alone_are_two_names() -> None:
     listed = [name("德斯", ["Saldes", "Saldis"], at=2), name("萨尔", ["Saldes", "Saldis", "Sal"])]
     assert [one.word for one in worst_names(listed)] == ["萨尔", "德斯"]
 
 
-def test_each_rendering_is_told_with_a_sentence_and_what_was_not_found_last() -> None:
-    told = name("黑鹰", ["", "Black Hawk", "Black Eagle", "Black Eagle"]).to_dict()
-    assert [(one["rendering"], one["times"], one["segment"]) for one in told["renderings"]] == [
+def test_each_rendering_has_a_sentence_and_missing_ones_come_last() -> None:
+    fields = name("黑鹰", ["", "Black Hawk", "Black Eagle", "Black Eagle"]).to_dict()
+    assert [(one["rendering"], one["times"], one["segment"]) for one in fields["renderings"]] == [
         ("Black Eagle", 2, 3),
         ("Black Hawk", 1, 2),
         (None, 1, 1),
@@ -71,5 +71,5 @@ def test_each_rendering_is_told_with_a_sentence_and_what_was_not_found_last() ->
 def test_only_metrics_that_list_words_have_names(ltcr: Ltcr) -> None:
     corpus = corpus_of((["诊所", "诊所"], ["clinic", "surgery"]))
     results = measure_systems(corpus, [ltcr, Bleu()], resampling=ResamplingOptions("document", "", 100, 1))
-    # 诊所 is a common noun there, so nothing is listed.
+    # 诊所 is a common noun in this corpus, so nothing is listed.
     assert [list(inconsistent_names(results, metric)) for metric in results.metrics] == [[], []]

@@ -1,4 +1,4 @@
-"""Renderings: what is linked, without the neighbours, and when two are the same."""
+"""Renderings: linked content words without weakly associated neighbours, and their equality."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ def rendered(
     return chain_renderings(LexicalChain(word, places), segments, count_associations(segments))
 
 
-def test_function_words_are_no_renderings() -> None:
+def test_function_words_are_not_renderings() -> None:
     (one,) = rendered(segment("法官", "of the Judges", (0, 1), (0, 2)), places=((0, 0),))
     assert one == WordRendering((2,), ("judg",))
 
 
-def test_what_the_aligner_missed_is_not_taken_from_the_other_occurrences() -> None:
+def test_a_missing_link_is_not_filled_from_other_occurrences() -> None:
     two = [segment("法官", "a judge", (0, 1))] * 2
     missed = rendered(*two, segment("法官 来", "the judge came", (1, 2)), places=((0, 0), (1, 0), (2, 0)))
     assert missed[2] == WordRendering()
-    assert missed[1].same(missed[0])
-    assert not missed[2].same(missed[0])
+    assert missed[1].equals(missed[0])
+    assert not missed[2].equals(missed[0])
 
 
 def test_another_word_is_another_rendering() -> None:
     two = [segment("法官", "a judge", (0, 1))] * 2
     found = rendered(*two, segment("法官 来", "the justice came", (0, 1)), places=((0, 0), (1, 0), (2, 0)))
     assert found[2].stems == ("justic",)
-    assert not found[2].same(found[0])
+    assert not found[2].equals(found[0])
 
 
-def test_a_neighbour_that_was_taken_along_is_left_out() -> None:
+def test_a_weakly_associated_neighbour_is_left_out() -> None:
     clean = [segment("法官", "a judge", (0, 1))] * 4
     (one,) = rendered(*clean, segment("法官", "tired judge", (0, 0), (0, 1)), places=((4, 0),))
     assert one.stems == ("judg",)
@@ -58,15 +58,15 @@ def test_the_words_of_a_rendering_are_in_reading_order() -> None:
 
 def test_renderings_are_the_same_if_all_their_stems_are() -> None:
     first, last, whole = (WordRendering(stems=stems) for stems in (("qiao",), ("lian",), ("qiao", "lian")))
-    assert whole.same(WordRendering((3, 4), ("qiao", "lian")))
-    # Half of the stems would make the parts of a name the same as the whole, and not the same as each other.
-    assert not first.same(whole)
-    assert not whole.same(last)
-    assert not whole.same(WordRendering(stems=("lian", "qiao")))
-    assert not WordRendering().same(WordRendering())
+    assert whole.equals(WordRendering((3, 4), ("qiao", "lian")))
+    # With half of the stems, each part of a name would equal the whole but not the other part.
+    assert not first.equals(whole)
+    assert not whole.equals(last)
+    assert not whole.equals(WordRendering(stems=("lian", "qiao")))
+    assert not WordRendering().equals(WordRendering())
 
 
-def test_words_stand_where_they_stand() -> None:
+def test_words_have_offsets_and_stems() -> None:
     text = "Well-being rose 1,000.5 percent; it's  so."
     (tokens,) = tokenize_words([text], "en")
     assert [text[token.start : token.end] for token in tokens] == [token.text for token in tokens]
@@ -78,11 +78,11 @@ def test_words_stand_where_they_stand() -> None:
     ]
 
 
-def test_words_are_located_whatever_the_spaces_and_a_stray_one_is_nowhere() -> None:
+def test_words_are_located_ignoring_spaces_and_unknown_ones_are_empty() -> None:
     assert locate_words(["NewYork", "S", "很", "大"], " New York很 大") == [(1, 9), (0, 0), (9, 10), (11, 12)]
 
 
-def test_a_rendering_of_several_words_is_held_word_by_word() -> None:
+def test_a_rendering_of_several_words_is_found_by_its_stem_sequence() -> None:
     (tokens,) = tokenize_words(["a flood-resistant house"], "en")
     (stems,) = tokenize_words(["flood - resistant houses"], "en")
     assert find_stems(tokens, [token.lemma for token in stems]) == (1, 2, 3, 4)

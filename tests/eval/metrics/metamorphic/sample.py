@@ -1,7 +1,7 @@
-"""Four little stories with their Chinese source, and changes of one word each.
+"""Four short stories with their Chinese source, and changes of one word each.
 
-The source has the pronouns it drops marked. The English says every repeated word of it in one way, so that nothing is
-to be blamed in it.
+The source has marks of its dropped pronouns. The English renders every repeated source word in one way, so that all
+metrics give it their best score.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ GLOSSARY: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """One word of one segment for another."""
+    """A replacement of one word in one segment."""
 
     kind: str
     story: str
@@ -61,7 +61,7 @@ class Swap:
 
     @property
     def name(self) -> str:
-        """Of the system that has it."""
+        """The name of the system with this change."""
         return f"{self.kind} in {self.story}"
 
 
@@ -78,8 +78,8 @@ SWAPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Glossed:
-    """Links a word with what the glossary has for it: a sampler would link otherwise every time."""
+class GlossaryAligner:
+    """Links words by the glossary; a sampling aligner is not deterministic."""
 
     name: str = "glossary"
 
@@ -96,7 +96,7 @@ class Glossed:
 
 
 def sample() -> Corpus:
-    """Systems: the "same" as the reference, one for each swap, and some that are much worse."""
+    """Systems: "same" (the reference), one for each swap, and some that are much worse."""
     english = {name: [text for _, text in lines] for name, lines in STORIES.items()}
     systems: dict[str, Mapping[str, Sequence[str]]] = {"same": english}
     systems |= {swap.name: {**english, swap.story: _swapped(english, swap)} for swap in SWAPS}
@@ -116,7 +116,7 @@ def sample() -> Corpus:
 
 
 def wordings(word: str) -> Mapping[tuple[str, int], Sequence[str]]:
-    """Where the references have a word, as somebody would annotate it, in either copy of a doubled sample."""
+    """Annotate a word wherever the references have it, in both copies of a doubled sample."""
     return {
         (f"{name}{copy}", place): (word,)
         for name, lines in STORIES.items()
@@ -127,7 +127,7 @@ def wordings(word: str) -> Mapping[tuple[str, int], Sequence[str]]:
 
 
 def backwards(corpus: Corpus) -> Corpus:
-    """The same documents, the last first."""
+    """The documents in reverse order."""
     return replace(corpus, documents=corpus.documents[::-1])
 
 
@@ -146,5 +146,5 @@ def _swapped(english: Mapping[str, Sequence[str]], swap: Swap) -> list[str]:
 
 
 def _thinned(text: str) -> str:
-    """Every third word gone."""
+    """The text without every third word."""
     return " ".join(word for place, word in enumerate(text.split()) if place % 3 != 1)

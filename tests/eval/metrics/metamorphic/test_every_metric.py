@@ -1,4 +1,4 @@
-"""What must hold of every metric of the registry, whatever it measures; one that is new there is tested here too."""
+"""Properties of every metric of the registry, including new ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eval.metrics.registry import METRICS, create_metric
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.metamorphic.sample import (
     SWAPS,
-    Glossed,
+    GlossaryAligner,
     Swap,
     backwards,
     doubled,
@@ -35,7 +35,7 @@ KINDS = frozenset(swap.kind for swap in SWAPS)
 
 ABOUT: Mapping[str, frozenset[str]] = {
     "meteor": KINDS - {"tense"},  # it compares stems
-    "ltcr": frozenset({"name"}),  # of the four, what a source repeats
+    "ltcr": frozenset({"name"}),  # of the four kinds, only names are repeated in the source
     "dip-consistency": frozenset({"name"}),
     "dip-connectives": frozenset({"connective"}),
     "dip-pronouns": frozenset({"pronoun"}),
@@ -44,7 +44,7 @@ ABOUT: Mapping[str, frozenset[str]] = {
 }
 """Which swaps lower a metric; one that is not here looks at all words, and every swap lowers it."""
 
-# No metric of likeness: a text may well be more coherent than the reference. Both are tested for what they do promise.
+# Not similarity metrics: a text may be more coherent than the reference. Both have their own tests.
 OF_ITSELF: Mapping[str, frozenset[str]] = {
     "kp": frozenset({"pronoun", "name"}),
     "dip-coherence": KINDS,
@@ -66,7 +66,7 @@ EverySwap = pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.name)
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread() -> Iterator[None]:
-    """An encoder on two threads waits for its neighbours more than it works."""
+    """Run the encoder on one thread, which is faster here than two."""
     if find_spec("torch") is None:
         yield
         return
@@ -80,10 +80,10 @@ def _one_thread() -> Iterator[None]:
 
 @cache
 def _metric(name: str) -> Metric:
-    """As it is, but for those that need to be told something of the sample."""
+    """The metric of this name; some need annotation of the sample."""
     metric = create_metric(name)
     if isinstance(metric, Ltcr):
-        return replace(metric, aligner=Glossed())
+        return replace(metric, aligner=GlossaryAligner())
     if isinstance(metric, BlondePlus):
         return replace(metric, ambiguity=wordings("lantern"), ellipsis=wordings("she"))
     return metric
@@ -104,7 +104,7 @@ def _counted(name: str, system: str, variant: str) -> MetricCounts | Unmeasured 
 
 
 def scored(name: str, system: str, variant: str = "as it is") -> Score:
-    """The score; without the model that it needs, the test is skipped."""
+    """The score; skip the test if the metric's model is missing."""
     found = _counted(name, system, variant)
     if isinstance(found, InputError):
         pytest.skip(str(found))
@@ -115,13 +115,13 @@ def scored(name: str, system: str, variant: str = "as it is") -> Score:
 
 
 def better(name: str, one: Score, other: Score) -> float:
-    """By how much the one is."""
+    """How much better the first score is."""
     difference = one.value - other.value
     return difference if _metric(name).higher_is_better else -difference
 
 
 @pytest.mark.parametrize("name", TOP)
-def test_identical_output_has_the_best_value_there_is(name: str) -> None:
+def test_identical_output_has_the_best_possible_value(name: str) -> None:
     assert scored(name, "same").value == pytest.approx(TOP[name], abs=1e-4)
 
 
@@ -130,7 +130,7 @@ def test_nothing_beats_identical_output(name: str) -> None:
     best = scored(name, "same")
     for system in _corpus("as it is", marked=False).systems:
         found = _counted(name, system, "as it is")
-        # Where nothing that it measures occurs in both texts, there is no score, high or low.
+        # Without anything to measure in both texts, there is no score.
         score = found.score() if isinstance(found, MetricCounts) else found
         if isinstance(score, Score):
             assert better(name, best, score) >= -1e-9, system
@@ -138,7 +138,7 @@ def test_nothing_beats_identical_output(name: str) -> None:
 
 @EveryAlike
 @EverySwap
-def test_a_swap_lowers_exactly_the_metrics_that_are_about_it(name: str, swap: Swap) -> None:
+def test_a_swap_lowers_exactly_the_metrics_of_its_phenomenon(name: str, swap: Swap) -> None:
     fall = better(name, scored(name, "same"), scored(name, swap.name))
     if swap.kind in ABOUT.get(name, KINDS):
         assert fall > 1e-4
@@ -148,14 +148,14 @@ def test_a_swap_lowers_exactly_the_metrics_that_are_about_it(name: str, swap: Sw
 
 @pytest.mark.parametrize("name", OF_ITSELF)
 @EverySwap
-def test_what_a_metric_of_one_text_is_not_about_leaves_it_as_it_is(name: str, swap: Swap) -> None:
+def test_a_metric_of_one_text_ignores_swaps_of_other_phenomena(name: str, swap: Swap) -> None:
     if swap.kind not in OF_ITSELF[name]:
         assert scored(name, swap.name).value == pytest.approx(scored(name, "same").value)
 
 
 @pytest.mark.parametrize("name", ["blonde", "dblonde", "blonde+"])
 @EverySwap
-def test_a_swap_lowers_exactly_the_category_of_blonde_that_is_about_it(name: str, swap: Swap) -> None:
+def test_a_swap_lowers_exactly_its_category_of_blonde(name: str, swap: Swap) -> None:
     lowered = {"pronoun": "pronoun", "name": "entity", "tense": "tense", "connective": "dm"}[swap.kind]
     parts = scored(name, swap.name).parts
     for category in ("pronoun", "entity", "tense", "dm"):
@@ -165,14 +165,16 @@ def test_a_swap_lowers_exactly_the_category_of_blonde_that_is_about_it(name: str
 
 
 @pytest.mark.parametrize("name", OF_ITSELF)
-def test_a_metric_of_one_text_hears_of_sentences_in_another_order(name: str) -> None:
+def test_a_metric_of_one_text_depends_on_sentence_order(name: str) -> None:
     assert scored(name, "backwards").value != pytest.approx(scored(name, "same").value)
 
 
-def test_kp_asks_no_reference() -> None:
+def test_kp_needs_no_reference() -> None:
     corpus = _corpus("as it is", marked=False)
-    bare = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
-    found = _metric("kp").count(bare, "same")
+    without_references = replace(
+        corpus, documents=tuple(replace(one, references=()) for one in corpus.documents)
+    )
+    found = _metric("kp").count(without_references, "same")
     assert isinstance(found, MetricCounts)
     assert found.score() == scored("kp", "same")
 
@@ -189,16 +191,16 @@ def test_the_order_of_documents_does_not_matter(name: str, system: str) -> None:
 @Every
 @pytest.mark.parametrize("system", ["same", "backwards", SWAPS[0].name])
 def test_a_corpus_twice_has_the_same_micro_scores(name: str, system: str) -> None:
-    """Of outputs that match in every order of n-grams: what smoothing puts for none does not grow with the text."""
+    """For outputs that match in every n-gram order: a smoothed count does not grow with the text."""
     once, twice = scored(name, system), scored(name, system, "doubled")
-    # The paper's score of coherence is a sum over documents, its mean is a part.
+    # The coherence score is a sum over documents; its mean is a part.
     times = 2 if name == "dip-coherence" else 1
     assert twice.value == pytest.approx(times * once.value)
     assert dict(twice.parts) == pytest.approx(dict(once.parts))
 
 
 @Every
-def test_documents_keep_their_scores_wherever_they_stand(name: str) -> None:
+def test_a_documents_score_does_not_depend_on_its_position(name: str) -> None:
     scored(name, "backwards")
     there, back = (_counted(name, "backwards", variant) for variant in ("as it is", "backwards"))
     assert isinstance(there, MetricCounts)
