@@ -47,11 +47,11 @@ class SystemComparison:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all systems."""
-        return tuple(one.name for one in self.systems)
+        return tuple(system.name for system in self.systems)
 
     @property
     def leading(self) -> str:
-        """The metric that is shown first; empty if nothing was measured."""
+        """The metric that the report shows first; empty if nothing was measured."""
         measured = [metric.name for metric in self.results.metrics if metric.name in self.matrices]
         return next((name for name in _FIRST if name in measured), measured[0] if measured else "")
 
@@ -62,41 +62,42 @@ class SystemComparison:
 
     def score_ranges(self) -> list[float]:
         """Range of scores over the systems in every paragraph, by the leading metric or else by edit rate."""
-        found = self.by_paragraph(self.leading)
-        columns = list(found.values()) if len(found) == len(self.systems) else list(self.rates.values())
-        rows = [[one for one in row if one is not None] for row in zip(*columns, strict=True)]
+        scores = self.by_paragraph(self.leading)
+        columns = list(scores.values()) if len(scores) == len(self.systems) else list(self.rates.values())
+        rows = [[score for score in row if score is not None] for row in zip(*columns, strict=True)]
         return [max(row) - min(row) if row else 0.0 for row in rows]
 
     def by_paragraph(self, metric: str) -> dict[str, list[float | None]]:
         """Scores of every paragraph by system; empty for metrics without paragraph scores."""
         corpus, counted = self.results.corpus, self.results.counted.get(metric, {})
-        every = [(number, at) for number, one in enumerate(corpus.documents) for at in range(len(one))]
-        found = {}
-        for name, one in counted.items():
-            scores = segment_scores(corpus, name, one) if isinstance(one, MetricCounts) else {}
+        places = [
+            (number, at) for number, document in enumerate(corpus.documents) for at in range(len(document))
+        ]
+        by_system = {}
+        for name, counts in counted.items():
+            scores = segment_scores(corpus, name, counts) if isinstance(counts, MetricCounts) else {}
             if scores:
-                found[name] = [scores.get(place) for place in every]
-        return found
+                by_system[name] = [scores.get(place) for place in places]
+        return by_system
 
     def differ_most(self) -> list[dict[str, Any]]:
         """The paragraphs where systems differ most, with the difference."""
-        apart, ids = self.score_ranges(), self.data.ids
-        order = sorted(range(len(ids)), key=lambda place: -apart[place])[:_MOST]
-        return [{"id": ids[place], "apart": apart[place]} for place in order if apart[place] > 0]
+        ranges, ids = self.score_ranges(), self.data.ids
+        order = sorted(range(len(ids)), key=lambda place: -ranges[place])[:_MOST]
+        return [{"id": ids[place], "apart": ranges[place]} for place in order if ranges[place] > 0]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; reproducible."""
-        told = self.results.to_dict(documents=True)
-        told |= {
+        return self.results.to_dict(documents=True) | {
             "leading": self.leading,
-            "systems": [self._told(system) for system in self.systems],
+            "systems": [self._system_dict(system) for system in self.systems],
             "identical": [list(names) for names in self.identical_groups],
-            "pairs": {metric: [_tested(one) for one in found] for metric, found in self.pairs.items()},
+            "pairs": {metric: [_test_dict(test) for test in tests] for metric, tests in self.pairs.items()},
             "wins": {
                 metric: {
                     "unit": matrix.unit,
                     "intervals": matrix.intervals,
-                    "pairs": [_won(*one) for one in matrix.wins.items()],
+                    "pairs": [_wins_dict(pair, wins) for pair, wins in matrix.wins.items()],
                 }
                 for metric, matrix in self.matrices.items()
             },
@@ -104,15 +105,14 @@ class SystemComparison:
             "judge": self.judged,
             "votes": self.voted,
         }
-        return told
 
-    def _told(self, system: System) -> dict[str, Any]:
+    def _system_dict(self, system: System) -> dict[str, Any]:
         rates = self.rates[system.name]
-        told: dict[str, Any] = {"name": system.name, "kind": system.kind, "edit_rate": fmean(rates)}
-        told["changed"] = sum(rate > 0 for rate in rates)
+        values: dict[str, Any] = {"name": system.name, "kind": system.kind, "edit_rate": fmean(rates)}
+        values["changed"] = sum(rate > 0 for rate in rates)
         if system.kind == "model":
-            told |= {"decisions": dict(system.decisions), "findings": system.findings()}
-        return told
+            values |= {"decisions": dict(system.decisions), "findings": system.findings()}
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def compare_systems(
     on_progress: Callable[[str, str], None] = lambda metric, system: None,
 ) -> SystemComparison:
     """Measure the systems and the unchanged MT; `on_progress` is called before each metric and system."""
-    every = (do_nothing_system(data), *systems)
+    all_systems = (do_nothing_system(data), *systems)
     corpus = data.corpus
     for system in systems:
         if len(system.outcomes) != len(corpus):
@@ -144,14 +144,14 @@ def compare_systems(
         corpus = corpus.with_system(system.name, data.by_document(system.texts))
     how = _resampling(tests or ComparisonResampling(), len(corpus.documents))
     results = measure_systems(corpus, metrics, resampling=how, on_progress=on_progress)
-    found = {metric.name: win_matrix(results, metric) for metric in metrics}
+    matrices = {metric.name: win_matrix(results, metric) for metric in metrics}
     return SystemComparison(
         data,
-        every,
+        all_systems,
         results,
         {metric.name: pairwise_tests(metric, results.counted[metric.name], how) for metric in metrics},
-        {name: matrix for name, matrix in found.items() if matrix},
-        {system.name: _rates(data, system) for system in every},
+        {name: matrix for name, matrix in matrices.items() if matrix},
+        {system.name: _rates(data, system) for system in all_systems},
     )
 
 
@@ -166,20 +166,19 @@ def _rates(data: ComparisonSet, system: System) -> list[float]:
     return [edit_rate(mt, text) for mt, text in zip(data.mt_texts, system.texts, strict=True)]
 
 
-def _tested(one: PairwiseTest) -> dict[str, Any]:
-    told: dict[str, Any] = {"first": one.first, "second": one.second}
-    if not isinstance(one.comparison, PairedComparison):
-        return told | {"not_applicable": one.comparison.why}
-    found = one.comparison
-    return told | {
-        "difference": found.difference,
-        "interval": [found.low, found.high],
-        "p_value": found.p_value,
-        "p_value_corrected": one.corrected,
+def _test_dict(test: PairwiseTest) -> dict[str, Any]:
+    pair, comparison = {"first": test.first, "second": test.second}, test.comparison
+    if not isinstance(comparison, PairedComparison):
+        return pair | {"not_applicable": comparison.why}
+    return pair | {
+        "difference": comparison.difference,
+        "interval": [comparison.low, comparison.high],
+        "p_value": comparison.p_value,
+        "p_value_corrected": test.corrected,
     }
 
 
-def _won(pair: tuple[str, str], wins: SystemWins) -> dict[str, Any]:
+def _wins_dict(pair: tuple[str, str], wins: SystemWins) -> dict[str, Any]:
     return {
         "first": pair[0],
         "second": pair[1],

@@ -35,15 +35,15 @@ def prepare_folder(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if manifest.is_file():
-            told = read_manifest(folder)
-            _require_same_set(folder, told, data)
+            existing = read_manifest(folder)
+            _require_same_set(folder, existing, data)
             if not replace:
-                _require_all_systems(folder, told, systems)
+                _require_all_systems(folder, existing, systems)
             return
         if any(folder.iterdir()):
             raise Conflict(f"{folder} contains other files. Choose an empty output folder.", field="output")
-        told = {"data": {"digest": data.digest, "name": data.corpus.name}, "complete": False}
-        _write(manifest, [json.dumps(told, ensure_ascii=False)])
+        initial = {"data": {"digest": data.digest, "name": data.corpus.name}, "complete": False}
+        _write(manifest, [json.dumps(initial, ensure_ascii=False)])
     except OSError as error:
         raise InputError(
             f"{folder} can't be written: {error.strerror}. Choose another output folder.", field="output"
@@ -68,9 +68,9 @@ def write_comparison(folder: Path, compared: SystemComparison, manifest: Mapping
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a comparison. Raises InputError if there is none."""
     try:
-        found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        if isinstance(found["data"]["digest"], str):
-            return dict(found)
+        manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        if isinstance(manifest["data"]["digest"], str):
+            return dict(manifest)
     except OSError as error:
         raise InputError(f"{folder} is not a comparison: it has no {MANIFEST_FILE}.", field="runs") from error
     except (ValueError, KeyError, TypeError):
@@ -88,12 +88,13 @@ def _require_same_set(folder: Path, manifest: Mapping[str, Any], data: Compariso
 
 
 def _require_all_systems(folder: Path, manifest: Mapping[str, Any], systems: Iterable[str]) -> None:
-    there = [one["name"] for one in manifest.get("systems", ()) if one["name"] != DO_NOTHING]
-    if gone := [name for name in there if name not in set(systems)]:
+    names = [system["name"] for system in manifest.get("systems", ())]
+    existing = [name for name in names if name != DO_NOTHING]
+    if lost := [name for name in existing if name not in set(systems)]:
         raise Conflict(
-            f"{folder} holds a finished comparison of {', '.join(there)}, which would lose {', '.join(gone)}. "
+            f"{folder} holds a finished comparison of {', '.join(existing)}, which would lose {', '.join(lost)}. "
             "Name all systems, choose another output folder, or replace the comparison explicitly.",
-            field="output",
+            field="replace",
         )
 
 
@@ -104,27 +105,27 @@ def _rows(compared: SystemComparison) -> Iterator[dict[str, Any]]:
     for document in compared.data.corpus.documents:
         for place in range(len(document)):
             outcomes = {system.name: system.outcomes[at] for system in compared.systems}
-            told = {
+            row = {
                 "id": next(ids),
                 "document": document.id,
                 "book": document.book,
                 "references": [texts[place] for texts in document.references],
-                "systems": {name: one.text for name, one in outcomes.items()},
+                "systems": {name: outcome.text for name, outcome in outcomes.items()},
                 "decisions": {
-                    name: str(one.decision) for name, one in outcomes.items() if name != DO_NOTHING
+                    name: str(outcome.decision) for name, outcome in outcomes.items() if name != DO_NOTHING
                 },
                 "findings": {
-                    name: [asdict(finding) for finding in one.findings]
-                    for name, one in outcomes.items()
-                    if one.findings
+                    name: [asdict(finding) for finding in outcome.findings]
+                    for name, outcome in outcomes.items()
+                    if outcome.findings
                 },
             }
-            yield told | ({"source": document.sources[place]} if document.sources else {})
+            yield row | ({"source": document.sources[place]} if document.sources else {})
             at += 1
 
 
-def _pretty(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, indent=1)
+def _pretty(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

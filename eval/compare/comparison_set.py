@@ -21,7 +21,7 @@ _USUAL = (DO_NOTHING, "mt", "MT", "gt")
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSet:
-    """A corpus with the MT as its only system; the other systems of the set are kept apart."""
+    """A corpus with the MT as its only system, and the texts of the other systems of the set."""
 
     corpus: Corpus
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,12 +37,16 @@ class ComparisonSet:
     @property
     def ids(self) -> tuple[str, ...]:
         """Id of every paragraph: its document and its number there."""
-        return tuple(f"{one.id}:{place + 1}" for one in self.corpus.documents for place in range(len(one)))
+        return tuple(
+            f"{document.id}:{place + 1}"
+            for document in self.corpus.documents
+            for place in range(len(document))
+        )
 
     @property
     def digest(self) -> str:
         """Hash of sources, MT and references."""
-        values = [_told(one) for one in self.corpus.documents]
+        values = [_hashed_values(document) for document in self.corpus.documents]
         return hash_text(json.dumps(values, ensure_ascii=False), errors="replace")
 
     def by_document(self, texts: Sequence[str]) -> list[list[str]]:
@@ -52,11 +56,15 @@ class ComparisonSet:
 
 
 def build_comparison_set(corpus: Corpus, mt: str = "", *, added: Collection[str] = ()) -> ComparisonSet:
-    """Build the set with this system as the MT; by default one with a usual name, or the only one.
+    """Build the set with system `mt` as the MT; by default the one with a usual name, or the only one.
 
     Systems `added` to the set are never the MT unless named.
     """
-    name = mt if mt in corpus.systems else _mt_of([one for one in corpus.systems if one not in added], mt)
+    name = (
+        mt
+        if mt in corpus.systems
+        else _find_mt([system for system in corpus.systems if system not in added], mt)
+    )
     documents = tuple(replace(one, outputs={DO_NOTHING: one.outputs[name]}) for one in corpus.documents)
     others = {other: system_texts(corpus, other) for other in corpus.systems if other != name}
     return ComparisonSet(replace(corpus, documents=documents), others, name)
@@ -67,19 +75,17 @@ def system_texts(corpus: Corpus, system: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(one.outputs[system] for one in corpus.documents))
 
 
-def _mt_of(known: Sequence[str], wanted: str) -> str:
-    if not known:
-        raise InputError("The set has no system to be the MT. Give it with --mt @FILE.", field="mt")
-    told = ", ".join(known)
-    if wanted:
-        raise InputError(
-            f"There is no system called {wanted!r} in the set to be the MT. There is: {told}.", field="mt"
-        )
-    usual = [name for name in _USUAL if name in known] or (known if len(known) == 1 else [])
+def _find_mt(systems: Sequence[str], name: str) -> str:
+    if not systems:
+        raise InputError("The set has no MT. Give it as a file: @FILE.", field="mt")
+    listed = ", ".join(systems)
+    if name:
+        raise InputError(f"The set has no system {name!r} to use as the MT. It has: {listed}.", field="mt")
+    usual = [known for known in _USUAL if known in systems] or (systems if len(systems) == 1 else [])
     if usual:
         return usual[0]
-    raise InputError(f"Which of these is the MT that the others start from: {told}? Name it.", field="mt")
+    raise InputError(f"The set does not say which system is the MT. Choose one of: {listed}.", field="mt")
 
 
-def _told(document: Document) -> list[object]:
+def _hashed_values(document: Document) -> list[object]:
     return [document.id, document.sources, document.references, document.outputs[DO_NOTHING]]

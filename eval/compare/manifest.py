@@ -38,7 +38,7 @@ def build_manifest(
             "source_language": corpus.source_language,
             "target_language": corpus.target_language,
         },
-        "systems": [_system(one) for one in compared.systems],
+        "systems": [_system(system) for system in compared.systems],
         "metrics": {metric.name: _signature(compared, metric.name) for metric in compared.results.metrics},
         "resampling": asdict(compared.results.resampling),
         "judge": _judge(compared.judged),
@@ -63,10 +63,10 @@ def _judge(judged: Mapping[str, Any] | None) -> dict[str, str] | None:
 
 
 def _versions() -> dict[str, str]:
-    told = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            told[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return told
+    return versions

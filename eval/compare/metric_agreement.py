@@ -37,8 +37,8 @@ def _agreement(
     found = metric_agreement(votes, scores, metric=metric.name, higher_is_better=better, seed=seed)
     if isinstance(found, Unmeasured):
         return {"not_applicable": found.why}
-    told = {"votes": found.votes, "metric_ties": found.metric_ties, "left_out": found.left_out}
-    return told | {"accuracy": _interval(found.accuracy), "tau": _interval(found.tau)}
+    counts = {"votes": found.votes, "metric_ties": found.metric_ties, "left_out": found.left_out}
+    return counts | {"accuracy": _interval(found.accuracy), "tau": _interval(found.tau)}
 
 
 def _interval(found: ConfidenceInterval | Unmeasured) -> dict[str, Any]:

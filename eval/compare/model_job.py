@@ -23,7 +23,7 @@ from eval.compare.system_spec import ModelSystemSpec
 
 
 def find_finished_job(store: JobStore, model: ModelSystemSpec, recipe: JobRecipe) -> Job | None:
-    """The job of the model, where all is done as it is wanted now: its engine need not be opened."""
+    """The finished job of the model with this recipe, or None. The engine is not needed."""
     try:
         job = store.job(system_job_id(model.name))
     except UnknownJob:
@@ -36,24 +36,27 @@ def find_finished_job(store: JobStore, model: ModelSystemSpec, recipe: JobRecipe
 async def begin_model_job(
     store: JobStore, data: ComparisonSet, model: ModelSystemSpec, engine: Engine, recipe: JobRecipe
 ) -> Job:
-    """The job of the model: new, or as it was left, and what failed waits again. Conflict where it was another's."""
+    """Create or resume the job of the model; failed paragraphs are tried again.
+
+    Raises Conflict if the job was begun with another model or recipe.
+    """
     require_sources(data)
     async with engine.using(DEFAULT_MODEL_NAME) as served:
         recipe = complete_recipe(data.corpus, served, recipe)
     job = _job(data, model, recipe)
     with suppress(UnknownJob):
-        _refuse_other(store.job(job.id), job)
+        _require_same_job(store.job(job.id), job)
     plan_pairs(store, job, lambda: _SetPairs(data))
     store.redo(job.id, quarantined=True)
     return store.update(job.id, state=JobState.RUNNING)
 
 
 def require_sources(data: ComparisonSet) -> None:
-    """A model repairs the MT by its source."""
-    if not all(one.sources for one in data.corpus.documents):
+    """Raise InputError if a document has no source, which models need."""
+    if not all(document.sources for document in data.corpus.documents):
         raise InputError(
-            "The set has no source, and a model needs it. Give it in the set or by --source; ready outputs alone "
-            "(NAME=@FILE, NAME=:SYSTEM) can be compared without.",
+            "The set has no source, which a model needs. Give the source in the set or as a file, or compare only "
+            "ready outputs (NAME=@FILE, NAME=:SYSTEM).",
             field="source",
         )
 
@@ -103,13 +106,13 @@ def _job(data: ComparisonSet, model: ModelSystemSpec, recipe: JobRecipe) -> Job:
 
 
 class _SetPairs:
-    """The paragraphs of the set, paired already."""
+    """Paragraph pairs of the set."""
 
     def __init__(self, data: ComparisonSet) -> None:
         self.data, self.unpaired_source = data, UnpairedCounter()
 
     def pairs(self) -> Iterator[ParagraphPair]:
-        """Every paragraph once, in order."""
+        """Yield every paragraph once, in order."""
         ids = iter(self.data.ids)
         for chapter, document in enumerate(self.data.corpus.documents):
             both = zip(document.sources, *document.outputs.values(), strict=True)
@@ -117,14 +120,14 @@ class _SetPairs:
                 yield ParagraphPair(next(ids), chapter, document.id, position, mt, source, (), "set", 1.0)
 
 
-def _refuse_other(old: Job, new: Job) -> None:
-    """The model's name alone would let another server's texts pass for this one's."""
+def _require_same_job(old: Job, new: Job) -> None:
+    """Raise Conflict if the texts of the jobs would differ."""
     before, now = _decisive(old), _decisive(new)
     changed = [f"{key} was {before[key]!r} and is {now[key]!r}" for key in before if before[key] != now[key]]
     if changed:
         raise Conflict(
             f"System {new.name!r} of this comparison was begun with another model or other settings: "
-            f"{'; '.join(changed)}. Give the same ones to go on, another name, or another folder with -o.",
+            f"{'; '.join(changed)}. Give the same ones to resume, or choose another name or output folder.",
             field="system",
         )
 

@@ -32,7 +32,7 @@ UNCHECKED_VOTES_NOTE = (
 
 
 class JudgeEngineOpener(Protocol):
-    """Opens the engine that the settings name."""
+    """Opens an engine by settings."""
 
     def __call__(self, settings: Settings, /) -> AbstractAsyncContextManager[Engine]:
         """Context manager of an open engine."""
@@ -165,9 +165,9 @@ class LoadedOpinions:
 def reference_texts(data: ComparisonSet) -> dict[str, tuple[str, ...]]:
     """The first human translation under its name in a trial; empty if the set has none."""
     documents = data.corpus.documents
-    if not all(one.references for one in documents):
+    if not all(document.references for document in documents):
         return {}
-    return {REFERENCE: tuple(text or "" for one in documents for text in one.references[0])}
+    return {REFERENCE: tuple(text or "" for document in documents for text in document.references[0])}
 
 
 def sample_judge_pairs(compared: SystemComparison, *, items: int, seed: int) -> list[JudgePair]:

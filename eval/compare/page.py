@@ -1,8 +1,8 @@
-"""Comparison page: tables and plots are HTML, and a script shows the paragraphs from embedded data.
+"""Comparison page: tables and plots are HTML, and a script renders the paragraphs from embedded data.
 
-Ten thousand paragraphs of six systems would be too many elements for any browser, so only those on the screen are made.
-Text is never HTML here: the template escapes it, and the script sets it as text. Should either ever fail to, the page's
-content security policy runs no script and no style but its own, and loads nothing from anywhere.
+Browsers can't hold the elements of ten thousand paragraphs of six systems, so the script renders one page at a time.
+Text never becomes HTML: the template escapes it, and the script inserts it as text. The content security policy
+additionally blocks foreign scripts and styles, and all requests.
 """
 
 from __future__ import annotations
@@ -56,31 +56,29 @@ def write_comparison_page(
 def _facts(compared: SystemComparison) -> dict[str, str]:
     corpus, how = compared.results.corpus, compared.results.resampling
     paragraphs = f"{len(corpus):,} paragraphs in {len(corpus.documents):,} documents"
-    references = max(len(one.references) for one in corpus.documents)
-    translations = "one translation" if references == 1 else f"{references} translations"
+    references = max(len(document.references) for document in corpus.documents)
+    translations = "one human translation" if references == 1 else f"{references} human translations"
     return {
         "Set": f"{corpus.name}: {paragraphs}" if corpus.name else paragraphs,
         "Languages": f"{language_name(corpus.source_language)} to {language_name(corpus.target_language)}",
-        "Held against": f"{translations} by people"
-        if references
-        else "no reference: nobody's translation is known",
-        "Do nothing": f"the MT as it was ({compared.data.mt})",
-        "Intervals": f"95%; of scores and differences by bootstrap over {how.by}s, {how.samples:,} resamples, seed "
-        f"{how.seed}; of wins as said there",
+        "References": translations if references else "none",
+        "Baseline": f"{DO_NOTHING}: the unchanged MT ({compared.data.mt})",
+        "Intervals": f"95%; scores and differences: bootstrap over {how.by}s, {how.samples:,} resamples, seed "
+        f"{how.seed}; wins: see the tables",
     }
 
 
 def _missing(compared: SystemComparison) -> dict[str, list[str]]:
     """Metrics without any score, by reason."""
-    told: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for metric in compared.results.metrics:
         cells = [score_cell(compared.results, metric.name, system) for system in compared.names]
         if all(cell.value is None for cell in cells):
-            told.setdefault(cells[0].why, []).append(metric.name)
-    return told
+            reasons.setdefault(cells[0].why, []).append(metric.name)
+    return reasons
 
 
-# Its table cells, and the style of its tables and plots, are those of the evaluation report.
+# Table cells and styles are shared with the evaluation report.
 _PAGE = Page(
     "eval.compare",
     "eval.report",

@@ -1,8 +1,7 @@
-"""Paragraph data of the comparison page: a small index for filters, and blocks that are loaded when shown.
+"""Paragraph data of the comparison page: a small index for filters, and compressed blocks that are loaded on demand.
 
-No text becomes HTML: the page's script puts it there as text. So that no text ends the element that holds it, "<" is
-written as JSON writes any character by its number, and blocks are packed: a browser reads a page of 18 MB in one go of
-180 ms, in which nothing else moves.
+Text never becomes HTML: the script inserts it as text, and "<" is escaped so that no text can end its script element.
+Without compression a page of 18 MB would block the browser for 180 ms while it is parsed.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from eval.compare.system import System
 BLOCK_SIZE = 200
 
 
-def script_json(told: Any) -> Markup:
+def script_json(values: Any) -> Markup:
     """JSON that is safe inside a script element."""
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704
 
 
-def compressed_json(told: Any) -> str:
+def compressed_json(values: Any) -> str:
     """Compressed JSON in Base64; reproducible."""
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(text, mtime=0)).decode()
 
 
@@ -41,10 +40,10 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
     """Index of all paragraphs without their texts."""
     corpus = compared.data.corpus
     decisions = list(
-        dict.fromkeys(str(one.decision) for system in compared.systems for one in system.outcomes)
+        dict.fromkeys(str(outcome.decision) for system in compared.systems for outcome in system.outcomes)
     )
     code = {name: str(number) for number, name in enumerate(decisions)}
-    columns = [[code[str(one.decision)] for one in system.outcomes] for system in compared.systems]
+    columns = [[code[str(outcome.decision)] for outcome in system.outcomes] for system in compared.systems]
     return {
         "systems": list(compared.names),
         "kinds": [system.kind for system in compared.systems],
@@ -52,7 +51,7 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
         "sizes": [len(document) for document in corpus.documents],
         "decisions": decisions,
         "decided": ["".join(row) for row in zip(*columns, strict=True)],
-        "apart": [round(one, 4) for one in compared.score_ranges()],
+        "apart": [round(score_range, 4) for score_range in compared.score_ranges()],
         "metric": compared.leading,
         "block": BLOCK_SIZE,
         "languages": {
@@ -63,7 +62,7 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
 
 
 def paragraph_blocks(compared: SystemComparison) -> Iterator[list[dict[str, Any]]]:
-    """The paragraphs in blocks."""
+    """Yield the paragraphs in blocks."""
     block: list[dict[str, Any]] = []
     for paragraph in _paragraphs(compared):
         block.append(paragraph)
@@ -79,19 +78,19 @@ def _paragraphs(compared: SystemComparison) -> Iterator[dict[str, Any]]:
     at = 0
     for document in compared.data.corpus.documents:
         for place in range(len(document)):
-            told: dict[str, Any] = {
+            values: dict[str, Any] = {
                 "texts": list(_texts(compared.systems, at, compared.data.corpus.target_language)),
                 "references": list(document.references_of(place)),
             }
             if document.sources:
-                told["source"] = document.sources[place]
+                values["source"] = document.sources[place]
             if scores:
-                told["scores"] = [
+                values["scores"] = [
                     _rounded(scores[name][at]) if name in scores else None for name in compared.names
                 ]
             if findings := _findings(compared.systems, at):
-                told["findings"] = findings
-            yield told
+                values["findings"] = findings
+            yield values
             at += 1
 
 
@@ -120,7 +119,10 @@ def edit_pieces(mt: str, text: str, language: str) -> list[Any]:
 def _findings(systems: Sequence[System], at: int) -> dict[int, list[list[str]]]:
     """Findings by system number."""
     return {
-        number: [[one.guard, str(one.severity), one.message] for one in system.outcomes[at].findings]
+        number: [
+            [finding.guard, str(finding.severity), finding.message]
+            for finding in system.outcomes[at].findings
+        ]
         for number, system in enumerate(systems)
         if system.outcomes[at].findings
     }

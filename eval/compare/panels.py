@@ -37,7 +37,10 @@ class ComparisonPanel:
 
 @dataclass(frozen=True, slots=True)
 class SystemSummary:
-    """A system against doing nothing by the leading metric; `verdict` is "better", "worse", "unclear" or "same"."""
+    """A system against the unchanged MT by the leading metric.
+
+    `verdict` is "better", "worse", "unclear", "same" or "unknown".
+    """
 
     system: str
     verdict: str
@@ -62,7 +65,7 @@ class SystemOutcomes:
 def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
     """Summarise each system."""
     same = {name for names in compared.identical_groups if DO_NOTHING in names for name in names}
-    found = []
+    summaries = []
     for system in compared.systems[1:]:
         standing = compared.results.standings.get(compared.leading, {}).get(system.name)
         comparison = standing.comparison if standing else None
@@ -71,8 +74,10 @@ def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
         rates = compared.rates[system.name]
         verdict = "same" if system.name in same else _verdict(known, corrected)
         changed = sum(rate > 0 for rate in rates)
-        found.append(SystemSummary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates)))
-    return found
+        summaries.append(
+            SystemSummary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates))
+        )
+    return summaries
 
 
 def _verdict(comparison: PairedComparison | None, corrected: float | None) -> str:
@@ -85,24 +90,24 @@ def _verdict(comparison: PairedComparison | None, corrected: float | None) -> st
 
 def count_outcomes(compared: SystemComparison) -> list[SystemOutcomes]:
     """Count the outcomes of every system."""
-    found = []
+    counts = []
     for system in compared.systems:
         rates, total = compared.rates[system.name], len(system.outcomes)
-        decisions = tuple((what, count, count / total) for what, count in sorted(system.decisions.items()))
+        decisions = tuple((name, count, count / total) for name, count in sorted(system.decisions.items()))
         changed = sum(rate > 0 for rate in rates)
-        found.append(SystemOutcomes(system, fmean(rates), changed, decisions, system.findings()))
-    return found
+        counts.append(SystemOutcomes(system, fmean(rates), changed, decisions, system.findings()))
+    return counts
 
 
 def comparison_panels(compared: SystemComparison) -> list[ComparisonPanel]:
     """Panels: the leading metric first, then other metrics, judge and votes."""
     metrics = sorted(compared.results.metrics, key=lambda metric: metric.name != compared.leading)
-    found = [_panel(compared, metric) for metric in metrics if metric.name in compared.matrices]
-    return [*found, *_opinions(compared)]
+    by_metric = [_metric_panel(compared, metric) for metric in metrics if metric.name in compared.matrices]
+    return [*by_metric, *_opinion_panels(compared)]
 
 
-def _panel(compared: SystemComparison, metric: Metric) -> ComparisonPanel:
-    tests = {(one.first, one.second): one for one in compared.pairs[metric.name]}
+def _metric_panel(compared: SystemComparison, metric: Metric) -> ComparisonPanel:
+    tests = {(test.first, test.second): test for test in compared.pairs[metric.name]}
     return ComparisonPanel(
         metric.name,
         metric.name,
@@ -130,31 +135,31 @@ def _gains(compared: SystemComparison, metric: Metric) -> Iterator[SystemGain]:
 def _chapters(compared: SystemComparison, metric: Metric) -> dict[str, dict[str, float | None]]:
     """Gain over the MT by system and document."""
     sign = 1 if metric.higher_is_better else -1
-    told: dict[str, dict[str, float | None]] = {name: {} for name in compared.names[1:]}
+    by_system: dict[str, dict[str, float | None]] = {name: {} for name in compared.names[1:]}
     for document, scores in compared.results.by_document()[metric.name].items():
-        ground = scores[DO_NOTHING]
-        for name, found in told.items():
+        baseline = scores[DO_NOTHING]
+        for name, gains in by_system.items():
             score = scores[name]
-            found[document] = None if score is None or ground is None else sign * (score - ground)
-    return told
+            gains[document] = None if score is None or baseline is None else sign * (score - baseline)
+    return by_system
 
 
-def _opinions(compared: SystemComparison) -> Iterator[ComparisonPanel]:
+def _opinion_panels(compared: SystemComparison) -> Iterator[ComparisonPanel]:
     if judged := compared.judged:
         yield ComparisonPanel(
-            "judge", f"judge: {judged['given']}", judged["signature"], _tallied(judged["systems"]), {}
+            "judge", f"judge: {judged['given']}", judged["signature"], _judge_wins(judged["systems"]), {}
         )
     if voted := compared.voted:
-        votes, raters = _many(voted["votes"], "vote"), _many(len(voted["raters"]), "rater")
-        note = f"{votes} of {raters} on {_many(voted['items'], 'item')}"
-        yield ComparisonPanel("votes", "votes of people", note, _voted(voted["preferences"]), {})
+        votes, raters = _count(voted["votes"], "vote"), _count(len(voted["raters"]), "rater")
+        note = f"{votes} by {raters} on {_count(voted['items'], 'item')}"
+        yield ComparisonPanel("votes", "human votes", note, _vote_wins(voted["preferences"]), {})
 
 
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _voted(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
+def _vote_wins(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
     """Wins by votes, with the clustered intervals of the analysis."""
     known = [one for one in preferences if "wins" in one]
     wins = {
@@ -167,11 +172,11 @@ def _voted(preferences: Iterable[Mapping[str, Any]]) -> WinMatrix:
     return WinMatrix("vote", add_mirrored_wins(wins), intervals)
 
 
-def _tallied(tallies: Iterable[Mapping[str, Any]]) -> WinMatrix:
+def _judge_wins(tallies: Iterable[Mapping[str, Any]]) -> WinMatrix:
     """Wins by a judge's verdicts, with the number of missing verdicts."""
     wins = {}
-    for one in tallies:
-        (first, second), (won, lost) = one["systems"], one["wins"]
-        silent = sum(one["unscored"].values())
-        wins[first, second] = SystemWins(won, lost, one["ties"], unscored=silent)
+    for tally in tallies:
+        (first, second), (won, lost) = tally["systems"], tally["wins"]
+        unscored = sum(tally["unscored"].values())
+        wins[first, second] = SystemWins(won, lost, tally["ties"], unscored=unscored)
     return WinMatrix("paragraph", add_mirrored_wins(wins), independence_label("pair"))

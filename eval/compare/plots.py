@@ -10,10 +10,10 @@ from statistics import median
 from ape.reports.plot_geometry import Scale, round_ticks
 
 WIDTH, HEIGHT = 640, 340
-# Room for the words of the scales, and so that no point is cut.
+# Margins for axis labels and points at the edge.
 LEFT, RIGHT, TOP, BOTTOM = 64, 120, 16, 40
-# Words of two labels nearer than this would stand on each other.
-_APART = 15
+# Smallest distance between labels that do not overlap.
+_LABEL_DISTANCE = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class AxisTick:
 
 @dataclass(frozen=True, slots=True)
 class GainPlot:
-    """Gains against edits; `zero` is the height of no gain at all."""
+    """Gains against edit rates; `zero` is the height of no gain."""
 
     points: tuple[GainPoint, ...]
     across: tuple[AxisTick, ...]
@@ -112,7 +112,7 @@ def _labels(heights: Sequence[float]) -> list[float]:
     found = [0.0] * len(heights)
     last = -math.inf
     for place in sorted(range(len(heights)), key=lambda place: heights[place]):
-        last = max(heights[place], last + _APART)
+        last = max(heights[place], last + _LABEL_DISTANCE)
         found[place] = round(last, 1)
     return found
 

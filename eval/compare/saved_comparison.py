@@ -32,20 +32,17 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
     """Read a saved comparison. Raises InputError if it is unfinished or was modified."""
     manifest = read_manifest(folder)
     if not manifest.get("complete"):
-        raise InputError(
-            f"The comparison in {folder} is not finished. Resume it first.",
-            field="runs",
-        )
-    told = manifest["data"]
-    rules = CorpusRules(told["source_language"], told["target_language"], allow_empty=True)
-    corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), name=told["name"])
+        raise InputError(f"The comparison in {folder} is not finished. Resume it first.", field="runs")
+    origin = manifest["data"]
+    rules = CorpusRules(origin["source_language"], origin["target_language"], allow_empty=True)
+    corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), name=origin["name"])
     data = build_comparison_set(corpus, DO_NOTHING)
-    if data.digest != told["digest"]:
+    if data.digest != origin["digest"]:
         raise InputError(f"{folder / OUTPUTS_FILE} was modified after the comparison.", field="runs")
     rows = list(_rows(folder / OUTPUTS_FILE))
-    systems = tuple(_system(one, rows) for one in manifest["systems"] if one["name"] != DO_NOTHING)
+    systems = tuple(_system(entry, rows) for entry in manifest["systems"] if entry["name"] != DO_NOTHING)
     return SavedComparison(
-        folder, replace(data, others={}, mt=told["mt"]), systems, tuple(manifest["metrics"])
+        folder, replace(data, others={}, mt=origin["mt"]), systems, tuple(manifest["metrics"])
     )
 
 
@@ -54,42 +51,42 @@ def merge_saved_comparisons(runs: Sequence[SavedComparison]) -> tuple[Comparison
     first = runs[0]
     for run in runs[1:]:
         _require_same_data(first, run)
-    found: list[System] = []
-    for name in dict.fromkeys(one.name for run in runs for one in run.systems):
-        same_name = [(run, one) for run in runs for one in run.systems if one.name == name]
-        texts = {one.texts for _, one in same_name}
+    merged: list[System] = []
+    for name in dict.fromkeys(system.name for run in runs for system in run.systems):
+        same_name = [(run, system) for run in runs for system in run.systems if system.name == name]
+        texts = {system.texts for _, system in same_name}
         if len(texts) == 1:
-            found.append(same_name[0][1])
+            merged.append(same_name[0][1])
         else:
-            found += [replace(one, name=f"{name} ({run.folder.name})") for run, one in same_name]
-    names = [one.name for one in found]
+            merged += [replace(system, name=f"{name} ({run.folder.name})") for run, system in same_name]
+    names = [system.name for system in merged]
     if len(set(names)) < len(names):
         raise InputError("Two comparison folders have the same name: rename one.", field="runs")
-    return first.data, found
+    return first.data, merged
 
 
 def _require_same_data(first: SavedComparison, run: SavedComparison) -> None:
     if run.data.digest == first.data.digest:
         return
     raise InputError(
-        f"{first.folder} and {run.folder} are not over the same set: {_difference(first.data, run.data)}. Only systems "
-        "that were given the same can be compared.",
+        f"{first.folder} and {run.folder} are not over the same set: {_difference(first.data, run.data)}. "
+        "Compare only systems over the same set.",
         field="runs",
     )
 
 
-def _difference(one: ComparisonSet, other: ComparisonSet) -> str:
-    if one.ids != other.ids:
-        return f"one has {len(one.ids):,} paragraphs and the other {len(other.ids):,}, or they are named otherwise"
-    ids = iter(one.ids)
-    for ours, theirs in zip(one.corpus.documents, other.corpus.documents, strict=True):
+def _difference(first: ComparisonSet, other: ComparisonSet) -> str:
+    if first.ids != other.ids:
+        return f"they have {len(first.ids):,} and {len(other.ids):,} paragraphs, or other paragraph ids"
+    ids = iter(first.ids)
+    for ours, theirs in zip(first.corpus.documents, other.corpus.documents, strict=True):
         for place in range(len(ours)):
             name = next(ids)
             if ours.outputs[DO_NOTHING][place] != theirs.outputs[DO_NOTHING][place]:
                 return f"paragraph {name!r} has another MT"
             if ours.sources and theirs.sources and ours.sources[place] != theirs.sources[place]:
                 return f"paragraph {name!r} has another source"
-    return "their references differ, or one has a source and the other none"
+    return "their references differ, or only one has a source"
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -98,19 +95,19 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _system(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> System:
-    name = told["name"]
+def _system(entry: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> System:
+    name = entry["name"]
     outcomes = tuple(
         ParagraphOutcome(
             row["systems"][name],
             row["decisions"][name],
-            tuple(_finding(one) for one in row["findings"].get(name, ())),
+            tuple(map(_finding, row["findings"].get(name, ()))),
         )
         for row in rows
     )
-    origin = {key: value for key, value in told.items() if key not in ("name", "kind", "texts")}
-    return System(name, told["kind"], outcomes, origin)
+    origin = {key: value for key, value in entry.items() if key not in ("name", "kind", "texts")}
+    return System(name, entry["kind"], outcomes, origin)
 
 
-def _finding(told: Mapping[str, Any]) -> Finding:
-    return Finding(told["guard"], Severity(told["severity"]), told["message"], told["attempt"])
+def _finding(row: Mapping[str, Any]) -> Finding:
+    return Finding(row["guard"], Severity(row["severity"]), row["message"], row["attempt"])

@@ -1,20 +1,20 @@
 "use strict";
-// The paragraphs: filters look at a small index; texts are unpacked in blocks, when they are needed, and work pauses often,
-// so that nothing ever stalls.
+// Paragraph list: filters use a small index; blocks of texts are decompressed on demand, and long work yields often,
+// so that the page stays responsive.
 (() => {
-  const one = (selector) => document.querySelector(selector);
-  const counted = (number) => number.toLocaleString("en");
-  const index = JSON.parse(one("#index").textContent);
+  const query = (selector) => document.querySelector(selector);
+  const formatNumber = (number) => number.toLocaleString("en");
+  const index = JSON.parse(query("#index").textContent);
   const sources = [...document.querySelectorAll(".block")];
-  const form = one("#filters");
-  const told = one("#told");
-  const list = one("#paragraphs");
-  const [before, after] = [one("#before"), one("#after")];
+  const form = query("#filters");
+  const status = query("#status");
+  const list = query("#paragraphs");
+  const [before, after] = [query("#before"), query("#after")];
   const PAGE = 20;
-  const PAUSE = 12;  // milliseconds of work between two looks at what the reader does
+  const PAUSE = 12;  // milliseconds of work between yields to the browser
 
-  // ---- Numbers by metric: one panel at a time. ----
-  const choice = one("#panel-choice");
+  // ---- Panels: show one at a time. ----
+  const choice = query("#panel-choice");
   if (choice) {
     const show = () => {
       for (const panel of document.querySelectorAll(".panel")) panel.hidden = panel.dataset.panel !== choice.value;
@@ -25,7 +25,7 @@
   }
   for (const part of document.querySelectorAll("[data-grow]")) part.style.flexGrow = part.dataset.grow;
 
-  // ---- Where a paragraph is. ----
+  // ---- Document and number of each paragraph. ----
   const documentOf = [];
   const numberOf = [];
   index.sizes.forEach((size, place) => {
@@ -50,21 +50,21 @@
   const fold = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"');
   const plain = (text, mt) =>
     text === 0 ? mt : typeof text === "string" ? text : text.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("");
-  const soughtIn = (place, system) => {
+  const searchText = (place, system) => {
     const key = `${system}:${place}`;
     if (!folded.has(key)) {
       const { source = "", references, texts } = paragraphOf(place);
-      const shown = system === "" ? texts : [texts[0], texts[system]];
-      folded.set(key, fold([source, ...references, ...shown.map((text) => plain(text, texts[0]))].join("\n")));
+      const visible = system === "" ? texts : [texts[0], texts[system]];
+      folded.set(key, fold([source, ...references, ...visible.map((text) => plain(text, texts[0]))].join("\n")));
     }
     return folded.get(key);
   };
 
   // ---- Filters. ----
-  const wanted = () => {
-    const given = new FormData(form);
-    return { system: given.get("system"), decision: given.get("decision"), document: given.get("document"),
-      order: given.get("order"), text: fold(given.get("text").trim()) };
+  const currentFilter = () => {
+    const fields = new FormData(form);
+    return { system: fields.get("system"), decision: fields.get("decision"), document: fields.get("document"),
+      order: fields.get("order"), text: fold(fields.get("text").trim()) };
   };
   const decided = (place, system, decision) =>
     system === "" ? index.decided[place].includes(decision, 1) : index.decided[place][system] === decision;
@@ -78,68 +78,68 @@
   let page = 0;
   const filter = async () => {
     const mine = (turn += 1);
-    const want = wanted();
+    const want = currentFilter();
     const fitting = [];
     let shown = false;
     let began = performance.now();
-      for (const place of want.order === "apart" ? byApart : every) {
+    for (const place of want.order === "apart" ? byApart : every) {
       if (!fits(place, want)) continue;
       if (want.text !== "" && !blocks.has(blockOf(place))) {
         await unpack(blockOf(place));
         if (mine !== turn) return;
       }
-      if (want.text === "" || soughtIn(place, want.system).includes(want.text)) fitting.push(place);
+      if (want.text === "" || searchText(place, want.system).includes(want.text)) fitting.push(place);
       if (performance.now() - began > PAUSE) {
         if (!shown && fitting.length >= PAGE) {
           [found, page, shown] = [fitting, 0, true];
           await render(mine);
         }
-        told.textContent = `${counted(fitting.length)} found so far …`;
+        status.textContent = `${formatNumber(fitting.length)} found so far …`;
         await pause();
         if (mine !== turn) return;
         began = performance.now();
       }
     }
     [found, page] = [fitting, shown ? page : 0];
-    if (shown) tell(); else await render(mine);
+    if (shown) showStatus(); else await render(mine);
     if (mine === turn) list.dataset.turn = mine;
   };
 
-  // ---- Showing. ----
+  // ---- Rendering. ----
   const make = (name, text, kind = "") => {
     const element = document.createElement(name);
     if (text !== undefined) element.textContent = text;
     if (kind) element.className = kind;
     return element;
   };
-  const written = (element, side) => {
+  const setLanguage = (element, side) => {
     element.lang = index.languages[side].code;
     element.dir = index.languages[side].direction;
     return element;
   };
-  const drawn = (text, mt) => {
-    const shown = written(make("p", undefined, "text"), "target");
+  const renderText = (text, mt) => {
+    const paragraph = setLanguage(make("p", undefined, "text"), "target");
     for (const piece of text === 0 ? [mt] : typeof text === "string" ? [text] : text) {
-      if (typeof piece === "string") shown.append(piece);
+      if (typeof piece === "string") paragraph.append(piece);
       else {
         const [now, was, kind] = piece;
-        for (const [name, said] of [["del", was], ["ins", now]]) {
-          if (!said) continue;
-          const mark = make(name, said);
+        for (const [name, words] of [["del", was], ["ins", now]]) {
+          if (!words) continue;
+          const mark = make(name, words);
           mark.title = `${kind}: ${was || "∅"} → ${now || "∅"}`;
-          shown.append(mark);
+          paragraph.append(mark);
         }
       }
     }
-    return shown;
+    return paragraph;
   };
-  const given = (name, text, side) => {
+  const renderInput = (name, text, side) => {
     const part = make("div");
-    const words = written(make("p", text, "text"), side);
+    const words = setLanguage(make("p", text, "text"), side);
     part.append(make("h4", name), words);
     return part;
   };
-  const madeBy = (number, place, paragraph) => {
+  const renderOutput = (number, place, paragraph) => {
     const decision = index.decisions[index.decided[place][number]];
     const text = paragraph.texts[number];
     const part = make("div", undefined, text === 0 ? "same" : "");
@@ -147,8 +147,8 @@
     const score = paragraph.scores?.[number];
     if (score !== undefined && score !== null) heading.append(make("small", `${index.metric} ${score.toFixed(1)}`));
     if (number && index.kinds[number] === "model") heading.append(make("small", decision, `decision ${decision}`));
-    else if (number && text === 0) heading.append(make("small", "as the MT"));
-    part.append(heading, drawn(text, paragraph.texts[0]));
+    else if (number && text === 0) heading.append(make("small", "same as the MT"));
+    part.append(heading, renderText(text, paragraph.texts[0]));
     const findings = paragraph.findings?.[number];
     if (findings) {
       const notes = make("ul", undefined, "notes");
@@ -164,24 +164,24 @@
   const articleOf = (place, system) => {
     const paragraph = paragraphOf(place);
     const article = make("article");
-    const header = make("header", `${index.documents[documentOf[place]]}, paragraph ${counted(numberOf[place])}`);
-    if (index.apart[place]) header.append(make("b", `${index.metric ? "" : "edit rate "}${index.apart[place].toFixed(2)} apart`));
+    const header = make("header", `${index.documents[documentOf[place]]}, paragraph ${formatNumber(numberOf[place])}`);
+    if (index.apart[place]) header.append(make("b", `${index.metric ? "" : "edit rate "}difference ${index.apart[place].toFixed(2)}`));
     const above = make("div", undefined, "given");
-    if (paragraph.source !== undefined) above.append(given("source", paragraph.source, "source"));
+    if (paragraph.source !== undefined) above.append(renderInput("source", paragraph.source, "source"));
     paragraph.references.forEach((text, number) =>
-      above.append(given(paragraph.references.length > 1 ? `reference ${number + 1}` : "reference", text, "target")));
+      above.append(renderInput(paragraph.references.length > 1 ? `reference ${number + 1}` : "reference", text, "target")));
     const below = make("div", undefined, "made");
-    const shown = system === "" ? index.systems.keys() : new Set([0, Number(system)]);
-    for (const number of shown) below.append(madeBy(number, place, paragraph));
+    const numbers = system === "" ? index.systems.keys() : new Set([0, Number(system)]);
+    for (const number of numbers) below.append(renderOutput(number, place, paragraph));
     article.append(header, above, below);
     return article;
   };
-  const tell = () => {
+  const showStatus = () => {
     const first = page * PAGE;
     const last = Math.min(first + PAGE, found.length);
-    told.textContent = found.length
-      ? `${counted(first + 1)} to ${counted(last)} of ${counted(found.length)} paragraphs`
-      : "No paragraph is like that.";
+    status.textContent = found.length
+      ? `${formatNumber(first + 1)} to ${formatNumber(last)} of ${formatNumber(found.length)} paragraphs`
+      : "No paragraph matches.";
     before.disabled = page === 0;
     after.disabled = last >= found.length;
   };
@@ -191,15 +191,15 @@
     if (mine !== turn) return;
     const system = new FormData(form).get("system");
     list.replaceChildren(...places.map((place) => articleOf(place, system)));
-    tell();
+    showStatus();
   };
   const turnTo = async (next) => {
     page = next;
     await render(turn);
-    one("#side-by-side").scrollIntoView();
+    query("#side-by-side").scrollIntoView();
   };
 
-  // ---- The controls. ----
+  // ---- Controls. ----
   const fill = (name, names) => {
     const select = form.elements[name];
     names.forEach((text, value) => {

@@ -27,22 +27,22 @@ class ComparisonInputs:
     documents: DocumentBoundaries = "auto"
     encoding: str | None = None
 
-    def files(self, asked: Sequence[SystemSpec]) -> list[Path]:
+    def files(self, specs: Sequence[SystemSpec]) -> list[Path]:
         """All input files, including ready outputs."""
-        found = [*self.tables, *self.references, *([self.source] if self.source else [])]
-        found += [Path(self.mt[1:])] if self.mt.startswith("@") else []
-        return found + [one.path for one in asked if isinstance(one, OutputFileSpec)]
+        files = [*self.tables, *self.references, *([self.source] if self.source else [])]
+        files += [Path(self.mt[1:])] if self.mt.startswith("@") else []
+        return files + [spec.path for spec in specs if isinstance(spec, OutputFileSpec)]
 
 
 def read_comparison_set(
-    given: ComparisonInputs, asked: Sequence[SystemSpec], rules: CorpusRules
+    given: ComparisonInputs, specs: Sequence[SystemSpec], rules: CorpusRules
 ) -> ComparisonSet:
     """Read the set, with the ready outputs of text files among its systems."""
-    for path in given.files(asked):
+    for path in given.files(specs):
         if not path.is_file():
             raise InputError(f"There is no file {path}.", field="path")
     systems = {
-        one.name: one.path for one in asked if isinstance(one, OutputFileSpec) and not _is_json(one.path)
+        spec.name: spec.path for spec in specs if isinstance(spec, OutputFileSpec) and not _is_json(spec.path)
     }
     mt = given.mt
     if mt.startswith("@"):
@@ -59,15 +59,15 @@ def read_comparison_set(
     return build_comparison_set(corpus, mt, added=systems)
 
 
-def read_ready_systems(data: ComparisonSet, asked: Sequence[SystemSpec]) -> dict[str, System]:
+def read_ready_systems(data: ComparisonSet, specs: Sequence[SystemSpec]) -> dict[str, System]:
     """Systems with ready outputs, by name."""
-    found: dict[str, System] = {}
-    for one in asked:
-        if isinstance(one, SetSystemSpec):
-            found[one.name] = system_from_set(one.name, one.system, data)
-        elif isinstance(one, OutputFileSpec):
-            found[one.name] = ready_system(one.name, _texts(one, data), data, given=f"@{one.path}")
-    return found
+    systems: dict[str, System] = {}
+    for spec in specs:
+        if isinstance(spec, SetSystemSpec):
+            systems[spec.name] = system_from_set(spec.name, spec.system, data)
+        elif isinstance(spec, OutputFileSpec):
+            systems[spec.name] = ready_system(spec.name, _texts(spec, data), data, given=f"@{spec.path}")
+    return systems
 
 
 def _texts(file: OutputFileSpec, data: ComparisonSet) -> tuple[str, ...]:

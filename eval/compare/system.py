@@ -35,23 +35,26 @@ class System:
     @property
     def texts(self) -> tuple[str, ...]:
         """Texts of all paragraphs."""
-        return tuple(one.text for one in self.outcomes)
+        return tuple(outcome.text for outcome in self.outcomes)
 
     @property
     def decisions(self) -> Counter[str]:
         """Number of paragraphs by decision."""
-        return Counter(one.decision for one in self.outcomes)
+        return Counter(outcome.decision for outcome in self.outcomes)
 
     def findings(self) -> dict[str, dict[str, int]]:
         """Number of paragraphs by guard and worst severity."""
-        told: dict[str, Counter[str]] = {}
+        counts: dict[str, Counter[str]] = {}
         for outcome in self.outcomes:
             # The worst severity overwrites the others, so that a paragraph counts once.
-            worst = {one.guard: str(one.severity) for one in sorted(outcome.findings, key=_is_rejection)}
+            worst = {
+                finding.guard: str(finding.severity)
+                for finding in sorted(outcome.findings, key=_is_rejection)
+            }
             for guard, severity in worst.items():
-                told.setdefault(guard, Counter())[severity] += 1
-        order = sorted(told, key=lambda guard: (-told[guard].total(), guard))
-        return {guard: dict(told[guard]) for guard in order}
+                counts.setdefault(guard, Counter())[severity] += 1
+        order = sorted(counts, key=lambda guard: (-counts[guard].total(), guard))
+        return {guard: dict(counts[guard]) for guard in order}
 
 
 def _is_rejection(finding: Finding) -> bool:
@@ -73,18 +76,18 @@ def ready_system(name: str, texts: Sequence[str], data: ComparisonSet, *, given:
     return System(name, "ready", outcomes, {"given": given})
 
 
-def system_from_set(name: str, wanted: str, data: ComparisonSet) -> System:
+def system_from_set(name: str, system: str, data: ComparisonSet) -> System:
     """A system of the set under a new name."""
-    if wanted in data.others:
-        return ready_system(name, data.others[wanted], data, given=f":{wanted}")
-    if wanted in (data.mt, DO_NOTHING):
+    if system in data.others:
+        return ready_system(name, data.others[system], data, given=f":{system}")
+    if system in (data.mt, DO_NOTHING):
         raise InputError(
-            f"{name}=:{wanted} is the MT of the set, which is always among the systems as {DO_NOTHING}: leave it out.",
+            f"{name}=:{system} is the MT of the set, which is always compared as {DO_NOTHING}: leave it out.",
             field="system",
         )
-    there = ", ".join(data.others) or "none but the MT"
+    others = ", ".join(data.others) or "only the MT"
     raise InputError(
-        f"The set has no system {wanted!r} for {name}=:{wanted}. There is: {there}.", field="system"
+        f"The set has no system {system!r} for {name}=:{system}. It has: {others}.", field="system"
     )
 
 

@@ -1,10 +1,10 @@
 """System arguments of a comparison: a model to run, or ready outputs.
 
-NAME=MODEL          a name of `ape models list`, "default", a .gguf file, or a hub id, on the embedded engine
+NAME=MODEL          the name of a known model, "default", a .gguf file or a hub id, on the embedded engine
 NAME=DIRECTORY      an adapter with its ape.json, on the embedded engine
-NAME=URL#MODEL      a model of an OpenAI-compatible server; without #MODEL its first
-NAME=@FILE          ready outputs: a line for each paragraph, or JSON lines with id and text
-NAME=:SYSTEM        ready outputs that are in the set under that name
+NAME=URL#MODEL      a model of an OpenAI-compatible server; by default its first
+NAME=@FILE          ready outputs: one line per paragraph, or JSON lines with id and text
+NAME=:SYSTEM        ready outputs of a system in the set
 """
 
 from __future__ import annotations
@@ -41,17 +41,19 @@ class ModelSystemSpec:
         if self.settings.engine != "embedded":
             return {}
         base = resolve_model(select_models(self.settings).base, cache=self.settings.cache)
-        told = {base.name: f"revision:{file_revision(base)}"}
+        hashes = {base.name: f"revision:{file_revision(base)}"}
         for place in select_models(self.settings).adapters.values():
-            files = (place / file for file in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
-            told |= {f"{place.name}/{one.name}": f"sha256:{hash_file(one)}" for one in files if one.is_file()}
-        return told
+            files = (place / name for name in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
+            hashes |= {
+                f"{place.name}/{file.name}": f"sha256:{hash_file(file)}" for file in files if file.is_file()
+            }
+        return hashes
 
     def describe(self) -> str:
         """Identity of the model: engine, address, argument and file hashes."""
         settings = self.settings
-        told = [settings.engine, settings.url if settings.engine == "url" else "", self.given]
-        return " ".join(filter(None, [*map(str, told), *self.hashes().values()]))
+        parts = [settings.engine, settings.url if settings.engine == "url" else "", self.given]
+        return " ".join(filter(None, [*map(str, parts), *self.hashes().values()]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +77,19 @@ SystemSpec: TypeAlias = ModelSystemSpec | OutputFileSpec | SetSystemSpec
 
 def parse_systems(given: Iterable[str]) -> list[SystemSpec]:
     """Parse system arguments with unique names."""
-    found = [parse_system(one) for one in given]
-    names = [one.name for one in found]
+    specs = [parse_system(argument) for argument in given]
+    names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"Two systems are called {name!r}.", field="system")
-    return found
+    return specs
 
 
 def parse_system(given: str) -> SystemSpec:
     """Parse one system argument."""
-    name, sign, what = given.partition("=")
-    name, what = name.strip(), what.strip()
-    if not (name and sign and what) or not name.isprintable():
+    name, sign, value = given.partition("=")
+    name, value = name.strip(), value.strip()
+    if not (name and sign and value) or not name.isprintable():
         raise InputError(
             f"The system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
             field="system",
@@ -96,37 +98,35 @@ def parse_system(given: str) -> SystemSpec:
         raise InputError(
             f"The name {DO_NOTHING} is reserved for the unchanged MT. Choose another name.", field="system"
         )
-    if what.startswith("@"):
-        return OutputFileSpec(name, Path(what[1:]).expanduser())
-    if what.startswith(":"):
-        return SetSystemSpec(name, what[1:])
-    return ModelSystemSpec(name, what, model_settings(what))
+    if value.startswith("@"):
+        return OutputFileSpec(name, Path(value[1:]).expanduser())
+    if value.startswith(":"):
+        return SetSystemSpec(name, value[1:])
+    return ModelSystemSpec(name, value, model_settings(value))
 
 
-def model_settings(what: str) -> Settings:
+def model_settings(given: str) -> Settings:
     """The settings of this machine with only this model."""
-    if what.startswith(("http://", "https://")):
-        url, _, served = what.partition("#")
+    if given.startswith(("http://", "https://")):
+        url, _, served = given.partition("#")
         return load_settings(engine="url", url=url, model=served or None, aliases={}, adapters={})
-    place = Path(what).expanduser()
+    place = Path(given).expanduser()
     if not place.is_dir():
-        model = None if what == DEFAULT_MODEL_NAME else what
+        model = None if given == DEFAULT_MODEL_NAME else given
         settings = load_settings(engine="embedded", model=model, aliases={}, adapters={})
-        _refuse_unknown(settings)
+        _check_model_file(settings)
         return settings
     if not (place / CARD_FILE).is_file():
-        raise InputError(
-            f"{what} is a folder without {CARD_FILE}: no adapter that we can serve.", field="system"
-        )
+        raise InputError(f"{given} is not an adapter: the folder has no {CARD_FILE}.", field="system")
     adapter = place.resolve().name
     return load_settings(engine="embedded", model=adapter, aliases={}, adapters={adapter: str(place)})
 
 
-def _refuse_unknown(settings: Settings) -> None:
+def _check_model_file(settings: Settings) -> None:
     """Check a local model file; hub names are not checked."""
-    meant = parse_model(select_models(settings).base)
-    if isinstance(meant, Path):
-        require_gguf(meant)
+    model = parse_model(select_models(settings).base)
+    if isinstance(model, Path):
+        require_gguf(model)
 
 
 def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str,
             ) from error
         if paragraph in found:
             raise InputError(
-                f"Line {number} of {path.name} has paragraph {paragraph!r} a second time: keep one text of it.",
+                f"Line {number} of {path.name} repeats paragraph {paragraph!r}: keep one text for it.",
                 field="system",
             )
         found[paragraph] = text

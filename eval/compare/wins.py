@@ -17,7 +17,7 @@ from eval.statistics.paired_tests import PairedComparison, Resamples
 from eval.statistics.proportion import wilson_bounds
 
 # Smaller differences are rounding errors.
-_CLOSE = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _wins(ours: ScoresByPlace, theirs: ScoresByPlace, *, higher: bool, by_docume
         for place, (one, other) in both.items()
         if one is not None and other is not None
     }
-    won = {place: one > 0 for place, one in apart.items() if abs(one) > _CLOSE}
+    won = {place: one > 0 for place, one in apart.items() if abs(one) > _TOLERANCE}
     better = sum(won.values())
     known = _by_document(won) if by_document else None
     return SystemWins(better, len(won) - better, len(apart) - len(won), known)

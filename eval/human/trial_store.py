@@ -90,7 +90,7 @@ class TrialStore:
         query = select(trials.c.id).order_by(trials.c.created.desc(), trials.c.id)
         with self._database.read_transaction() as connection:
             ids = list(connection.scalars(query))
-        return [self.trial(one) for one in ids]
+        return [self.trial(trial_id) for trial_id in ids]
 
     def remove(self, id: str) -> None:
         """Delete a trial with its raters and votes."""
@@ -158,16 +158,16 @@ class TrialStore:
 
         `places` name the origin of each vote in errors.
         """
-        known = self._index(trial)
-        whole = [known.complete_vote(vote) for vote in votes]
-        found: Counter[VoteSaveResult] = Counter()
+        index = self._index(trial)
+        complete = [index.complete_vote(vote) for vote in votes]
+        results: Counter[VoteSaveResult] = Counter()
         with self._database.write_transaction() as connection:
-            for vote, place in zip(whole, places or [""] * len(whole), strict=True):
+            for vote, place in zip(complete, places or [""] * len(complete), strict=True):
                 try:
-                    found[self._store(connection, trial, vote, replace=replace)[0]] += 1
+                    results[self._store(connection, trial, vote, replace=replace)[0]] += 1
                 except Conflict as error:
-                    raise Conflict(f"{place}: {error}" if place else str(error), field="item") from error
-        return found
+                    raise Conflict(f"{place}: {error}" if place else str(error), field=error.field) from error
+        return results
 
     def _store(
         self, connection: Connection, trial: str, vote: Vote, *, replace: bool
@@ -186,7 +186,7 @@ class TrialStore:
             raise Conflict(
                 f"{vote.rater} has already voted differently on item {vote.item}. Replace the earlier vote "
                 "explicitly to change it.",
-                field="item",
+                field="replace",
             )
         connection.execute(update(votes).where(*_matches(row)).values(row | {"created": DatabaseTime()}))
         return "replaced", vote

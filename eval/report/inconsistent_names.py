@@ -49,7 +49,7 @@ class SystemInconsistentNames:
 def inconsistent_names(
     results: EvaluationResults, metric: Metric
 ) -> Iterator[tuple[str, list[Inconsistency]]]:
-    """The worst of each system that has any; of nothing but a metric that lists inconsistent words."""
+    """The worst inconsistencies of each system, for metrics that list them."""
     listing: _Listing | None = getattr(metric, "inconsistencies", None)
     if listing is None:
         return
@@ -62,27 +62,27 @@ def inconsistent_names(
 def inconsistent_names_by_system(
     results: EvaluationResults, metric: Metric
 ) -> Iterator[SystemInconsistentNames]:
-    """The worst of each system, as the page shows them; of nothing but a metric that lists inconsistent words."""
+    """The most inconsistent names of each system, for the page."""
     for system, found in inconsistent_names(results, metric):
         yield SystemInconsistentNames(system, tuple(map(_name, found)))
 
 
-def _name(one: Inconsistency) -> InconsistentName:
+def _name(found: Inconsistency) -> InconsistentName:
     renderings = tuple(
-        _rendered(one, shown, times, group) for group, (shown, times) in enumerate(one.examples)
+        _rendering(found, example, times, group) for group, (example, times) in enumerate(found.examples)
     )
-    return InconsistentName(one.word, one.document, len(one.occurrences), renderings)
+    return InconsistentName(found.word, found.document, len(found.occurrences), renderings)
 
 
-def _rendered(one: Inconsistency, shown: RenderedOccurrence, times: int, group: int) -> NameRendering:
+def _rendering(found: Inconsistency, example: RenderedOccurrence, times: int, group: int) -> NameRendering:
     """The most frequent rendering is the reference for the others."""
     kind = "inconsistent" if group else "usual"
-    source = Mark(one.document, shown.segment, "source", *shown.at, kind)
-    output = [Mark(one.document, shown.segment, "output", *span, kind) for span in shown.spans]
+    source = Mark(found.document, example.segment, "source", *example.at, kind)
+    output = [Mark(found.document, example.segment, "output", *span, kind) for span in example.spans]
     return NameRendering(
-        shown.rendering,
+        example.rendering,
         times,
-        shown.segment + 1,
-        tuple(split_at_marks(shown.source, [source])),
-        tuple(split_at_marks(shown.output, output)),
+        example.segment + 1,
+        tuple(split_at_marks(example.source, [source])),
+        tuple(split_at_marks(example.output, output)),
     )

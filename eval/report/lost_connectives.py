@@ -42,5 +42,5 @@ def lost_connectives(results: EvaluationResults, metric: Metric) -> Iterator[Los
     """Lost connectives for the page."""
     for system, found in connective_tallies(results, metric):
         worst = sorted(found.items(), key=lambda item: (-item[1].lost, -item[1].asked, item[0]))
-        if words := tuple((name, one) for name, one in worst[:MOST_CONNECTIVES] if one.lost):
+        if words := tuple((name, tally) for name, tally in worst[:MOST_CONNECTIVES] if tally.lost):
             yield LostConnectives(system, words)

@@ -1,4 +1,4 @@
-"""Write the report of an evaluation: one self-contained HTML page without a script."""
+"""Evaluation report: one self-contained HTML page without scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ape.text.languages import language_name
 from eval.metrics.scoring import SIGNIFICANCE_TESTS, EvaluationResults
 from eval.report.sections import MetricSection, metric_section
 
-# A p-value below this is called significant, after correction.
+# A corrected p-value below this is significant.
 SIGNIFICANCE_LEVEL = 0.05
 _PAGE = Page("eval.report", styles=["scores.css"])
 
@@ -50,7 +50,7 @@ def _facts(results: EvaluationResults) -> Mapping[str, str]:
 
 
 def _kinds(sections: list[MetricSection]) -> list[str]:
-    """What words are marked for, of all passages and names."""
+    """Kinds of all marked words."""
     kinds = {
         piece.kind
         for part in sections

@@ -10,7 +10,7 @@ from ape.reports.plot_geometry import IntervalLine, Scale
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
-    """A score with the ends of its interval, both equal to the score where there is no interval."""
+    """A score with its interval; without an interval both ends equal the score."""
 
     value: float
     low: float
@@ -19,7 +19,7 @@ class ScoreInterval:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A system's score and its position in the plot; None where the score was not measured."""
+    """A system's score and its position in the plot; None if not measured."""
 
     system: str
     span: ScoreInterval | None
@@ -40,7 +40,7 @@ class ScorePlot:
 def score_plot(
     name: str, spans: Mapping[str, ScoreInterval | None], *, baseline: str = ""
 ) -> ScorePlot | None:
-    """The plot, or None where no system has a score."""
+    """Lay out the plot; None if no system has a score."""
     known = [span for span in spans.values() if span]
     if not known:
         return None
@@ -49,6 +49,6 @@ def score_plot(
         ScoreLine(system, span, scale.interval(span.value, span.low, span.high) if span else None)
         for system, span in spans.items()
     )
-    ground = spans.get(baseline)
-    mark = scale.position(ground.value) if ground else None
+    reference = spans.get(baseline)
+    mark = scale.position(reference.value) if reference else None
     return ScorePlot(name, lines, scale.low, scale.high, mark)

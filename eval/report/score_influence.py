@@ -10,8 +10,8 @@ import numpy as np
 from eval.corpus.corpus import Corpus, Document
 from eval.statistics.counts import FloatArray, MetricCounts
 
-# Below this it is the rounding that moved.
-_LEAST = 1e-9
+# Smaller effects are rounding errors.
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def most_influential_rows(
     return [
         RowInfluence(places[row][0], places[row][1], float(effects[row]))
         for row in order
-        if signed[row] > _LEAST
+        if signed[row] > _TOLERANCE
     ]
 
 
@@ -61,7 +61,7 @@ def _places(corpus: Corpus, counted: MetricCounts) -> Iterator[tuple[int, int | 
 
 
 def _segments(document: Document, rows: int, counted: MetricCounts) -> Sequence[int | None]:
-    """A metric of segments may leave out those without a reference, but no others."""
+    """Segments of the rows. A segment metric may skip only segments without a reference."""
     every = range(len(document))
     translated = [segment for segment in every if document.references_of(segment)]
     fitting = (places for places in (every, translated) if len(places) == rows and counted.unit == "segment")

@@ -22,9 +22,9 @@ from eval.statistics.rank_tests import WilcoxonResult
 
 TextSide: TypeAlias = Literal["source", "reference", "output", "baseline"]
 
-# Passages shown of each system that raised its score most, and as many that lowered it.
+# Number of passages per system that raised its score most, and that lowered it most.
 MOST_PASSAGES = 3
-# Of a whole document, the segments with most marks.
+# Number of segments shown of a whole document: those with most marks.
 _SEGMENTS = 3
 
 
@@ -53,7 +53,7 @@ class MissingReason:
 
 @dataclass(frozen=True, slots=True)
 class ReportText:
-    """One of the texts of a passage, cut at its marks."""
+    """A text of a passage, split at its marks."""
 
     side: TextSide
     name: str
@@ -80,7 +80,7 @@ class SystemInfluences:
 
 @dataclass(frozen=True, slots=True)
 class MetricSection:
-    """One metric."""
+    """Content of the section."""
 
     name: str
     higher_is_better: bool
@@ -95,7 +95,7 @@ class MetricSection:
 
 
 def metric_section(results: EvaluationResults, metric: Metric) -> MetricSection:
-    """All of one metric."""
+    """Build the section of a metric."""
     cells = tuple(score_cell(results, metric.name, system) for system in results.corpus.systems)
     baseline = results.resampling.baseline
     return MetricSection(
@@ -114,15 +114,15 @@ def metric_section(results: EvaluationResults, metric: Metric) -> MetricSection:
 
 def _reasons(results: EvaluationResults, metric: str) -> Iterator[MissingReason]:
     """Merge equal reasons."""
-    told: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for system in results.corpus.systems:
         score = results.score(metric, system)
         standing = results.standings[metric].get(system)
         if isinstance(score, Unmeasured):
-            told.setdefault(("is not applicable", score.why), []).append(system)
+            reasons.setdefault(("is not applicable", score.why), []).append(system)
         elif standing and isinstance(standing.interval, Unmeasured):
-            told.setdefault(("has no interval and no test", standing.interval.why), []).append(system)
-    for (what, why), systems in told.items():
+            reasons.setdefault(("has no interval and no test", standing.interval.why), []).append(system)
+    for (what, why), systems in reasons.items():
         yield MissingReason(what, why, () if len(systems) == len(results.corpus.systems) else tuple(systems))
 
 
@@ -153,51 +153,48 @@ def _span(cell: ScoreCell) -> ScoreInterval | None:
 def _categories(results: EvaluationResults, metric: str) -> Iterator[ScorePlot]:
     how = results.resampling
     spans: dict[str, dict[str, ScoreInterval | None]] = {}
-    for system, one in results.counted[metric].items():
-        if not isinstance(one, MetricCounts) or not one.parts:
+    for system, counts in results.counted[metric].items():
+        if not isinstance(counts, MetricCounts) or not counts.parts:
             continue
-        found = part_intervals(one, by=how.by, samples=how.samples, seed=how.seed)
-        for name, fold in one.parts.items():
-            value = float(fold(one.rows.sum(axis=0)))
-            spans.setdefault(name, {})[system] = _part(value, found[name])
+        intervals = part_intervals(counts, by=how.by, samples=how.samples, seed=how.seed)
+        for name, fold in counts.parts.items():
+            value = float(fold(counts.rows.sum(axis=0)))
+            spans.setdefault(name, {})[system] = _part(value, intervals[name])
     for name, systems in spans.items():
-        if drawn := score_plot(name, systems, baseline=how.baseline):
-            yield drawn
+        if plot := score_plot(name, systems, baseline=how.baseline):
+            yield plot
 
 
-def _part(value: float, found: ConfidenceInterval | Unmeasured) -> ScoreInterval | None:
+def _part(value: float, interval: ConfidenceInterval | Unmeasured) -> ScoreInterval | None:
     if isnan(value):
         return None
     return (
-        ScoreInterval(value, found.low, found.high)
-        if isinstance(found, ConfidenceInterval)
+        ScoreInterval(value, interval.low, interval.high)
+        if isinstance(interval, ConfidenceInterval)
         else ScoreInterval(value, value, value)
     )
-
-
-# --- passages ------------------------------------------------------------------------------------------------------
 
 
 def _moves(results: EvaluationResults, metric: Metric, system: str) -> SystemInfluences:
     counted = results.counted[metric.name][system]
     if isinstance(counted, Unmeasured):
         return SystemInfluences(system, (), ())
-    ground = results.counted[metric.name].get(results.resampling.baseline)
-    baseline = ground if isinstance(ground, MetricCounts) else None
+    found = results.counted[metric.name].get(results.resampling.baseline)
+    baseline = found if isinstance(found, MetricCounts) else None
     raised, lowered = (
         most_influential_rows(results.corpus, counted, baseline, most=MOST_PASSAGES, up=up)
         for up in (True, False)
     )
-    shown = _Shown(results, metric, system) if raised or lowered else None
+    if not raised and not lowered:
+        return SystemInfluences(system, (), ())
+    passages = _MarkedPassages(results, metric, system)
     return SystemInfluences(
-        system,
-        tuple(shown.passage(one) for one in raised if shown),
-        tuple(shown.passage(one) for one in lowered if shown),
+        system, tuple(map(passages.passage, raised)), tuple(map(passages.passage, lowered))
     )
 
 
-class _Shown:
-    """The passages of one system with what a metric marks in them, and in the baseline's text beside."""
+class _MarkedPassages:
+    """Passages of a system and of the baseline, with the words that the metric marks."""
 
     def __init__(self, results: EvaluationResults, metric: Metric, system: str) -> None:
         self._corpus = corpus_for_metric(metric, results.corpus)
@@ -206,46 +203,48 @@ class _Shown:
             name: metric_marks(metric, self._corpus, name) for name in (system, self._baseline) if name
         }
 
-    def passage(self, moved: RowInfluence) -> InfluentialPassage:
-        document = self._corpus.documents[moved.document]
-        if moved.segment is not None:
-            texts = tuple(self._texts(document, moved.segment))
-            return InfluentialPassage(f"{document.id}, segment {moved.segment + 1:,}", moved.by, texts)
-        found = self._most_marked(document.id)
-        texts = tuple(text for segment in found for text in self._texts(document, segment))
-        return InfluentialPassage(document.id, moved.by, texts)
+    def passage(self, row: RowInfluence) -> InfluentialPassage:
+        document = self._corpus.documents[row.document]
+        if row.segment is not None:
+            texts = tuple(self._texts(document, row.segment))
+            return InfluentialPassage(f"{document.id}, segment {row.segment + 1:,}", row.by, texts)
+        segments = self._most_marked(document.id)
+        texts = tuple(text for segment in segments for text in self._texts(document, segment))
+        return InfluentialPassage(document.id, row.by, texts)
 
     def _most_marked(self, document: str) -> list[int]:
         counts: dict[int, int] = {}
-        for (where, segment, _), found in (self._marks[self._system] or {}).items():
-            if where == document:
-                counts[segment] = counts.get(segment, 0) + len(found)
+        for (name, segment, _), marks in (self._marks[self._system] or {}).items():
+            if name == document:
+                counts[segment] = counts.get(segment, 0) + len(marks)
         return sorted(sorted(counts, key=lambda segment: -counts[segment])[:_SEGMENTS])
 
     def _texts(self, document: Document, segment: int) -> Iterator[ReportText]:
         references = document.references_of(segment)
-        shown = [name for name in (self._baseline, self._system) if name]
-        if len({document.outputs[name][segment] for name in shown}) == 1:
-            shown = [self._system]
-        marks = {name: self._marked(name, document, segment) for name in shown}
+        systems = [name for name in (self._baseline, self._system) if name]
+        if len({document.outputs[name][segment] for name in systems}) == 1:
+            systems = [self._system]
+        marks = {name: self._segment_marks(name, document, segment) for name in systems}
         if document.sources:
-            there = marks[self._system]["source"]
-            yield ReportText("source", "source", tuple(split_at_marks(document.sources[segment], there)))
+            source_marks = marks[self._system]["source"]
+            yield ReportText(
+                "source", "source", tuple(split_at_marks(document.sources[segment], source_marks))
+            )
         for place, reference in enumerate(references):
             name = f"reference {place + 1}" if len(references) > 1 else "reference"
-            # Where this system lost nothing, what the baseline lost.
+            # Words that the system lost or, if none, that the baseline lost.
             lost = next(
-                (marks[name]["reference"] for name in reversed(shown) if marks[name]["reference"]), ()
+                (marks[name]["reference"] for name in reversed(systems) if marks[name]["reference"]), ()
             )
             yield ReportText("reference", name, tuple(split_at_marks(reference, () if place else lost)))
-        for name in shown:
+        for name in systems:
             side: TextSide = "output" if name == self._system else "baseline"
             yield ReportText(
                 side, name, tuple(split_at_marks(document.outputs[name][segment], marks[name]["output"]))
             )
 
-    def _marked(self, system: str, document: Document, segment: int) -> dict[str, Sequence[Mark]]:
-        """The marks by side; of a metric that makes none, where output and reference differ."""
+    def _segment_marks(self, system: str, document: Document, segment: int) -> dict[str, Sequence[Mark]]:
+        """Marks by side; for metrics without marks, where output and reference differ."""
         marks, references = self._marks[system], document.references_of(segment)
         if marks is None and references:
             output = document.outputs[system][segment]

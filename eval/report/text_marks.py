@@ -16,7 +16,7 @@ SegmentMarks = Mapping[tuple[str, int, str], Sequence[Mark]]
 
 @dataclass(frozen=True, slots=True)
 class ReportPiece:
-    """A piece of a text, with the reason of its mark if it has one."""
+    """A piece of a text, with the reason if it is marked."""
 
     text: str
     kind: str = ""
@@ -24,7 +24,7 @@ class ReportPiece:
 
 
 def split_at_marks(text: str, marks: Iterable[Mark]) -> Iterator[ReportPiece]:
-    """The text cut at its marks. One that is empty, beyond the text or overlaps the one before marks nothing."""
+    """Split a text at its marks; empty, overlapping and out-of-range marks are ignored."""
     spans = ((mark.start, mark.end, mark) for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)))
     for piece, mark in split_at_spans(text, spans):
         yield ReportPiece(piece, mark.kind, mark.note) if mark else ReportPiece(piece)
@@ -42,7 +42,7 @@ def metric_marks(metric: Metric, corpus: Corpus, system: str) -> SegmentMarks | 
 
 
 def difference_marks(output: str, reference: str, language: str) -> tuple[list[Mark], list[Mark]]:
-    """Marks of the output and of the reference where their words differ, for metrics that mark none themselves."""
+    """Marks of output and reference where their words differ, for metrics without marks."""
     ours, theirs = [], []
     for edit in find_edits(output, reference, language=language):
         note = f"{edit.before or '∅'} → {edit.after or '∅'}"

@@ -1,16 +1,16 @@
 "use strict";
-// Two texts word by word: what stands in only one of them.
+// Word-level diff of two texts.
 const differences = (() => {
-  // Scripts that write no spaces are compared letter by letter.
+  // Scripts without spaces are compared by character.
   const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|\s+|[^]/gu;
-  const LARGEST = 16_000_000;  // places of the table, two bytes each
+  const LARGEST = 16_000_000;  // cells of the table, two bytes each
 
-  const lengths = (one, other) => {
-    const width = other.length + 1;
-    const table = new Uint16Array((one.length + 1) * width);
-    for (let i = one.length - 1; i >= 0; i -= 1) {
-      for (let j = other.length - 1; j >= 0; j -= 1) {
-        table[i * width + j] = one[i] === other[j]
+  const lengths = (first, second) => {
+    const width = second.length + 1;
+    const table = new Uint16Array((first.length + 1) * width);
+    for (let i = first.length - 1; i >= 0; i -= 1) {
+      for (let j = second.length - 1; j >= 0; j -= 1) {
+        table[i * width + j] = first[i] === second[j]
           ? table[(i + 1) * width + j + 1] + 1
           : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
       }
@@ -18,36 +18,36 @@ const differences = (() => {
     return table;
   };
 
-  // For each word of both whether it is in the longest sequence that they share.
-  const sharedWords = (one, other) => {
-    const kept = [new Array(one.length).fill(false), new Array(other.length).fill(false)];
+  // Flags for the words of both texts: whether each is in their longest common subsequence.
+  const sharedWords = (first, second) => {
+    const shared = [new Array(first.length).fill(false), new Array(second.length).fill(false)];
     let start = 0;
-    while (start < one.length && start < other.length && one[start] === other[start]) start += 1;
+    while (start < first.length && start < second.length && first[start] === second[start]) start += 1;
     let end = 0;
-    while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-    kept.forEach((flags) => flags.fill(true, 0, start).fill(true, flags.length - end));
-    const [left, right] = [one, other].map((words) => words.slice(start, words.length - end));
-    if ((left.length + 1) * (right.length + 1) > LARGEST) return kept;
+    while (end < Math.min(first.length, second.length) - start && first.at(-1 - end) === second.at(-1 - end)) end += 1;
+    shared.forEach((flags) => flags.fill(true, 0, start).fill(true, flags.length - end));
+    const [left, right] = [first, second].map((words) => words.slice(start, words.length - end));
+    if ((left.length + 1) * (right.length + 1) > LARGEST) return shared;
     const table = lengths(left, right);
     for (let i = 0, j = 0; i < left.length && j < right.length;) {
-      const [below, beside] = [(i + 1) * (right.length + 1) + j, i * (right.length + 1) + j + 1];
+      const [below, next] = [(i + 1) * (right.length + 1) + j, i * (right.length + 1) + j + 1];
       if (left[i] === right[j]) {
-        kept[0][start + i] = kept[1][start + j] = true;
+        shared[0][start + i] = shared[1][start + j] = true;
         i += 1;
         j += 1;
-      } else if (table[below] >= table[beside]) i += 1;
+      } else if (table[below] >= table[next]) i += 1;
       else j += 1;
     }
-    return kept;
+    return shared;
   };
 
-  // A space that is shared by chance does not part two words that are not.
-  const isShared = (words, kept, place) =>
-    kept[place] && (words[place].trim() !== "" || kept[place - 1] !== false || kept[place + 1] !== false);
-  const pieces = (words, kept) => {
+  // A shared space between two differing words counts as differing.
+  const isShared = (words, shared, place) =>
+    shared[place] && (words[place].trim() !== "" || shared[place - 1] !== false || shared[place + 1] !== false);
+  const pieces = (words, shared) => {
     const found = [];
     words.forEach((text, place) => {
-      const same = isShared(words, kept, place);
+      const same = isShared(words, shared, place);
       const last = found.at(-1);
       if (last && last.same === same) last.text += text;
       else found.push({ text, same });
@@ -55,9 +55,9 @@ const differences = (() => {
     return found;
   };
 
-  return (one, other) => {
-    const [left, right] = [one, other].map((text) => text.match(WORDS) ?? []);
-    const kept = sharedWords(left, right);
-    return [pieces(left, kept[0]), pieces(right, kept[1])];
+  return (first, second) => {
+    const [left, right] = [first, second].map((text) => text.match(WORDS) ?? []);
+    const shared = sharedWords(left, right);
+    return [pieces(left, shared[0]), pieces(right, shared[1])];
   };
 })();

@@ -1,11 +1,11 @@
 "use strict";
-// The page: one passage at a time, by mouse, touch or keys alone.
+// Rater page: one passage at a time, usable by mouse, touch or keyboard alone.
 (() => {
-  const one = (selector) => document.querySelector(selector);
-  const form = one("#vote");
-  const overview = one("#overview");
-  const marks = one("#marks");
-  const served = JSON.parse(one("#sheet").textContent) === null;
+  const query = (selector) => document.querySelector(selector);
+  const form = query("#vote");
+  const overview = query("#overview");
+  const marks = query("#marks");
+  const served = JSON.parse(query("#sheet").textContent) === null;
   const address = location.pathname.replace(/\/$/, "");
   const LETTERS = { first: "A", second: "B" };
   const WORDS = { first: "A is better", second: "B is better", tie: "no difference" };
@@ -15,49 +15,49 @@
   let at = 0;
   let saving = false;
 
-  // ---- What is said ----
-  const say = (text) => { one("#said").textContent = text; };
+  // ---- Messages ----
+  const say = (text) => { query("#said").textContent = text; };
   const warn = (text, { again = null } = {}) => {
-    one("#notice").hidden = !text;
-    one("#notice-text").textContent = text;
-    one("#again").hidden = !again;
-    one("#again").onclick = again;
+    query("#notice").hidden = !text;
+    query("#notice-text").textContent = text;
+    query("#again").hidden = !again;
+    query("#again").onclick = again;
   };
   const showProgress = () => {
     const done = sheet.items.filter(({ id }) => votes.get(id)).length;
-    one("#bar").max = sheet.items.length || 1;
-    one("#bar").value = done;
-    const waiting = votes.waiting.size ? `, ${votes.waiting.size} on the way` : "";
-    one("#count").textContent = `${done} of ${sheet.items.length} voted${waiting}`;
+    query("#bar").max = sheet.items.length || 1;
+    query("#bar").value = done;
+    const waiting = votes.waiting.size ? `, ${votes.waiting.size} being sent` : "";
+    query("#count").textContent = `${done} of ${sheet.items.length} voted${waiting}`;
     return done;
   };
-  const tellOfSending = (error) => {
+  const reportSending = (error) => {
     if (!error) return warn("");
-    if (error instanceof Refused) return warn(`A vote was refused: ${error.message}`);
-    const waiting = votes.waiting.size === 1 ? "Your vote is" : `Your ${votes.waiting.size} votes are`;
+    if (error instanceof Refused) return warn(`A vote was rejected: ${error.message}`);
+    const waiting = votes.waiting.size === 1 ? "Your vote is" : `${votes.waiting.size} of your votes are`;
     warn(
-      `${waiting} not with the server yet: ${error.message} Nothing is lost: it is kept in this browser and sent again ` +
-        "by itself.", { again: () => votes.hurry() });
+      `${waiting} not saved on the server yet: ${error.message} Nothing is lost: this browser has stored it and keeps ` +
+        "trying to send it.", { again: () => votes.hurry() });
   };
 
-  // ---- The server ----
-  const ask = async (path, options = {}) => {
+  // ---- Server ----
+  const request = async (path, options = {}) => {
     let answer = null;
     try {
       answer = await fetch(address + path, { ...options, signal: AbortSignal.timeout(20_000), cache: "no-store" });
     } catch {
-      throw new Error("the connection is broken.");
+      throw new Error("the server can’t be reached.");
     }
     if (answer.ok) return answer.status === 204 ? null : answer.json();
     const problem = await answer.json().catch(() => ({}));
     const detail = problem.detail ?? `the server answered ${answer.status}.`;
     throw answer.status >= 500 || answer.status === 429 ? new Error(detail) : new Refused(detail);
   };
-  const send = ({ item, at: _, ...vote }) => ask(`/votes/${encodeURIComponent(item)}`, {
+  const send = ({ item, at: _, ...vote }) => request(`/votes/${encodeURIComponent(item)}`, {
     method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(vote),
   });
 
-  // ---- The texts ----
+  // ---- Texts ----
   const paragraphsOf = (texts) => texts.map((text) => {
     const paragraph = document.createElement("p");
     paragraph.textContent = text;
@@ -96,23 +96,23 @@
     const item = sheet.items[at];
     const language = item.language || sheet.source_language;
     const [first, second] = pairOf(item);
-    one("#source").hidden = !sheet.bilingual;
-    one("#source-title small").textContent = sheet.languages[language]?.name ?? "";
-    put(one("#source"), paragraphsOf(sheet.bilingual ? item.sources : []), language);
-    put(one("#first"), first, sheet.target_language);
-    put(one("#second"), second, sheet.target_language);
-    one("#texts").classList.toggle("bilingual", sheet.bilingual);
+    query("#source").hidden = !sheet.bilingual;
+    query("#source-title small").textContent = sheet.languages[language]?.name ?? "";
+    put(query("#source"), paragraphsOf(sheet.bilingual ? item.sources : []), language);
+    put(query("#first"), first, sheet.target_language);
+    put(query("#second"), second, sheet.target_language);
+    query("#texts").classList.toggle("bilingual", sheet.bilingual);
     const rows = Math.max(item.sources.length, first.length, second.length);
-    one("#texts").style.setProperty("--rows", rows + 1);
+    query("#texts").style.setProperty("--rows", rows + 1);
   };
-  const placeWords = () => {
+  const placeLabel = () => {
     const item = sheet.items[at];
     const group = sheet.items.filter(({ group }) => group === item.group);
     const part = group.length > 1 ? ` · part ${group.indexOf(item) + 1} of ${group.length} of one text` : "";
     return `Passage ${at + 1} of ${sheet.items.length}${part}`;
   };
 
-  // ---- The answers ----
+  // ---- Answers ----
   const picked = (name) => form.querySelector(`[name=${name}]:checked`)?.value ?? null;
   const read = () => ({
     item: sheet.items[at].id,
@@ -139,9 +139,9 @@
   };
   const begin = () => votes.begin(read());
 
-  // ---- Going about ----
+  // ---- Navigation ----
   const focusOn = (selector) => {
-    one(selector).focus({ preventScroll: true });
+    query(selector).focus({ preventScroll: true });
     scrollTo(0, 0);
   };
   const show = (place) => {
@@ -149,10 +149,10 @@
     const item = sheet.items[at];
     form.hidden = false;
     overview.hidden = true;
-    one("#place").textContent = placeWords();
-    one("#voted").hidden = !votes.get(item.id);
-    one("#skip span").textContent = votes.get(item.id) ? "next" : "skip for now";
-    one("#back").disabled = at === 0;
+    query("#place").textContent = placeLabel();
+    query("#voted").hidden = !votes.get(item.id);
+    query("#skip span").textContent = votes.get(item.id) ? "next" : "skip for now";
+    query("#back").disabled = at === 0;
     fill(votes.drafts.get(item.id) ?? votes.get(item.id));
     showTexts();
     showProgress();
@@ -165,21 +165,21 @@
   };
   const summary = (done) => {
     const left = sheet.items.length - done;
-    if (!sheet.items.length) return ["There is nothing to vote on", "This test has no passages. Tell whoever sent you here."];
-    if (left) return [`${done} of ${sheet.items.length} voted`, `${left} ${left === 1 ? "is" : "are"} left. You can close the page and come back later.`];
+    if (!sheet.items.length) return ["There is nothing to vote on", "This test has no passages. Please tell the person who sent you the link."];
+    if (left) return [`${done} of ${sheet.items.length} voted`, `${left} ${left === 1 ? "passage is" : "passages are"} left. You can close the page and come back later.`];
     return ["All voted. Thank you!", served
-      ? "Your votes are with whoever runs this test. You can still change them."
-      : "Save the votes to a file, and send it to whoever gave you this page. You can still change them."];
+      ? "All votes are saved on the server. You can still change them."
+      : "Save the votes to a file and send it to the person who gave you this page. You can still change them."];
   };
   const showOverview = () => {
     const done = showProgress();
     const [title, words] = summary(done);
     form.hidden = true;
     overview.hidden = false;
-    one("#overview-title").textContent = title;
-    one("#overview-words").textContent = words;
-    one("#go-on").hidden = done === sheet.items.length;
-    one("#passages").replaceChildren(...sheet.items.map(({ id }, place) => {
+    query("#overview-title").textContent = title;
+    query("#overview-words").textContent = words;
+    query("#go-on").hidden = done === sheet.items.length;
+    query("#passages").replaceChildren(...sheet.items.map(({ id }, place) => {
       const vote = votes.get(id);
       const row = document.createElement("li");
       const button = document.createElement("button");
@@ -193,7 +193,7 @@
     }));
     focusOn("#overview-title");
   };
-  const goOn = (from) => {
+  const showNext = (from) => {
     const next = firstLeft(from);
     if (next < 0) showOverview();
     else show(next);
@@ -205,7 +205,7 @@
   };
 
   const save = async () => {
-    if (saving) return say("The last vote is still on its way.");
+    if (saving) return say("The last vote is still being saved.");
     const vote = read();
     if (!vote.choice) {
       say(`Choose first: A, B${sheet.ties ? " or no difference" : ""}.`);
@@ -215,34 +215,34 @@
     const place = at;
     const isNew = !votes.get(vote.item);
     saving = true;
-    one("#save").disabled = true;
+    query("#save").disabled = true;
     try {
       await votes.save(vote);
-      warn(votes.lasts || served ? "" : "This browser keeps nothing. Save the votes to a file before you close the page.");
+      warn(votes.lasts || served ? "" : "This browser can’t store votes. Save the votes to a file before you close the page.");
       say(`Saved: ${WORDS[vote.choice]}.`);
-      if (at === place && overview.hidden) isNew ? goOn(place + 1) : step(1);
+      if (at === place && overview.hidden) isNew ? showNext(place + 1) : step(1);
       else showProgress();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
     } finally {
       saving = false;
-      one("#save").disabled = false;
+      query("#save").disabled = false;
     }
   };
 
   // ---- Keys ----
   const choose = (name, value, { again = false } = {}) => {
     if (!form.querySelector(`[name=${name}][value=${value}]`)) return;
-    const taken = again && picked(name) === value;
-    pick(name, taken ? null : value);
-    say(taken ? `${value} taken back` : WORDS[value] ?? value);
+    const undo = again && picked(name) === value;
+    pick(name, undo ? null : value);
+    say(undo ? `${value}: undone` : WORDS[value] ?? value);
     begin();
   };
   const nextBelief = () => {
     const all = [null, ...[...form.querySelectorAll("[name=believed_human]")].map((box) => box.value)];
     const next = all[(all.indexOf(picked("believed_human")) + 1) % all.length];
     pick("believed_human", next);
-    say(next ? `a person wrote ${LETTERS[next] ?? next}` : "taken back: who wrote it");
+    say(next ? `a human wrote ${LETTERS[next] ?? next}` : "human author: undone");
     begin();
   };
   const toErrors = () => {
@@ -258,30 +258,30 @@
   };
   const ANYWHERE = {
     ArrowLeft: () => step(-1), ArrowRight: () => { if (overview.hidden) step(1); },
-    m: () => { if (sheet.marks) marks.click(); }, o: showOverview, "?": () => one("#keys").showModal(),
+    m: () => { if (sheet.marks) marks.click(); }, o: showOverview, "?": () => query("#keys").showModal(),
   };
-  const isWorked = (element, key) =>
+  const handlesKey = (element, key) =>
     (key === "Enter" && element.matches("button, a, label, summary, [type=file]")) ||
     (key.startsWith("Arrow") && element.matches("[type=radio]"));
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
-    if (!sheet || event.altKey || event.metaKey || one("#keys").open) return;
+    if (!sheet || event.altKey || event.metaKey || query("#keys").open) return;
     if (target.matches("textarea")) {
-      if (key === "Escape") one("#place").focus();
+      if (key === "Escape") query("#place").focus();
       if (key === "Enter" && event.ctrlKey) save();
       return;
     }
-    if (event.ctrlKey || event.repeat || isWorked(target, key)) return;
-    if (key !== "Enter" && !key.startsWith("Arrow") && !one("#keys-on").checked) return;
+    if (event.ctrlKey || event.repeat || handlesKey(target, key)) return;
+    if (key !== "Enter" && !key.startsWith("Arrow") && !query("#keys-on").checked) return;
     const name = key.length === 1 ? key.toLowerCase() : key;
-    const onOverview = name === "Enter" ? () => { if (!one("#go-on").hidden) goOn(0); } : null;
-    const work = ANYWHERE[name] ?? (overview.hidden ? KEYS[name] : onOverview);
-    if (!work) return;
+    const onOverview = name === "Enter" ? () => { if (!query("#go-on").hidden) showNext(0); } : null;
+    const action = ANYWHERE[name] ?? (overview.hidden ? KEYS[name] : onOverview);
+    if (!action) return;
     event.preventDefault();
-    work();
+    action();
   });
 
-  // ---- Files, where there is no server ----
+  // ---- Files of the offline page ----
   const toFile = () => {
     const file = { trial: sheet.trial, rater: sheet.rater, votes: votes.list };
     const link = document.createElement("a");
@@ -310,37 +310,37 @@
   const listen = () => {
     form.addEventListener("submit", (event) => { event.preventDefault(); save(); });
     form.addEventListener("input", begin);
-    one("#back").addEventListener("click", () => step(-1));
-    one("#skip").addEventListener("click", () => step(1));
-    one("#to-overview").addEventListener("click", showOverview);
-    one("#go-on").addEventListener("click", () => goOn(0));
-    one("#to-keys").addEventListener("click", () => one("#keys").showModal());
+    query("#back").addEventListener("click", () => step(-1));
+    query("#skip").addEventListener("click", () => step(1));
+    query("#to-overview").addEventListener("click", showOverview);
+    query("#go-on").addEventListener("click", () => showNext(0));
+    query("#to-keys").addEventListener("click", () => query("#keys").showModal());
     marks.addEventListener("change", showTexts);
-    one("#to-file")?.addEventListener("click", toFile);
-    one("#from-file")?.addEventListener("change", fromFile);
+    query("#to-file")?.addEventListener("click", toFile);
+    query("#from-file")?.addEventListener("change", fromFile);
     addEventListener("beforeunload", (event) => { if (!served && !votes.lasts) event.preventDefault(); });
   };
 
   const start = (given) => {
     sheet = given;
-    votes = new Votes(sheet, { send: served ? send : null, tell: tellOfSending });
-    for (const selector of ["#marks-tool", "#marks-key", "#marks-tells"]) one(selector).hidden = !sheet.marks;
+    votes = new Votes(sheet, { send: served ? send : null, report: reportSending });
+    for (const selector of ["#marks-tool", "#marks-key", "#marks-help"]) query(selector).hidden = !sheet.marks;
     listen();
-    goOn(0);
+    showNext(0);
     votes.flush().then(showProgress);
   };
   const fetchSheet = async () => {
-    say("Fetching the passages …");
+    say("Loading the passages …");
     try {
-      const given = await ask("/sheet");
+      const given = await request("/sheet");
       warn("");
       say("");
       start(given);
     } catch (error) {
       say("");
-      warn(`The passages can’t be shown: ${error.message}`, { again: error instanceof Refused ? null : fetchSheet });
+      warn(`The passages can’t be loaded: ${error.message}`, { again: error instanceof Refused ? null : fetchSheet });
     }
   };
   if (served) fetchSheet();
-  else start(JSON.parse(one("#sheet").textContent));
+  else start(JSON.parse(query("#sheet").textContent));
 })();

@@ -1,31 +1,31 @@
 "use strict";
-// Where votes are kept: by the server, which has to confirm each, or by this browser alone where there is none.
+// Vote storage: on the server, which confirms each vote, or offline in this browser only.
 //
-// What is begun and what the server has not confirmed is kept in the browser as well, so that neither a broken
-// connection nor a closed browser loses it. A vote replaces the one before it: to send it twice does no harm.
+// Drafts and unconfirmed votes are also stored in the browser, so that a lost connection or a closed browser loses
+// nothing. A vote replaces the earlier one on its item, so sending it twice is harmless.
 class Refused extends Error {}
 
 class Votes {
   #key;
   #items;
-  #touched = new Set();  // items of which this page knows better than what is kept; another tab may know of the rest
+  #touched = new Set();  // items changed by this page; another tab may have stored newer votes on the others
   #send;
-  #tell;
+  #report;
   #sending = null;
   #wake = null;
   #failures = 0;
   #refusals = new WeakMap();
 
-  constructor(sheet, { send = null, tell = () => {} } = {}) {
+  constructor(sheet, { send = null, report = () => {} } = {}) {
     this.#key = `ape-ab:${sheet.trial}:${sheet.rater}`;
     this.#send = send;
-    this.#tell = tell;
-    this.lasts = true;  // whether this browser keeps what is given to it
+    this.#report = report;
+    this.lasts = true;  // whether local storage works
     this.#items = new Set(sheet.items.map(({ id }) => id));
-    const kept = this.#read();
-    this.confirmed = this.#known([...sheet.votes, ...(send ? [] : kept.confirmed ?? [])]);
-    this.waiting = this.#known(send ? kept.waiting : []);
-    this.drafts = this.#known(kept.drafts);
+    const stored = this.#read();
+    this.confirmed = this.#known([...sheet.votes, ...(send ? [] : stored.confirmed ?? [])]);
+    this.waiting = this.#known(send ? stored.waiting : []);
+    this.drafts = this.#known(stored.drafts);
     globalThis.addEventListener("online", () => this.hurry());
   }
 
@@ -36,13 +36,13 @@ class Votes {
     return [...this.confirmed.values()];
   }
 
-  // What is chosen so far. A vote that still waits for the server is sent as it is now.
+  // Store an unfinished vote. A vote that still waits for the server is updated.
   begin(vote) {
     (vote.choice && this.waiting.has(vote.item) ? this.waiting : this.drafts).set(vote.item, vote);
     this.#write(vote);
   }
 
-  // Comes back once the vote is where it belongs; throws Refused where the server will not have it.
+  // Resolve once the vote is stored; throw Refused if the server rejects it.
   async save(vote) {
     this.drafts.delete(vote.item);
     (this.#send ? this.waiting : this.confirmed).set(vote.item, vote);
@@ -57,12 +57,12 @@ class Votes {
     return newer.length;
   }
 
-  async flush(wanted = null) {
-    while (wanted ? this.waiting.has(wanted.item) : this.waiting.size) {
+  async flush(vote = null) {
+    while (vote ? this.waiting.has(vote.item) : this.waiting.size) {
       this.#sending ??= this.#sendOne().finally(() => { this.#sending = null; });
       await this.#sending;
     }
-    if (wanted && this.#refusals.has(wanted)) throw this.#refusals.get(wanted);
+    if (vote && this.#refusals.has(vote)) throw this.#refusals.get(vote);
   }
 
   hurry() { this.#wake?.(); }
@@ -72,26 +72,26 @@ class Votes {
     try {
       await this.#send(vote);
     } catch (error) {
-      this.#tell(error);
-      if (error instanceof Refused) return this.#takeBack(vote, error);
+      this.#report(error);
+      if (error instanceof Refused) return this.#revertToDraft(vote, error);
       this.#failures += 1;
-      return this.#rest(Math.min(30, 2 ** this.#failures));
+      return this.#wait(Math.min(30, 2 ** this.#failures));
     }
-    if (this.#failures) this.#tell(null);
+    if (this.#failures) this.#report(null);
     this.#failures = 0;
     this.confirmed.set(item, vote);
     if (this.waiting.get(item) === vote) this.waiting.delete(item);
     this.#write(vote);
   }
 
-  #takeBack(vote, error) {
+  #revertToDraft(vote, error) {
     this.#refusals.set(vote, error);
     this.waiting.delete(vote.item);
     this.drafts.set(vote.item, vote);
     this.#write(vote);
   }
 
-  #rest(seconds) {
+  #wait(seconds) {
     return new Promise((done) => {
       const timer = setTimeout(done, 1000 * seconds);
       this.#wake = () => { clearTimeout(timer); done(); };
@@ -118,9 +118,9 @@ class Votes {
     changed.forEach(({ item }) => this.#touched.add(item));
     const mine = (votes) => [...votes.values()].filter(({ item }) => this.#touched.has(item));
     const names = this.#send ? ["waiting", "drafts"] : ["confirmed", "drafts"];
-    const kept = Object.fromEntries(names.map((name) => [name, [...this.#others(name), ...mine(this[name])]]));
+    const stored = Object.fromEntries(names.map((name) => [name, [...this.#others(name), ...mine(this[name])]]));
     try {
-      localStorage.setItem(this.#key, JSON.stringify(kept));
+      localStorage.setItem(this.#key, JSON.stringify(stored));
       this.lasts = true;
     } catch {
       this.lasts = false;
@@ -128,17 +128,17 @@ class Votes {
   }
 }
 
-// The votes of a file that this page saved before, or a sentence on why they are not.
+// Parse a file saved by this page; throw Refused with the reason if it is invalid.
 const votesIn = (text, sheet) => {
   let file = null;
   try {
     file = JSON.parse(text);
   } catch {
-    throw new Refused("This file is no JSON. Choose one that this page has saved.");
+    throw new Refused("This file is not JSON. Choose a file saved by this page.");
   }
-  if (!Array.isArray(file?.votes)) throw new Refused("There are no votes in this file. Choose one that this page has saved.");
-  if (file.trial !== sheet.trial) throw new Refused("These votes are of another test, and were left alone.");
-  if (file.rater !== sheet.rater) throw new Refused(`These votes are ${file.rater}’s, and this page is ${sheet.rater}’s. They were left alone.`);
+  if (!Array.isArray(file?.votes)) throw new Refused("There are no votes in this file. Choose a file saved by this page.");
+  if (file.trial !== sheet.trial) throw new Refused("These votes belong to another test and were not loaded.");
+  if (file.rater !== sheet.rater) throw new Refused(`These votes are by ${file.rater}, but this page belongs to ${sheet.rater}. They were not loaded.`);
   const items = new Set(sheet.items.map(({ id }) => id));
   const choices = sheet.ties ? ["first", "second", "tie"] : ["first", "second"];
   return file.votes.filter((vote) => items.has(vote?.item) && choices.includes(vote.choice));

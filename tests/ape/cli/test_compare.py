@@ -229,6 +229,7 @@ def test_a_finished_comparison_loses_no_system_unasked(here: Run, words: list[st
     done = here(*other)
     assert done.returncode == 2
     assert "a finished comparison of model, worse, which would lose model, worse" in done.stderr
+    assert "See --replace." in done.stderr
     assert (tmp_path / "run" / "report.html").read_bytes() == before
     assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # one more drops none
     assert here(*other, "--replace").returncode == 0
@@ -262,12 +263,12 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--system", "x=:p9"], "no system 'p9'"),
         (
             ["--system", "x=:mt"],
-            "x=:mt is the MT of the set, which is always among the systems as do-nothing",
+            "x=:mt is the MT of the set, which is always compared as do-nothing",
         ),
         (["--system", "x=@short.txt"], "short.txt has 2 lines of text, and the table has 4 segments"),
         (["--system", "x=@short.jsonl"], "'x' has no text for paragraph 'north:2'"),
         (["--system", "x=@gone.txt"], "There is no file gone.txt"),
-        (["--mt", "deepl"], "no system called 'deepl'"),
+        (["--mt", "deepl"], "no system 'deepl' to use as the MT"),
         (["-o", "set.jsonl/run"], "can't be written"),
         (["-o", "full"], "full contains other files"),
         (["old"], "Earlier runs have their set"),
@@ -315,7 +316,7 @@ def test_which_system_of_the_set_is_the_mt_is_asked_though_a_candidate_has_a_usu
     words = ("compare", "--data", "set.jsonl", "--system", f"{name}=@better.txt", *QUICK, "-o", "run")
     done = here(*words)
     assert done.returncode == 2
-    assert "Which of these is the MT that the others start from: google, deepl?" in done.stderr
+    assert "does not say which system is the MT. Choose one of: google, deepl. See --mt." in done.stderr
     assert here(*words, "--mt", "google").returncode == 0
     assert [one["changed"] for one in results(tmp_path / "run")["systems"]] == [0, 3]
 
@@ -346,8 +347,8 @@ def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
     assert told["unscored"]["order_flip"] > 0
     assert "no human votes" in told["agreement"]["not_applicable"]
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "A judge is no reader" in page
-    assert "Its agreement with people is not known" in page
+    assert "A model’s verdicts do not replace human votes" in page
+    assert "The agreement of the judge with raters is unknown" in page
     # Silence is no tie: of all six cells of the judge, and of no other.
     assert page.count('<span class="rest">no verdict</span>') == 6
     assert "all ties" not in page
@@ -367,7 +368,7 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     told = results(tmp_path / "run")["votes"]
     assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "8 votes of 2 raters on 4 items" in page
+    assert "8 votes by 2 raters on 4 items" in page
     assert "it is not known whether raters read these texts" in page
     assert "Name it with --trial." in done.stderr
     (preference,) = told["preferences"]
@@ -457,11 +458,11 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     agreement = results(tmp_path / "run")["judge"]["agreement"]
     assert (agreement["agreed"], agreement["items"]) == (len(rows), len(rows))
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert f"It agrees with raters on {len(rows)} of {len(rows)} pairs" in page
+    assert f"The judge agrees with raters on {len(rows)} of {len(rows)} pairs" in page
     # What the model wrote is the reference, or nearer to it: chrF has to side with who prefers it.
     sided = results(tmp_path / "run")["votes"]["metrics"]["chrf"]
     assert (sided["votes"], sided["accuracy"]["value"]) == (len(rows), 1.0)
-    assert "Metrics beside the votes" in page
+    assert "Agreement of metrics with votes" in page
     assert "People prefer model to do-nothing in 100.0% [" in done.stdout
     assert f"chrf sides with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
 

@@ -1,4 +1,4 @@
-"""A small set with its MT, a reference and a better system, of our own invention, for the tests of comparisons."""
+"""A small invented set with MT, reference and two systems, for tests of comparisons."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def data(
     sources: Sequence[str] = SOURCES,
     times: int = 1,
 ) -> ComparisonSet:
-    """Two documents of two paragraphs, "north" and "south"; where more are needed, so many times over."""
+    """Two documents of two paragraphs, "north" and "south", repeated `times` times."""
     documents = tuple(
         Document(
             f"{name} {time}" if time else name,
@@ -48,7 +48,7 @@ def data(
 def compared(
     *systems: System, over: ComparisonSet | None = None, metrics: Sequence[Metric] | None = None
 ) -> SystemComparison:
-    """By chrF, with few resamples."""
+    """Compare by chrF, with few resamples."""
     over = over or data()
     named = systems or (
         ready_system("better", BETTER, over, given=":better"),

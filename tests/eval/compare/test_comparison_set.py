@@ -1,4 +1,4 @@
-"""The set: which text is the MT, what its paragraphs are called, and when two sets are the same."""
+"""Comparison set: choice of the MT, paragraph ids and digest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def corpus(*systems: str) -> Corpus:
 
 
 @pytest.mark.parametrize(
-    ("systems", "wanted", "taken"),
+    ("systems", "mt", "expected"),
     [
         (("p1", "mt"), "", "mt"),
         (("gt", "p1"), "", "gt"),
@@ -23,36 +23,36 @@ def corpus(*systems: str) -> Corpus:
         (("p1", "base"), "base", "base"),
     ],
 )
-def test_the_mt_is_the_one_named_or_the_obvious(systems: tuple[str, ...], wanted: str, taken: str) -> None:
-    found = build_comparison_set(corpus(*systems), wanted)
-    assert found.mt == taken
+def test_the_mt_is_the_named_system_or_one_with_a_usual_name(
+    systems: tuple[str, ...], mt: str, expected: str
+) -> None:
+    found = build_comparison_set(corpus(*systems), mt)
+    assert found.mt == expected
     assert found.corpus.systems == (DO_NOTHING,)
-    assert found.mt_texts == (f"by {taken}",)
-    assert set(found.others) == set(systems) - {taken}
+    assert found.mt_texts == (f"by {expected}",)
+    assert set(found.others) == set(systems) - {expected}
 
 
-@pytest.mark.parametrize(("wanted", "told"), [("", "Name it"), ("deepl", "no system called 'deepl'")])
-def test_which_is_the_mt_is_asked_and_not_guessed(wanted: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        build_comparison_set(corpus("p1", "p2"), wanted)
+@pytest.mark.parametrize(("mt", "message"), [("", "Choose one of: p1, p2"), ("deepl", "no system 'deepl'")])
+def test_an_ambiguous_or_unknown_mt_is_rejected(mt: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_comparison_set(corpus("p1", "p2"), mt)
 
 
-def test_a_candidate_is_not_taken_for_the_mt_whatever_its_name() -> None:
-    with pytest.raises(
-        InputError, match="Which of these is the MT that the others start from: google, deepl"
-    ):
+def test_an_added_system_is_never_the_mt_unless_named() -> None:
+    with pytest.raises(InputError, match=r"which system is the MT\. Choose one of: google, deepl"):
         build_comparison_set(corpus("google", "deepl", "gt"), added=("gt",))
     assert build_comparison_set(corpus("google", "mt"), added=("mt",)).mt == "google"
     assert build_comparison_set(corpus("google", "mt"), "mt", added=("mt",)).mt == "mt"
-    with pytest.raises(InputError, match="no system to be the MT"):
+    with pytest.raises(InputError, match="The set has no MT"):
         build_comparison_set(corpus("mt"), added=("mt",))
 
 
-def test_paragraphs_are_named_by_document_and_place() -> None:
+def test_paragraph_ids_are_document_and_number() -> None:
     assert data().ids == ("north:1", "north:2", "south:1", "south:2")
 
 
-def test_another_source_mt_or_reference_is_another_set() -> None:
+def test_the_digest_depends_on_source_mt_and_references() -> None:
     same = {data().digest, data().digest}
     others = {
         data(mt=("The lamp died.", *MT[1:])).digest,

@@ -1,4 +1,4 @@
-"""The page of a comparison in a real browser: it filters, and no text of a book or a model is ever HTML."""
+"""Comparison page in a real browser: filters work, and text never becomes HTML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(browser: Browser, tmp_path: Path) -> Iterator[Tab]:
-    """The page of a model with hostile words in every text, which must not complain nor ask for anything."""
+    """A page with hostile text everywhere; it must log no errors and send no requests."""
     opened = Tab(browser)
     opened.open(hostile_page(tmp_path / "report.html").as_uri())
     until(opened, f"{TURN} === '1'")
@@ -74,14 +74,14 @@ def page_of(found: SystemComparison, folder: Path) -> str:
 
 
 def until(tab: Tab, condition: str) -> None:
-    """Come back once it is true in the page."""
+    """Wait until the condition is true in the page."""
     tab.run(
         f"new Promise((done) => {{ const look = () => {condition} ? done(1) : setTimeout(look, 5); look(); }})"
     )
 
 
 def choose(tab: Tab, name: str, value: str) -> None:
-    """Set a filter, as a reader does, and wait until every paragraph was looked at."""
+    """Set a filter and wait until it has been applied."""
     turn = int(tab.run(TURN))
     tab.run(
         f"""(() => {{ const field = document.querySelector("#filters [name={name}]"); field.value = {value!r};
@@ -91,24 +91,24 @@ def choose(tab: Tab, name: str, value: str) -> None:
 
 
 TURN = "document.querySelector('#paragraphs').dataset.turn"
-TOLD = "document.querySelector('#told').textContent"
+STATUS = "document.querySelector('#status').textContent"
 PLACES = (
     "[...document.querySelectorAll('#paragraphs article header')].map((one) => one.firstChild.textContent)"
 )
 
 
-def test_hostile_texts_are_shown_as_they_are(tab: Tab) -> None:
+def test_hostile_texts_are_shown_as_text(tab: Tab) -> None:
     assert tab.run("document.title") == HOSTILE
-    shown = tab.run("[...document.querySelectorAll('#paragraphs .text')].map((one) => one.textContent)")
-    assert f"{SOURCES[0]} {HOSTILE}" in shown
-    assert f"{HUMAN[0]} {HOSTILE}" in shown
-    assert f"{MT[0]} {HOSTILE}" in shown
+    texts = tab.run("[...document.querySelectorAll('#paragraphs .text')].map((one) => one.textContent)")
+    assert f"{SOURCES[0]} {HOSTILE}" in texts
+    assert f"{HUMAN[0]} {HOSTILE}" in texts
+    assert f"{MT[0]} {HOSTILE}" in texts
     assert HOSTILE in tab.run("document.querySelector('.notes').textContent")
     assert tab.run("document.querySelectorAll('main img, main b b, #paragraphs script').length") == 0
 
 
 def test_paragraphs_are_filtered_by_system_decision_document_and_text(tab: Tab) -> None:
-    assert tab.run(TOLD) == "1 to 4 of 4 paragraphs"
+    assert tab.run(STATUS) == "1 to 4 of 4 paragraphs"
     choose(
         tab,
         "decision",
@@ -116,7 +116,7 @@ def test_paragraphs_are_filtered_by_system_decision_document_and_text(tab: Tab) 
     )
     assert tab.run(PLACES) == ["north, paragraph 2"]
     choose(tab, "system", "2")
-    assert tab.run(TOLD) == "No paragraph is like that."
+    assert tab.run(STATUS) == "No paragraph matches."
     choose(tab, "decision", "")
     choose(tab, "document", "1")
     choose(tab, "order", "book")
@@ -126,7 +126,7 @@ def test_paragraphs_are_filtered_by_system_decision_document_and_text(tab: Tab) 
     assert tab.run(PLACES) == ["south, paragraph 2"]
 
 
-def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
+def test_the_largest_difference_comes_first_and_edits_are_marked(tab: Tab) -> None:
     apart = tab.run("JSON.parse(document.querySelector('#index').textContent).apart")
     ids = ["north, paragraph 1", "north, paragraph 2", "south, paragraph 1", "south, paragraph 2"]
     order = sorted(range(4), key=lambda place: (-apart[place], place))
@@ -136,42 +136,42 @@ def test_what_differs_most_comes_first_and_edits_are_marked(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "told"),
+    ("times", "method"),
     [(1, "paragraphs taken as independent"), (5, "clustered by document")],
 )
-def test_the_intervals_of_wins_say_what_they_are(tmp_path: Path, times: int, told: str) -> None:
+def test_win_intervals_name_their_method(tmp_path: Path, times: int, method: str) -> None:
     over = data(times=times)
     page = page_of(compared(ready_system("better", BETTER * times, over, given="@b"), over=over), tmp_path)
-    assert f"the 95% interval (Wilson, {told})" in page
-    assert "95%; of scores and differences by bootstrap over" in page
+    assert f"the 95% interval (Wilson, {method})" in page
+    assert "95%; scores and differences: bootstrap over" in page
 
 
 def with_votes(*votes: Vote) -> SystemComparison:
-    beside = {"metrics": {}, "texts_checked": True}
-    return replace(compared(), voted=analyse_votes(votes, samples=100).to_dict() | beside)
+    extra = {"metrics": {}, "texts_checked": True}
+    return replace(compared(), voted=analyse_votes(votes, samples=100).to_dict() | extra)
 
 
 def failing(rater: str) -> list[Vote]:
-    """A vote, and so many for shuffled texts that the rater is flagged."""
+    """A vote, and enough votes for shuffled texts to flag the rater."""
     spam = [Vote(f"s{at}", rater, "worse", SHUFFLED_SYSTEM, "second", kind="spam") for at in range(6)]
     return [Vote("i1", rater, "better", "worse", "first"), *spam]
 
 
-def test_where_all_raters_are_flagged_no_rates_without_them_are_promised(tmp_path: Path) -> None:
+def test_the_note_on_flagged_raters_says_whether_other_votes_remain(tmp_path: Path) -> None:
     page = page_of(with_votes(*failing("ada")), tmp_path)
     assert (
-        "Raters who failed a check: ada. Their votes are counted here; without them no vote is left." in page
+        "Raters who failed a check: ada. Their votes are included here; without them no votes remain." in page
     )
     page = page_of(with_votes(*failing("ada"), Vote("i1", "bo", "better", "worse", "first")), tmp_path)
-    assert "Their votes are counted here; results.json has the rates without them." in page
+    assert "Their votes are included here; results.json has the rates without them." in page
 
 
-def test_one_vote_of_one_rater_is_told_in_the_singular(tmp_path: Path) -> None:
+def test_single_counts_are_in_the_singular(tmp_path: Path) -> None:
     page = page_of(with_votes(Vote("i1", "ada", "better", "worse", "first")), tmp_path)
-    assert "1 vote of 1 rater on 1 item<" in page
+    assert "1 vote by 1 rater on 1 item<" in page
 
 
-def test_the_agreement_of_a_judge_has_its_intervals(tmp_path: Path) -> None:
+def test_judge_agreement_has_an_interval(tmp_path: Path) -> None:
     found = compared()
     pairs = pairs_from_corpus(found.results.corpus, [("better", "worse")])
     ours: tuple[Choice, ...] = ("first", "first", "second", "second")
@@ -186,10 +186,10 @@ def test_the_agreement_of_a_judge_has_its_intervals(tmp_path: Path) -> None:
     assert f"Cohen’s κ 0.50 [{low:.2f}, {high:.2f}]." in page
 
 
-def test_pieces_joined_are_the_text() -> None:
+def test_joined_edit_pieces_give_the_text() -> None:
     pieces = edit_pieces(MT[0], BETTER[0], "en")
     assert "".join(one if isinstance(one, str) else one[0] for one in pieces) == BETTER[0]
 
 
-def test_data_never_ends_the_element_that_holds_it() -> None:
+def test_embedded_json_cannot_end_its_script_element() -> None:
     assert "<" not in script_json({HOSTILE: [HOSTILE, "<!--"]})

@@ -1,4 +1,4 @@
-"""What may stand after --system."""
+"""System arguments of a comparison."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_ready_outputs_are_a_file_or_a_system_of_the_set() -> None:
     assert parse_system("mine=:p1") == SetSystemSpec("mine", "p1")
 
 
-def test_a_server_is_named_with_its_model() -> None:
-    asked = parse_system("big=http://127.0.0.1:9/v1#large")
-    assert isinstance(asked, ModelSystemSpec)
-    assert (asked.settings.engine, asked.settings.url, asked.settings.model) == (
+def test_a_url_names_a_server_and_its_model() -> None:
+    spec = parse_system("big=http://127.0.0.1:9/v1#large")
+    assert isinstance(spec, ModelSystemSpec)
+    assert (spec.settings.engine, spec.settings.url, spec.settings.model) == (
         "url",
         "http://127.0.0.1:9/v1",
         "large",
@@ -46,65 +46,65 @@ def test_a_server_is_named_with_its_model() -> None:
 
 
 @pytest.mark.parametrize(("given", "model"), [("default", None), ("smollm2-135m", "smollm2-135m")])
-def test_a_model_is_asked_on_the_embedded_engine_whatever_the_settings_say(
+def test_a_model_runs_on_the_embedded_engine_despite_the_settings(
     given: str, model: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APE_URL", "http://127.0.0.1:9/v1")
-    asked = parse_system(f"small={given}")
-    assert isinstance(asked, ModelSystemSpec)
-    assert (asked.settings.engine, asked.settings.model) == ("embedded", model)
+    spec = parse_system(f"small={given}")
+    assert isinstance(spec, ModelSystemSpec)
+    assert (spec.settings.engine, spec.settings.model) == ("embedded", model)
 
 
-def test_a_folder_is_an_adapter_if_it_has_a_card(tmp_path: Path) -> None:
+def test_a_folder_with_a_card_is_an_adapter(tmp_path: Path) -> None:
     folder = tmp_path / "tuned"
     folder.mkdir()
-    with pytest.raises(InputError, match=f"without {CARD_FILE}"):
+    with pytest.raises(InputError, match=f"the folder has no {CARD_FILE}"):
         parse_system(f"mine={folder}")
     (folder / CARD_FILE).write_text("{}", encoding="utf-8")
-    asked = parse_system(f"mine={folder}")
-    assert isinstance(asked, ModelSystemSpec)
-    assert (asked.settings.model, asked.settings.adapters) == ("tuned", {"tuned": folder})
+    spec = parse_system(f"mine={folder}")
+    assert isinstance(spec, ModelSystemSpec)
+    assert (spec.settings.model, spec.settings.adapters) == ("tuned", {"tuned": folder})
 
 
 @pytest.mark.parametrize("given", ["mine", "=x", "mine=", "do-nothing=default", "a\nb=default"])
-def test_what_is_no_system_is_refused(given: str) -> None:
+def test_an_invalid_system_argument_is_rejected(given: str) -> None:
     with pytest.raises(InputError):
         parse_system(given)
 
 
-def test_two_systems_of_one_name_are_refused() -> None:
+def test_duplicate_system_names_are_rejected() -> None:
     with pytest.raises(InputError, match="Two systems are called 'a'"):
         parse_systems(["a=:p1", "a=:p2"])
 
 
-def test_texts_are_found_by_their_paragraphs_in_any_order(tmp_path: Path) -> None:
-    path = written(tmp_path, {"id": "n:2", "text": "two"}, {"id": "n:1", "text": "one"})
+def test_texts_by_id_may_be_in_any_order(tmp_path: Path) -> None:
+    path = write_rows(tmp_path, {"id": "n:2", "text": "two"}, {"id": "n:1", "text": "one"})
     assert read_texts_by_id(path, ("n:1", "n:2"), name="mine") == ("one", "two")
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([{"id": "n:1", "text": "one"}], "'mine' has no text for paragraph 'n:2'"),
         ([{"id": "n:1", "text": "one"}, {"id": "n:2", "text": " "}], "no text for paragraph 'n:2'"),
         ([{"id": n, "text": "x"} for n in ("n:1", "n:2", "n:3")], "'n:3', which is not in the set"),
         (
             [{"id": n, "text": n} for n in ("n:1", "n:2", "n:1")],
-            "Line 3 of out.jsonl has paragraph 'n:1' a second",
+            "Line 3 of out.jsonl repeats paragraph 'n:1'",
         ),
         ([{"id": "n:1"}], "Line 1 of out.jsonl"),
         ([{"id": "n:1", "text": 7}], "Line 1 of out.jsonl"),
         ([["n:1"]], "Line 1 of out.jsonl"),
     ],
 )
-def test_the_paragraph_that_is_missing_or_twice_is_named(
-    tmp_path: Path, rows: list[object], told: str
+def test_an_error_names_the_missing_or_duplicate_paragraph(
+    tmp_path: Path, rows: list[object], message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
-        read_texts_by_id(written(tmp_path, *rows), ("n:1", "n:2"), name="mine")
+    with pytest.raises(InputError, match=message):
+        read_texts_by_id(write_rows(tmp_path, *rows), ("n:1", "n:2"), name="mine")
 
 
-def written(folder: Path, *rows: object) -> Path:
+def write_rows(folder: Path, *rows: object) -> Path:
     path = folder / "out.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""Names rendered in several ways, as the report shows them."""
+"""Inconsistently translated names in the report."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def test_a_name_has_every_rendering_with_its_sentence() -> None:
     ]
 
 
-def test_the_page_has_them_in_a_list_of_their_own_as_text(tmp_path: Path) -> None:
+def test_the_page_lists_inconsistent_names_as_text(tmp_path: Path) -> None:
     write_report(results(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count('<article class="name">') == 1
-    assert "Names rendered in several ways" in page
+    assert "Inconsistently translated names" in page
     assert 'data-kind="inconsistent" title="inconsistent">Black &lt;Hawk&gt;</mark>' in page
     assert "<黑鹰>" not in page

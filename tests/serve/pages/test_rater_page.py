@@ -213,7 +213,7 @@ def test_a_link_that_was_replaced_meanwhile_is_told_and_the_page_stays(
     until_at(tab, 1)
     pages.trials.invite(trial.id, "Kim")
     tab.press("1", "Enter")
-    until(tab, f"({NOTICE}).includes('A vote was refused: This link is unknown')")
+    until(tab, f"({NOTICE}).includes('A vote was rejected: This link is unknown')")
     assert tab.run(PLACE).startswith("Passage 1 ")
     assert picked(tab)["choice"] == "first"
     tab.close()
@@ -329,7 +329,7 @@ def test_a_screen_reader_finds_its_way(pages: PagesServer, tab: Tab) -> None:
     assert [one for one in named if one[0] in worked and not one[1].strip()] == []
     groups = [name for role, name in named if role == "group"]
     assert groups[0] == "Which translation is better?"
-    assert "What is wrong with B? if anything" in groups
+    assert "What is wrong with B? (optional)" in groups
     assert {name for role, name in named if role == "region"} == {
         "Original French",
         "Translation A",

@@ -42,7 +42,7 @@ def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, tria
     refused = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert refused.returncode == 2
     assert "anna.json, vote 1: anna has already voted differently on item" in refused.stderr
-    assert "Replace the earlier vote" in refused.stderr
+    assert "Replace the earlier vote explicitly to change it. See --replace." in refused.stderr
     taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
 

@@ -6,14 +6,10 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
 from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.vote import Vote
-from eval.statistics.bradley_terry import BradleyTerry, fit_strengths
+from eval.statistics.bradley_terry import BradleyTerry
 from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
@@ -32,17 +28,6 @@ def test_two_systems_are_apart_by_the_logarithm_of_their_odds() -> None:
     assert found.pairs[0].low < 0.75 < found.pairs[0].high
     assert (best.best, best.worst) == (1, 1)
     assert not found.regularised
-
-
-@given(arrays(np.int64, (3, 4, 4), elements=st.integers(1, 40)))
-@settings(max_examples=30, deadline=None)
-def test_the_likeliest_strengths_expect_the_wins_there_were(counts: NDArray[np.int64]) -> None:
-    wins = counts * (1.0 - np.eye(4))
-    found = fit_strengths(wins, prior=np.zeros(3))
-    chance = 1 / (1 + np.exp(found[:, None, :] - found[:, :, None]))
-    expected = ((wins + wins.swapaxes(1, 2)) * chance).sum(axis=2)
-    assert expected == pytest.approx(wins.sum(axis=2), rel=1e-6)
-    assert found.sum(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
 
 
 def test_a_tie_is_half_a_win_each() -> None:

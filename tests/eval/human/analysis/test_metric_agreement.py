@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import kendalltau  # type: ignore[import-untyped]
 
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
 from eval.statistics.counts import Unmeasured
-from eval.statistics.kendall_tau import weighted_kendall_tau
 from eval.statistics.paired_tests import ConfidenceInterval
 from tests.eval.human.analysis.vote_factory import votes
-
-
-@given(
-    st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2), st.integers(0, 3)), min_size=3, max_size=25),
-)
-@settings(max_examples=50, deadline=None)
-def test_tau_of_a_resample_is_scipys_of_the_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
-    values, answers, times = (np.array(column) for column in zip(*rows, strict=True))
-    ours = float(weighted_kendall_tau(values.astype(float), answers, times[None].astype(float))[0])
-    many, said = np.repeat(values, times), np.repeat(answers, times)
-    if len(set(many)) < 2 or len(set(said)) < 2:
-        assert np.isnan(ours)
-    else:
-        assert ours == pytest.approx(kendalltau(many, said).statistic)
 
 
 def _against(line: str, scores: dict[tuple[str, str], float], *, higher: bool = True) -> MetricAgreement:

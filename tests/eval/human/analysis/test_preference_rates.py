@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ape.errors import InputError
 from eval.human.analysis.preference_rates import (
@@ -20,7 +17,6 @@ from eval.human.analysis.preference_rates import (
     preferences_by_group,
 )
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
-from eval.statistics.clustered_proportion import clustered_proportion, sign_flip_p_value
 from eval.statistics.counts import Unmeasured
 from eval.statistics.odds_ratio import OddsRatio
 from eval.statistics.proportion import binomial_p_value
@@ -88,21 +84,6 @@ def test_raters_who_feel_alike_about_an_item_are_fewer_votes_than_they_look() ->
     assert found.interval is found.itemwise.bounds
     assert found.itemwise.effective_votes < 12
     assert found.interval.low < found.bounds[0].low
-
-
-@given(st.lists(st.integers(0, 1), min_size=2, max_size=60))
-@settings(max_examples=40, deadline=None)
-def test_with_one_vote_an_item_the_test_by_items_is_the_binomial_one(won: list[int]) -> None:
-    found = clustered_proportion([float(one) for one in won], [1.0] * len(won))
-    assert found.p_value == pytest.approx(binomial_p_value(sum(won), len(won)))
-
-
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
-@settings(max_examples=40, deadline=None)
-def test_flipped_signs_are_all_tried(nets: list[int]) -> None:
-    signs = 1 - 2 * np.indices((2,) * len(nets)).reshape(len(nets), -1)
-    sums = np.abs(np.asarray(nets) @ signs)
-    assert sign_flip_p_value(nets) == pytest.approx(float((sums >= abs(sum(nets))).mean()))
 
 
 def test_groups_are_tested_with_holms_correction() -> None:

@@ -139,10 +139,10 @@ def test_votes_outlast_the_browser_and_go_to_another_one_by_file(browser: Browse
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "no votes in this file"),
-        ({"trial": "another", "rater": RATER, "votes": []}, "of another test"),
-        ({"rater": "Ben", "votes": []}, "These votes are Ben’s"),
+        ({"trial": "another", "rater": RATER, "votes": []}, "belong to another test"),
+        ({"rater": "Ben", "votes": []}, "These votes are by Ben"),
     ],
 )
 def test_a_file_that_is_not_this_pages_is_left_alone(tab: Tab, tmp_path: Path, told: Any, why: str) -> None:
@@ -206,7 +206,7 @@ def test_a_browser_that_keeps_nothing_is_told_of(browser: Browser, tmp_path: Pat
     tab.open(page_of(trial, tmp_path))
     until_at(tab, 1)
     tab.press("1", "Enter")
-    until(tab, f"({NOTICE}).includes('This browser keeps nothing')")
+    until(tab, f"({NOTICE}).includes('This browser can’t store votes')")
     until_at(tab, 2)
     tab.close()
 
