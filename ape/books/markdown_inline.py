@@ -1,8 +1,8 @@
-"""The inside of a Markdown paragraph: its text with marks for emphasis, links and code, and the way back.
+"""Inline Markdown: read a paragraph as text with marks for emphasis, links and code, and render an edited text.
 
-markdown-it-py knows what is mark-up but not where it stands. So each of its inline rules is watched as it runs, and
-what it consumed is noted. On the way back a text is escaped as little as will do: what was made is read again, and only
-where it does not say what it should, more is escaped, and at last emphasis is spelled as HTML.
+markdown-it-py does not report where inline mark-up is. So its inline rules are wrapped, and what each consumed is
+recorded. A new text is escaped as little as possible: it is parsed again, and only where the result differs, more is
+escaped and finally emphasis is written as HTML.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _VOID = frozenset("br img hr wbr input".split())
 _HTML = {"em": "em", "strong": "strong", "s": "del"}
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~|!]")
 _LINE_START = re.compile(r"^(?:(?=[#+=>:$-])|(\d+)(?=[.)]))")
-# Stands for a space that no line may be broken at.
+# A placeholder for spaces at which lines may not break.
 _FIXED = "\ue000"
 
 _Kind = Literal["open", "close", "alone", "char"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A stretch of the source that is not plain text: `what` is the tag of mark-up, or the text that it stands for."""
+class _Span:
+    """A span of the source that is not plain text; `what` is the tag of the mark-up, or the text it represents."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Text, or the half of a pair, or what stands alone. `raw` is how it stands in the file."""
+    """Text, half of a pair, or a standalone element. `raw` is its spelling in the file."""
 
     kind: Literal["text", "open", "close", "alone"]
     text: str = ""
@@ -58,9 +58,9 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownText:
-    """A text with marks, what stands before and after it, and the mark-up by its mark.
+    """A text with marks, the source before and after it, and the mark-up by mark.
 
-    `spellings` are how characters are written that are never written as themselves: `&amp;`. `keeps_lines` says that
+    `spellings` maps characters that the paragraph always writes in another way, such as `&amp;`. With `keeps_lines`,
     line ends are marks too.
     """
 
@@ -73,7 +73,7 @@ class MarkdownText:
 
 
 def make_parser() -> MarkdownIt:
-    """CommonMark with tables, strikethrough and some blocks of Pandoc's, its inline rules watched.
+    """Create a parser of CommonMark with tables, strikethrough and some Pandoc blocks, which records inline spans.
 
     `[^1]:` opens a footnote, not a link.
     """
@@ -82,7 +82,7 @@ def make_parser() -> MarkdownIt:
     markdown.core.ruler.enableOnly(["normalize", "block"])
     markdown.inline.ruler2.disable("fragments_join")
     for rule in markdown.inline.ruler.__rules__:
-        rule.fn = _watched(rule.name, rule.fn)
+        rule.fn = _recording(rule.name, rule.fn)
     markdown.inline.ruler.__cache__ = None
     for block_rule in markdown.block.ruler.__rules__:
         if block_rule.name == "reference":
@@ -92,30 +92,30 @@ def make_parser() -> MarkdownIt:
 
 
 class _State(StateInline):
-    """The library's state, and what its rules consumed."""
+    """The parser's state, with the spans that its rules consumed."""
 
     def __init__(self, src: str, markdown: MarkdownIt, env: EnvType, *, keeps_lines: bool) -> None:
         super().__init__(src, markdown, env, [])
         self.keeps_lines = keeps_lines
         self.spans: dict[int, tuple[int, int]] = {}
-        self.found: list[_Found] = []
+        self.found: list[_Span] = []
 
 
 _Rule = Callable[[StateInline, bool], bool]
-# The lines for a text, and its number among those that hard line breaks stand between.
+# Breaks a text into lines, given its number among the texts between hard line breaks.
 Fold = Callable[[int, str], Sequence[str]]
 _BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
-def _watched(name: str, rule: _Rule) -> _Rule:
-    def watch(state: StateInline, silent: bool) -> bool:
+def _recording(name: str, rule: _Rule) -> _Rule:
+    def record(state: StateInline, silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
         done = rule(state, silent)
         if done and not silent and isinstance(state, _State):
-            _note(state, name, start, state.tokens[count:])
+            _record(state, name, start, state.tokens[count:])
         return done
 
-    return watch
+    return record
 
 
 def _without_footnotes(rule: _BlockRule) -> _BlockRule:
@@ -126,7 +126,7 @@ def _without_footnotes(rule: _BlockRule) -> _BlockRule:
     return refer
 
 
-def _note(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None:
+def _record(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None:
     end = state.pos
     last = tokens[-1] if tokens else None
     if name in ("emphasis", "strikethrough"):
@@ -138,34 +138,34 @@ def _note(state: _State, name: str, start: int, tokens: Sequence[Token]) -> None
             at -= len(token.content)
     elif name == "link":
         label_end = state.md.helpers.parseLinkLabel(state, start, True)
-        state.found.append(_Found(start, start + 1, "open", "a", -1 - start))
-        state.found.append(_Found(label_end, end, "close", "a", -1 - start))
+        state.found.append(_Span(start, start + 1, "open", "a", -1 - start))
+        state.found.append(_Span(label_end, end, "close", "a", -1 - start))
     elif name in ("image", "autolink", "html_inline"):
         state.found = [found for found in state.found if found.start < start]
-        state.found.append(_Found(start, end, "alone", name))
+        state.found.append(_Span(start, end, "alone", name))
     elif last and last.type in ("code_inline", "hardbreak"):
         if name == "newline":
             start -= len(state.src[:start]) - len(state.src[:start].rstrip(" "))
-        state.found.append(_Found(start, end, "alone", last.type))
+        state.found.append(_Span(start, end, "alone", last.type))
     elif last and last.type == "softbreak":
         space = len(state.src[:start]) - len(state.src[:start].rstrip(" "))
         kind: _Kind = "alone" if state.keeps_lines else "char"
-        state.found.append(_Found(start - space, end, kind, "\n"))
+        state.found.append(_Span(start - space, end, kind, "\n"))
     elif last and last.type == "text_special":
-        state.found.append(_Found(start, end, "char", last.content))
+        state.found.append(_Span(start, end, "char", last.content))
 
 
 def read_inline(
     markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False
 ) -> MarkdownText:
-    """What a paragraph says. Its lines are to be given without what stands before them in the file."""
+    """Read a paragraph. `source` has its lines without their prefixes in the file."""
     state = _State(source, markdown, env, keeps_lines=keeps_lines)
     markdown.inline.tokenize(state)
     for rule in markdown.inline.ruler2.getRules(""):
         rule(state)
     found = [*state.found, *_emphasis(state)]
-    parts = _nested(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
-    return replace(_marked(parts), spellings=_spellings(parts), keeps_lines=keeps_lines)
+    parts = _pair_html_tags(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
+    return replace(_number_marks(parts), spellings=_spellings(parts), keeps_lines=keeps_lines)
 
 
 def _spellings(parts: Sequence[_Part]) -> dict[str, str]:
@@ -176,8 +176,8 @@ def _spellings(parts: Sequence[_Part]) -> dict[str, str]:
     }
 
 
-def _emphasis(state: _State) -> Iterator[_Found]:
-    begun: list[int] = []
+def _emphasis(state: _State) -> Iterator[_Span]:
+    opened: list[int] = []
     tokens = sorted(
         (token for token in state.tokens if token.tag in _HTML and id(token) in state.spans),
         key=lambda token: state.spans[id(token)],
@@ -185,15 +185,15 @@ def _emphasis(state: _State) -> Iterator[_Found]:
     for token in tokens:
         start, end = state.spans[id(token)]
         if token.nesting > 0:
-            # Of the two characters that open, the library makes the second one the tag; of those that close, the first.
+            # The parser's token is the second of two opening characters, and the first of two closing ones.
             start -= token.tag == "strong"
-            begun.append(start)
-            yield _Found(start, end, "open", token.tag, 1 + start)
-        elif begun:
-            yield _Found(start, end + (token.tag == "strong"), "close", token.tag, 1 + begun.pop())
+            opened.append(start)
+            yield _Span(start, end, "open", token.tag, 1 + start)
+        elif opened:
+            yield _Span(start, end + (token.tag == "strong"), "close", token.tag, 1 + opened.pop())
 
 
-def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
+def _parts(source: str, found: Sequence[_Span]) -> Iterator[_Part]:
     at = 0
     for item in found:
         if item.start < at:
@@ -201,13 +201,13 @@ def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
         yield from _texts(source[at : item.start])
         raw = source[item.start : item.end]
         if item.kind == "char":
-            # A dash that is escaped stands alone all the same.
+            # An escaped dash is still a dash.
             line = source[: item.start].rpartition("\n")[2].replace("\\-", "-")
             glue = line_joiner(line, source[item.end :])
             yield _Part("text", glue) if item.what == "\n" else _Part("text", item.what, raw)
         elif item.kind != "alone":
             if item.kind == "close" and raw in ("]", "][]"):
-                # The text of such a link is the name of what it refers to, and must not be once it is edited.
+                # The text of such a link is also its reference, which an edit must not change.
                 raw = f"][{source[-item.pair : item.start]}]"
             yield _Part(item.kind, raw=raw, tag=item.what, pair=item.pair)
         else:
@@ -217,7 +217,7 @@ def _parts(source: str, found: Sequence[_Found]) -> Iterator[_Part]:
 
 
 def _texts(text: str) -> Iterator[_Part]:
-    """Plain text, and the references to footnotes in it."""
+    """Plain text, split at footnote references."""
     at = 0
     for match in _FOOTNOTE.finditer(text):
         yield _Part("text", text[at : match.start()])
@@ -226,25 +226,25 @@ def _texts(text: str) -> Iterator[_Part]:
     yield _Part("text", text[at:])
 
 
-def _nested(parts: list[_Part]) -> list[_Part]:
-    """HTML tags that belong together become pairs, where they nest properly with all other mark-up."""
-    begun: list[int] = []
+def _pair_html_tags(parts: list[_Part]) -> list[_Part]:
+    """Turn matching HTML tags into pairs where they nest properly with other mark-up."""
+    opened: list[int] = []
     for index, part in enumerate(parts):
         tag = _TAG.fullmatch(part.raw) if part.tag == "html_inline" else None
         if part.kind == "open" or (
             tag and not tag["close"] and not tag["alone"] and tag["name"].lower() not in _VOID
         ):
-            begun.append(index)
+            opened.append(index)
         elif part.kind == "close":
-            while begun and parts[begun.pop()].pair != part.pair:
+            while opened and parts[opened.pop()].pair != part.pair:
                 pass
         elif tag and tag["close"]:
-            for place in reversed(begun):
+            for place in reversed(opened):
                 if parts[place].kind == "open":
                     break
                 other = _TAG.fullmatch(parts[place].raw)
                 if other and other["name"].lower() == tag["name"].lower():
-                    del begun[begun.index(place) :]
+                    del opened[opened.index(place) :]
                     pair = 1_000_000 + place
                     parts[place] = replace(parts[place], kind="open", pair=pair)
                     parts[index] = replace(part, kind="close", pair=pair)
@@ -252,7 +252,7 @@ def _nested(parts: list[_Part]) -> list[_Part]:
     return parts
 
 
-def _marked(parts: list[_Part]) -> MarkdownText:
+def _number_marks(parts: list[_Part]) -> MarkdownText:
     prefix, suffix = "", ""
     parts = [part for part in parts if part.kind != "text" or part.text]
     while parts:
@@ -273,21 +273,21 @@ def _marked(parts: list[_Part]) -> MarkdownText:
         else:
             break
     numbers: dict[int, int] = {}
-    named: dict[str, _Part] = {}
+    marks: dict[str, _Part] = {}
     text = ""
     for part in parts:
         if part.kind == "text":
             text += part.text
             continue
         if part.kind != "close":
-            count = len([mark for mark in named if "/" not in mark[:2]]) + 1
+            count = len([mark for mark in marks if "/" not in mark[:2]]) + 1
             numbers[part.pair] = count
         name = {"open": opening_mark, "close": closing_mark, "alone": standalone_mark}[part.kind](
             count if part.kind == "alone" else numbers[part.pair]
         )
-        named[name] = part
+        marks[name] = part
         text += name
-    return MarkdownText(text, prefix, suffix, named, {})
+    return MarkdownText(text, prefix, suffix, marks, {})
 
 
 def _is_outside(part: _Part) -> bool:
@@ -305,10 +305,9 @@ def render_inline(
     fold: Fold = lambda number, text: [text],
     fits: Callable[[Sequence[str]], bool],
 ) -> list[str] | None:
-    """The lines of a paragraph that says `new` in place of what it said, or None where there is no way to write that.
+    """Render a new text as the lines of a paragraph, or None where Markdown can't express it.
 
-    `fold` cuts what stands between two hard line breaks into lines. `fits` says whether lines would be read as one
-    block.
+    `fold` breaks the text between two hard line breaks into lines. `fits` tells whether lines parse as one block.
     """
     for careful, html in ((False, False), (True, False), (True, True)):
         lines = list(_lines(inline, new, fold, careful=careful, html=html))
@@ -321,23 +320,23 @@ def render_inline(
 
 def _same(read: MarkdownText, inline: MarkdownText, new: str, *, html: bool) -> bool:
     renumbered, raws = _in_order(new, inline)
-    if _squeezed(read.text) != _squeezed(renumbered) or _squeezed(read.prefix) != _squeezed(inline.prefix):
+    if _compact(read.text) != _compact(renumbered) or _compact(read.prefix) != _compact(inline.prefix):
         return False
-    return html or [_squeezed(part.raw) for part in read.marks.values()] == raws
+    return html or [_compact(part.raw) for part in read.marks.values()] == raws
 
 
 def _in_order(new: str, inline: MarkdownText) -> tuple[str, list[str]]:
-    """The text with its marks numbered anew in the order in which they open, and their mark-up in that order."""
+    """The text with its marks renumbered in the order in which they open, and their mark-up in that order."""
     numbers: dict[str, str] = {}
 
     def renumber(match: re.Match[str]) -> str:
         number = numbers.setdefault(match["number"], str(len(numbers) + 1))
         return f"⟦{match['close']}{number}{match['alone']}⟧"
 
-    return MARK.sub(renumber, new), [_squeezed(inline.marks[mark].raw) for mark in find_marks(new)]
+    return MARK.sub(renumber, new), [_compact(inline.marks[mark].raw) for mark in find_marks(new)]
 
 
-def _squeezed(text: str) -> str:
+def _compact(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
@@ -345,26 +344,26 @@ def _lines(inline: MarkdownText, new: str, fold: Fold, *, careful: bool, html: b
     whole = inline.prefix.replace(" ", _FIXED)
     at = 0
     for match in MARK.finditer(new):
-        whole += _escaped(new[at : match.start()], inline.spellings, careful=careful)
+        whole += _escape(new[at : match.start()], inline.spellings, careful=careful)
         whole += _raw(inline.marks[match.group()], html=html)
         at = match.end()
-    whole += _escaped(new[at:], inline.spellings, careful=careful) + inline.suffix.replace(" ", _FIXED)
+    whole += _escape(new[at:], inline.spellings, careful=careful) + inline.suffix.replace(" ", _FIXED)
     for number, part in enumerate(whole.split("\n")):
         for line in fold(number, part):
-            # Whatever begins a line could begin a list or a heading.
-            mended = _LINE_START.sub(lambda match: f"{match[1] or ''}\\", line) if careful else line
-            yield mended.replace(_FIXED, " ")
+            # The start of a line could begin a list or a heading.
+            escaped = _LINE_START.sub(lambda match: f"{match[1] or ''}\\", line) if careful else line
+            yield escaped.replace(_FIXED, " ")
 
 
 def _raw(part: _Part, *, html: bool) -> str:
     if html and part.tag in _HTML:
         return f"<{'/' * (part.kind == 'close')}{_HTML[part.tag]}>"
-    # In code and in the address of a link a line end says no more than a space, and here it would end a line of ours.
+    # In code and in link targets a line end equals a space; here it would break the line.
     raw = part.raw.replace("\n", " ") if part.tag in ("code_inline", "a") else part.raw
     return raw.replace(" ", _FIXED)
 
 
-def _escaped(text: str, spellings: dict[str, str], *, careful: bool) -> str:
+def _escape(text: str, spellings: dict[str, str], *, careful: bool) -> str:
     text = re.sub(r"[\r\n]+", " ", text)
     return "".join(
         spellings.get(char) or (f"\\{char}" if careful and _SPECIAL.match(char) else char) for char in text
@@ -372,14 +371,14 @@ def _escaped(text: str, spellings: dict[str, str], *, careful: bool) -> str:
 
 
 def is_paragraph(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
-    """Whether these lines are one paragraph, and nothing else."""
+    """Whether these lines parse as a single paragraph."""
     tokens = markdown.parse("\n".join(lines))
     kinds = [token.type for token in tokens]
     return kinds == ["paragraph_open", "inline", "paragraph_close"] and not tokens[0].markup
 
 
 def is_heading_line(markdown: MarkdownIt, lines: Sequence[str]) -> bool:
-    """Whether this line can stand after a `#`."""
+    """Whether this line parses as a heading after `#`."""
     tokens = markdown.parse("# " + "\n".join(lines))
     kinds = [token.type for token in tokens]
     return kinds == ["heading_open", "inline", "heading_close"] and tokens[1].content == lines[0].strip()

@@ -1,7 +1,7 @@
-"""TMX 1.4: translation memories. Of each unit the target's segment is edited; notes, properties and the rest stay.
+"""TMX 1.4 translation memories. The target segment of each unit is edited; notes, properties and the rest stay.
 
-Which language is the source is said by the header (`srclang`), by the unit, or by the caller; so is the target where
-the file has more than two.
+The source language is the caller's or the header's (`srclang`). The target language must be given where the file has
+more than two.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TmxBook(UnitBook):
-    """A TMX file; `source` and `target` are the two language tags in it that matter."""
+    """A TMX file; `source` and `target` are the tags of the chosen languages."""
 
     path: Path
     source: str
@@ -71,22 +71,22 @@ class TmxBook(UnitBook):
         return primary_language(self.source)
 
     def pairing(self) -> PairBlocks:
-        """In the order of the file, with ids that are unique in it."""
-        return _Pairs(self).of
+        """Pair the segments of each unit, with unique ids."""
+        return _UnitPairing(self).pairs
 
     def groups(self, file: BinaryIO) -> Iterator[list[UnitPiece]]:
-        """All of the file, unit by unit."""
+        """The whole file, unit by unit."""
         pieces = split_blocks(read_xml(file, name=self.path.name), _TmxRules())
         return group_units(pieces, lambda block: enclosing_element(block, "tu") or block.path[0])
 
 
-class _Pairs:
+class _UnitPairing:
     def __init__(self, book: TmxBook) -> None:
         self.book = book
         self.ids = UniqueIds()
         self.number = 0
 
-    def of(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
+    def pairs(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
         if not blocks:
             return
         self.number += 1
@@ -111,7 +111,7 @@ class _Pairs:
 
 
 def _in_language(blocks: Sequence[MarkupBlock], tag: str) -> MarkupBlock | None:
-    """The first variant in that language; further ones are somebody else's wording, and stay."""
+    """The first variant in that language; further variants stay unchanged."""
     return next((block for block in blocks if _language(enclosing_element(block, "tuv")) == tag), None)
 
 
@@ -126,15 +126,17 @@ def open_tmx(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> TmxBook:
-    """Open a TMX file and find its two languages. XML says its encoding itself, so `encoding` is not used."""
-    stated, languages = _survey(path)
+    """Open a TMX file and choose its two languages. XML declares its encoding, so `encoding` is ignored."""
+    declared, languages = _survey(path)
     listed = ", ".join(languages)
     if not languages:
         raise InputError(f"{path.name} has no translation units.", field="mt")
     source = (
-        _chosen(path, languages, source_language or stated, "source") if source_language or stated else None
+        _choose(path, languages, source_language or declared, "source")
+        if source_language or declared
+        else None
     )
-    target = _chosen(path, languages, target_language, "target") if target_language else None
+    target = _choose(path, languages, target_language, "target") if target_language else None
     rest = [tag for tag in languages if tag not in (source, target)]
     if source is None and target and len(rest) == 1:
         source = rest.pop()
@@ -150,8 +152,8 @@ def open_tmx(
 
 
 def _survey(path: Path) -> tuple[str, list[str]]:
-    """The header's source language, "" where it states none, and the tags of all variants in order of appearance."""
-    stated, languages, root = "", dict[str, None](), ""
+    """The header's source language, or "", and the language tags of all variants in order of appearance."""
+    declared, languages, root = "", dict[str, None](), ""
     with path.open("rb") as file:
         for token in read_xml(file, name=path.name).stream:
             if token.kind != "start" or not token.element:
@@ -161,19 +163,19 @@ def _survey(path: Path) -> tuple[str, list[str]]:
             if root != "tmx":
                 raise InputError(f"{path.name} is not TMX: its root element is <{root}>.", field="mt")
             if name == "header":
-                stated = token.element.get("srclang")
+                declared = token.element.get("srclang")
             elif name == "tuv" and (tag := _language(token.element)):
                 languages[tag] = None
-    return ("" if stated.lower() == "*all*" else stated), list(languages)
+    return ("" if declared.lower() == "*all*" else declared), list(languages)
 
 
-def _chosen(path: Path, languages: list[str], wanted: str, role: str) -> str:
-    found = matching_tags(languages, wanted)
+def _choose(path: Path, languages: list[str], language: str, role: str) -> str:
+    found = matching_tags(languages, language)
     if len(found) != 1:
-        trouble = "has no text in" if not found else "has several kinds of"
+        problem = "has no text in" if not found else "has several variants of"
         raise InputError(
-            f"{path.name} {trouble} {wanted!r}, which is to be its {role}. Its languages are: "
-            f"{', '.join(languages)}. Name one of them with --{role}-language.",
+            f"{path.name} {problem} the {role} language {language!r}. Its languages are: {', '.join(languages)}. "
+            f"Set {role}_language to one of them.",
             field=f"{role}_language",
         )
     return found[0]

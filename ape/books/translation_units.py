@@ -20,7 +20,7 @@ UnitPiece = bytes | MarkupBlock
 
 @dataclass(frozen=True, slots=True)
 class UnitParagraph:
-    """A paragraph, and the block of the file that holds its target; None where there is no target to edit."""
+    """A paragraph, and the block of its target, or None where it has no target."""
 
     paragraph: Paragraph
     target: MarkupBlock | None
@@ -30,21 +30,21 @@ PairBlocks = Callable[[Sequence[MarkupBlock]], Iterable[UnitParagraph]]
 
 
 class UnitBook(UnicodeBook, ABC):
-    """A file of units: its format says which blocks are one, and how they pair; the rest follows."""
+    """Base of files with translation units; a format implements `groups` and `pairing`."""
 
     __slots__ = ()
     path: Path
 
     @abstractmethod
     def groups(self, file: BinaryIO) -> Iterator[list[UnitPiece]]:
-        """All of the file, in groups with the blocks of one unit each."""
+        """The whole file in groups, each with the blocks of one unit."""
 
     @abstractmethod
     def pairing(self) -> PairBlocks:
-        """What pairs the blocks of one unit after the other."""
+        """A function that pairs the blocks of the units, called in file order."""
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        """All segments, in order."""
+        """Iterate over all segments."""
         pair_up = self.pairing()
         with self.path.open("rb") as file:
             for group in self.groups(file):
@@ -52,7 +52,7 @@ class UnitBook(UnicodeBook, ABC):
                     yield pair.paragraph
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The same file with other texts in it."""
+        """Write the file with new texts."""
         with self.path.open("rb") as file:
             return write_units(self.groups(file), self.pairing(), out, text_of)
 
@@ -60,7 +60,7 @@ class UnitBook(UnicodeBook, ABC):
 def group_units(
     pieces: Iterable[UnitPiece], unit_of: Callable[[MarkupBlock], XmlElement]
 ) -> Iterator[list[UnitPiece]]:
-    """The pieces of a file in groups, each with all the blocks of one unit."""
+    """Group the pieces of a file so that each group has all blocks of one unit."""
     group: list[UnitPiece] = []
     current = -1
     for piece in pieces:
@@ -105,17 +105,17 @@ def unit_skip_reason(source: MarkupBlock | None, target: MarkupBlock | None) -> 
     """The reason not to edit a pair of blocks."""
     if target and target.skip:
         return target.skip
-    shown = strip_marks(target.text) if target else ""
-    return pair_skip_reason(strip_marks(source.text) if source else None, shown, bilingual=True)
+    text = strip_marks(target.text) if target else ""
+    return pair_skip_reason(strip_marks(source.text) if source else None, text, bilingual=True)
 
 
 def enclosing_element(block: MarkupBlock, name: str) -> XmlElement | None:
-    """The innermost element of that name around a block, whatever its prefix."""
+    """The innermost element of that local name around a block."""
     return next((element for element in reversed(block.path) if local_name(element.name) == name), None)
 
 
 def local_name(name: str) -> str:
-    """A name without its prefix."""
+    """An element name without its namespace prefix."""
     return name.rpartition(":")[2]
 
 
@@ -125,7 +125,7 @@ def primary_language(language: str) -> str:
 
 
 def matching_tags(languages: Iterable[str], wanted: str) -> list[str]:
-    """The tags that may be meant: the very one, or else all of that language."""
+    """The tag equal to `wanted`, or else all tags of its language."""
     languages = list(languages)
     exact = [tag for tag in languages if tag.replace("_", "-").lower() == wanted.replace("_", "-").lower()]
     return exact or [tag for tag in languages if primary_language(tag) == primary_language(wanted)]

@@ -1,7 +1,7 @@
-"""Tab-separated tables: two columns, source and MT, or a first line that names them.
+"""Tab-separated values: two columns, source and MT, or a header that names the columns.
 
-Quotes mean nothing in such a file, and dialogue is full of them. Only where every field that begins with one is quoted
-by the rules of CSV, and some field shows it by a doubled quote or by a tab or line end inside, the file is read so.
+Quotes are plain text, since dialogue is full of them. Fields are read as quoted only where every field that begins with
+a quote follows the rules of CSV and some field proves it by a doubled quote, a tab or a line end inside.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ape.books.record_fields import ChapterNumbering, RecordFields, UniqueIds, p
 from ape.errors import InputError
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
-# A quote that is still open after so many lines was none.
+# A quote that is not closed within these many lines is plain text.
 _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A row: the fields as they stand in the file, quotes and all, and the bytes and line end of the whole."""
+    """A row: its fields with their quotes, its line end and its bytes."""
 
     number: int
     cells: list[str]
@@ -33,18 +33,18 @@ class _Record:
 
 
 class _Malformed(Exception):
-    """It is not quoted by the rules."""
+    """The file does not follow the quoting rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class TsvBook(TextFileBook):
-    """A tab-separated file; `names` are those of its columns, whether it has a first line that says them or not."""
+    """A tab-separated file; `names` are the names of its columns, from its header or implied."""
 
     path: Path
     encoding: Encoding
     names: tuple[str, ...]
     fields: RecordFields
-    headed: bool
+    has_header: bool
     quoted: bool
     language: str | None = None
     source_language: str | None = None
@@ -52,15 +52,15 @@ class TsvBook(TextFileBook):
 
     @property
     def bilingual(self) -> bool:
-        """Whether it has a column with the source."""
+        """Whether it has a source column."""
         return self.fields.source is not None
 
     def pieces(self) -> Iterator[FilePiece]:
-        """Its lines, and what of them is text."""
-        ids, chapters, headed = UniqueIds(), ChapterNumbering(), self.headed
+        """Iterate over the rows as pieces."""
+        ids, chapters, has_header = UniqueIds(), ChapterNumbering(), self.has_header
         for record in _records(self.path, self.encoding, quoted=self.quoted):
-            if headed or record.cells == [""]:
-                headed = headed and record.cells == [""]
+            if has_header or record.cells == [""]:
+                has_header = has_header and record.cells == [""]
                 yield FilePiece(record.raw)
                 continue
             values = self._values(record)
@@ -76,7 +76,7 @@ class TsvBook(TextFileBook):
                 source=source,
                 skip=pair_skip_reason(source, text, bilingual=self.bilingual),
             )
-            yield FilePiece(record.raw, paragraph, _Slot(record, self).render)
+            yield FilePiece(record.raw, paragraph, _RowWriter(record, self).render)
 
     def _values(self, record: _Record) -> dict[str, str]:
         if len(record.cells) != len(self.names):
@@ -85,12 +85,12 @@ class TsvBook(TextFileBook):
                 f"{len(self.names)}. Columns are separated by one tab each.",
                 field="line",
             )
-        cells = map(_unquoted, record.cells) if self.quoted else record.cells
+        cells = map(_unquote, record.cells) if self.quoted else record.cells
         return dict(zip(self.names, cells, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class _RowWriter:
     record: _Record
     book: TsvBook
 
@@ -107,7 +107,7 @@ class _Slot:
         return self.book.encoding.encode(whole, place=f"Line {self.record.number}")
 
 
-def _unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
 
 
@@ -140,7 +140,7 @@ def _quoted_records(path: Path, encoding: Encoding) -> Iterator[_Record]:
 
 
 def _cells(text: str, number: int) -> list[str] | None:
-    """The fields of a row, or None where a quoted one goes on in the next line."""
+    """The fields of a row, or None where a quoted field continues on the next line."""
     cells, at = [], 0
     while True:
         if text.startswith('"', at):
@@ -181,24 +181,24 @@ def open_tsv(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> TsvBook:
-    """Open a tab-separated file; it does not say its languages."""
+    """Open a tab-separated file."""
     found = find_encoding(path, encoding=encoding)
     quoted = _is_quoted(path, found)
     records = _records(path, found, quoted=quoted)
     first = next((record for record in records if record.cells != [""]), None)
     if first is None:
         raise InputError(f"{path.name} is empty.", field="mt")
-    cells = [_unquoted(cell) if quoted else cell for cell in first.cells]
+    cells = [_unquote(cell) if quoted else cell for cell in first.cells]
     names = tuple(cell.strip().lower() for cell in cells)
     fields = RecordFields.among(names)
-    # A table of two columns whose first row happens to have the one word "text" in it is no table with a header.
+    # In a table of two columns, a cell "text" in the first row does not make it a header.
     if fields and len(set(names)) == len(names) and (fields.source or len(names) != 2 or "id" in names):
         return TsvBook(path, found, names, fields, True, quoted)
     if len(names) == 2:
         fields = RecordFields("mt", "source")
         return TsvBook(path, found, ("source", "mt"), fields, False, quoted)
     raise InputError(
-        f"{path.name} has {len(names)} column{'s' * (len(names) != 1)} and no first line that names them. Give it "
-        "two, source and MT, or a first line with the names source and mt among others.",
+        f"{path.name} has {len(names)} column{'s' * (len(names) != 1)} and no header. Give it two "
+        "columns, source and MT, or a header with the names source and mt.",
         field="mt",
     )

@@ -1,14 +1,14 @@
-"""Plain text: paragraphs between blank lines, or one on each line, as the file itself shows.
+"""Plain text: paragraphs between blank lines, or one on each line, detected from the file.
 
-One look through the file decides, and the same file is always read the same way:
-- Lines are *wrapped* where most of them end because the next word would not have fitted, and few of those with a
-  sentence. Then a blank line ends a paragraph. In a file with hardly any blank lines an indented line begins one, or
-  else a short line ends one.
+One pass over the file decides:
+- Lines are *wrapped* where most of them end because the next word did not fit, and few of these end a sentence. Then a
+  blank line ends a paragraph. In a file with hardly any blank lines, an indented line begins a paragraph, or a short
+  line ends one.
 - Short lines in small groups that are not wrapped are verse: a group is a paragraph and keeps its line ends.
-- Else every line is a paragraph.
+- Otherwise every line is a paragraph.
 
-An edited paragraph is wrapped again to the width it had; all others stay byte for byte as they were. Where a short line
-ends a paragraph, the last line is made short, and where that can't be, a blank line follows.
+An edited paragraph is wrapped to its old width; all others keep every byte. Where a short line ends a paragraph, the
+last line is made short, and where that is impossible, a blank line follows.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from ape.books.line_wrapping import (
     wrap_text_with_short_last_line,
 )
 
-# Nobody wraps wider than this; what is longer is counted as this long.
+# The range of margins. Wider lines are not wrapped; their widths are counted up to _BEYOND.
 _WIDEST = 160
 _NARROWEST = 20
 _BEYOND = 400
-# The share of line ends that has to be explained by wrapping.
+# The share of line ends that wrapping must explain.
 _MOST = 0.6
-# A word this much short of the margin still counts as one that did not fit: wrapping is not always greedy.
+# A line is full from this share of the margin on: wrapping is not always greedy.
 _NEARLY = 0.9
-# Where this share of full lines ends as sentences do, they are paragraphs that happen to be of one length.
+# Where more than this share of full lines end a sentence, they are paragraphs of similar length.
 _SENTENCES = 0.5
 _SENTENCE_ENDS = (*".!?…:;\"'”’»›)]。！？；：」』）】", "--", "—")
 _VERSE_WIDTH = 72
 _VERSE_LINES = 20
-# More lines than this between blank lines, on the average, and the blank lines don't make the paragraphs.
-_ENDLESS = 60
-# The same with fewer lines, where so many of them on the average end neither at the margin nor at a blank line.
+# With more lines than this between blank lines on average, blank lines don't separate paragraphs.
+_MAX_MEAN_LINES = 60
+# So it is with fewer lines, if these many of them on average end neither at the margin nor before a blank line.
 _LONG = 15
 _SHORT_LINES = 4
-# The columns that are left for the first word of the next paragraph at the end of a short line.
+# Columns left free at the end of a short line, for the first word of the next paragraph.
 _NEXT_WORD = 12
 _LINE_END = re.compile("\r\n|\r|\n")
 
@@ -111,7 +111,7 @@ class _Survey:
             if self.indents > self.blocks:
                 return TextLayout(ParagraphBreak.INDENT, columns)
             short = self.needs.total() - full
-            endless = mean > _ENDLESS or (mean > _LONG and short > _SHORT_LINES * self.blocks)
+            endless = mean > _MAX_MEAN_LINES or (mean > _LONG and short > _SHORT_LINES * self.blocks)
             return TextLayout(ParagraphBreak.SHORT if endless else ParagraphBreak.BLANK, columns)
         grouped = self.blocks > 1 and 2 <= mean <= _VERSE_LINES
         verse = grouped and _quantile(self.widths, 0.95) <= _VERSE_WIDTH
@@ -148,13 +148,13 @@ class TextBook(TextFileBook):
     source_language: str | None = None
 
     def pieces(self) -> Iterator[FilePiece]:
-        """Its lines, and what of them is text."""
+        """Iterate over the paragraphs and blank lines as pieces."""
         number, chapter, title = 0, 0, ""
         for block in self._blocks():
             if not block[0].text.strip():
                 yield FilePiece(b"".join(line.raw for line in block))
                 continue
-            place = _Place(block, self.layout, self.encoding, f"p{number + 1}")
+            place = _ParagraphLines(block, self.layout, self.encoding, f"p{number + 1}")
             text = place.text()
             heading = is_heading(text)
             if heading:
@@ -165,31 +165,31 @@ class TextBook(TextFileBook):
             yield FilePiece(b"".join(line.raw for line in block), paragraph, place.render)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
-        """The same file with other texts in it."""
+        """Write the file with new texts."""
         out.write(self.encoding.bom)
         between = self._between if self.layout.separator is ParagraphBreak.SHORT else None
         return write_pieces(self.pieces(), out, text_of, between=between)
 
     def _between(self, before: bytes, after: bytes) -> bytes:
-        """A blank line where the second paragraph would be read as a part of the first."""
+        """A blank line where the second paragraph would be read as part of the first."""
         first, second = before.decode(self.encoding.name), after.decode(self.encoding.name)
         last, start = _LINE_END.split(first.rstrip("\r\n"))[-1], _LINE_END.split(second)[0]
-        if self._parts(last, start):
+        if self._is_break(last, start):
             return b""
         return first[len(first.rstrip("\r\n")) :].encode(self.encoding.name)
 
     def _blocks(self) -> Iterator[list[FileLine]]:
-        """The lines of each paragraph, and blank lines by themselves."""
+        """The lines of each paragraph, and blank lines one by one."""
         block: list[FileLine] = []
         for line in read_lines(self.path, self.encoding):
-            if block and self._parts(block[-1].text, line.text):
+            if block and self._is_break(block[-1].text, line.text):
                 yield block
                 block = []
             block.append(line)
         if block:
             yield block
 
-    def _parts(self, before: str, after: str) -> bool:
+    def _is_break(self, before: str, after: str) -> bool:
         """Whether a paragraph ends between these two lines."""
         if not before.strip() or not after.strip() or self.layout.separator is ParagraphBreak.LINE:
             return True
@@ -203,8 +203,8 @@ class TextBook(TextFileBook):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """The lines of one paragraph, and how it looks there."""
+class _ParagraphLines:
+    """The lines of one paragraph."""
 
     lines: list[FileLine]
     layout: TextLayout
@@ -212,7 +212,7 @@ class _Place:
     id: str
 
     def text(self) -> str:
-        """What it says: wrapped lines in one, the lines of a verse apart."""
+        """The text: wrapped lines joined, lines of verse kept."""
         texts = [line.text.strip() for line in self.lines]
         return "\n".join(texts) if self._verse() else unwrap_lines(texts)
 
@@ -221,7 +221,7 @@ class _Place:
         start = _indent(first.text)
         if self.layout.separator is ParagraphBreak.LINE:
             trail = first.text[len(first.text.rstrip()) :]
-            return self._encoded(start + " ".join(new.split()) + trail + first.end)
+            return self._encode(start + " ".join(new.split()) + trail + first.end)
         if self._verse():
             texts = [text.strip() for text in new.split("\n") if text.strip()]
             indents = [_indent(line.text) for line in self.lines]
@@ -240,10 +240,10 @@ class _Place:
             indents = [start, *[other] * (len(texts) - 1)]
         end = first.end or "\n"
         whole = end.join(indent + text for indent, text in zip(indents, texts, strict=False))
-        return self._encoded(whole + last.end)
+        return self._encode(whole + last.end)
 
     def _verse(self) -> bool:
-        """Whether its line ends mean something: fewer than half of them are due to the margin."""
+        """Whether line ends are meaningful: fewer than half of them are due to the margin."""
         if len(self.lines) < 2 or self.layout.separator is ParagraphBreak.SHORT:
             return False
         ends = zip(self.lines, self.lines[1:], strict=False)
@@ -251,14 +251,14 @@ class _Place:
         return not self.layout.columns or 2 * full < len(self.lines) - 1
 
     def _columns(self) -> int:
-        """The width it had: the file's, unless the paragraph is plainly set narrower or wider."""
+        """The width of the paragraph: the file's, unless the paragraph is clearly narrower or wider."""
         usual = self.layout.columns
         if self.layout.separator is ParagraphBreak.SHORT:
             return usual
         widest = max(display_width(line.text.rstrip()) for line in self.lines)
         return usual if len(self.lines) == 1 or 0.8 * usual <= widest <= usual else widest
 
-    def _encoded(self, text: str) -> bytes:
+    def _encode(self, text: str) -> bytes:
         return self.encoding.encode(text, place=f"Paragraph {self.id}")
 
 

@@ -1,7 +1,7 @@
-"""XLIFF 1.2 and 2.x: what translators exchange. The text of targets is edited; states, notes and candidates stay.
+"""XLIFF 1.2 and 2.x. Targets are edited; states, notes and alternative translations stay.
 
-A unit is passed over, with the reason, where its file says that it is finished (approved, final, signed off), locked
-or not to be translated. Segments of one unit are paragraphs of their own.
+A unit is skipped, with the reason, where the file marks it as finished (approved, final, signed off), locked or not to
+be translated. Each segment of a unit is a paragraph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FINISHED = ("final", "signed-off")
 
 
 class _XliffRules(MarkupRules):
-    """What both versions have in common."""
+    """Rules of both versions."""
 
     collapse = False
     parents: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class _XliffRules(MarkupRules):
                 if path and local_name(path[-1].name) in self.parents
                 else ElementKind.IGNORED
             )
-        # Whatever else has texts in it (earlier translations, glossaries, notes) is not the translation.
+        # Other elements with text (earlier translations, glossaries, notes) are not the translation.
         return ElementKind.FRAME if name in _FRAMES else ElementKind.IGNORED
 
     def inside(self, element: XmlElement) -> ElementKind:
-        """What an element within a text is; what nobody knows is one thing that is not to be touched."""
+        """The kind of an element within a text; unknown elements are opaque."""
         return self.kinds.get(local_name(element.name), ElementKind.OPAQUE)
 
 
@@ -101,7 +101,7 @@ class _Rules2(_XliffRules):
 
 @dataclass(frozen=True, slots=True)
 class XliffBook(UnitBook):
-    """An XLIFF file; `source` and `target` are its language tags, empty where it states none."""
+    """An XLIFF file; `source` and `target` are its language tags, empty where none is declared."""
 
     path: Path
     version: str
@@ -121,11 +121,11 @@ class XliffBook(UnitBook):
         return primary_language(self.source) or None
 
     def pairing(self) -> PairBlocks:
-        """In the order of the file, with ids that are unique in it."""
-        return _Pairs(self).of
+        """Pair the segments of each unit, with unique ids."""
+        return _UnitPairing(self).pairs
 
     def groups(self, file: BinaryIO) -> Iterator[list[UnitPiece]]:
-        """All of the file, unit by unit."""
+        """The whole file, unit by unit."""
         rules = _Rules1() if self.version.startswith("1") else _Rules2()
         pieces = split_blocks(read_xml(file, name=self.path.name), rules)
         return group_units(pieces, lambda block: _unit(block) or block.path[0])
@@ -135,7 +135,7 @@ def _unit(block: MarkupBlock) -> XmlElement | None:
     return enclosing_element(block, "trans-unit") or enclosing_element(block, "unit")
 
 
-class _Pairs:
+class _UnitPairing:
     def __init__(self, book: XliffBook) -> None:
         self.book = book
         self.ids = UniqueIds()
@@ -143,7 +143,7 @@ class _Pairs:
         self.file = -1
         self.title = ""
 
-    def of(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
+    def pairs(self, blocks: Sequence[MarkupBlock]) -> Iterator[UnitParagraph]:
         if not blocks:
             return
         self._enter(blocks[0])
@@ -181,7 +181,7 @@ class _Pairs:
 
 
 def _segments(blocks: Sequence[MarkupBlock]) -> dict[tuple[int, str], dict[str, MarkupBlock]]:
-    """The source and target of each segment, by the segment's place and name."""
+    """The source and target of each segment, by position and name of the segment."""
     found: dict[tuple[int, str], dict[str, MarkupBlock]] = {}
     segmented = any(enclosing_element(block, "seg-source") for block in blocks)
     for block in blocks:
@@ -191,7 +191,7 @@ def _segments(blocks: Sequence[MarkupBlock]) -> dict[tuple[int, str], dict[str, 
         if role == "source" and segmented:
             continue
         role = "target" if role == "target" else "source"
-        # The first stretch of a text counts, should something within cut it in two.
+        # Where an element splits a text in two, the first part counts.
         found.setdefault(_segment(block), {}).setdefault(role, block)
     return found
 
@@ -205,7 +205,7 @@ def _segment(block: MarkupBlock) -> tuple[int, str]:
 
 
 def _finished(block: MarkupBlock) -> str:
-    """Why the file says that this is not to be edited."""
+    """Why the file marks this as not to be edited, or ""."""
     translate = [element.get("translate") for element in block.path if element.get("translate")]
     if translate and translate[-1] == "no":
         return "not to be translated"
@@ -227,28 +227,28 @@ def open_xliff(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> XliffBook:
-    """Open an XLIFF file. XML says its encoding itself, so `encoding` is not used."""
+    """Open an XLIFF file. XML declares its encoding, so `encoding` is ignored."""
     version, pairs = _survey(path)
-    sources = _meant([source for source, _ in pairs], source_language)
-    targets = _meant([target for _, target in pairs], target_language)
+    sources = _matching_languages([source for source, _ in pairs], source_language)
+    targets = _matching_languages([target for _, target in pairs], target_language)
     fitting = [(source, target) for source, target in pairs if source in sources and target in targets]
     if len(fitting) != 1:
         listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
         raise InputError(
-            f"{path.name} holds translations from {listed}. Choose one pair by "
+            f"{path.name} has translations from {listed}. Choose one pair by "
             "source_language and target_language.",
             field="target_language",
         )
     return XliffBook(path, version, *fitting[0])
 
 
-def _meant(tags: list[str], wanted: str | None) -> list[str]:
-    """Those that the caller may mean; one that the file leaves out may be any."""
+def _matching_languages(tags: list[str], wanted: str | None) -> list[str]:
+    """The tags that match the language; a missing tag matches any."""
     return ["", *matching_tags(tags, wanted)] if wanted else tags
 
 
 def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:
-    """The version, and the pairs of languages in it."""
+    """The version of the file, and its language pairs."""
     version, pairs = "", dict[tuple[str, str], None]()
     with path.open("rb") as file:
         for token in read_xml(file, name=path.name).stream:

@@ -1,1 +1,1 @@
-"""Mark-up cut into texts and put back: every byte that no new text touches stays as it was."""
+"""Split mark-up into texts and write edited texts back; all other bytes stay unchanged."""

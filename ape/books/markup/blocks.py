@@ -1,23 +1,22 @@
-"""Cut a marked-up file into the texts of its blocks, and put new texts in their place; all other bytes stay.
+"""Split a marked-up file into blocks of text, and write it with new texts; all other bytes stay unchanged.
 
-    rules = HtmlRules()                                      # what its elements mean: a subclass of `Rules`
-    for piece in cut(read_xml(file, name="ch1.xhtml"), rules):
-        if isinstance(piece, Block):
+    rules = HtmlRules()                                      # a subclass of `MarkupRules`
+    for piece in split_blocks(read_xml(file, name="ch1.xhtml"), rules):
+        if isinstance(piece, MarkupBlock):
             piece.text                                       # "He said ⟦1⟧no⟦/1⟧."
-            piece.encode("She said ⟦1⟧no⟦/1⟧.")                 # the bytes of the block with that text in it
+            piece.encode("She said ⟦1⟧no⟦/1⟧.")              # the bytes of the block with a new text
         else:
             piece                                            # bytes between blocks
 
-Pieces joined are the file. `splice` does the whole: it writes a file with new texts in it. Tokens come from `read_xml`
-(well-formed XML) or `read_soup` (HTML as people write it).
+The pieces joined are the file. `write_blocks` writes a file with new texts. Tokens come from `read_xml` (well-formed
+XML) or `read_html_tokens` (any HTML).
 
-A block is a stretch of text and inline mark-up directly inside an element of `Kind.BLOCK`, with no other block within:
-`<div>one<p>two</p>three</div>` has three. `Block.path` are the elements around it, the innermost last, with
-their attributes; elements are told apart by `at`, so blocks of one `<tu>` are those whose path has the same `<tu>`.
-Only blocks with text are there; where a block has no text (`<target/>`), nothing is yielded for it.
+A block is a run of text and inline mark-up directly inside an element of `ElementKind.BLOCK`, without other blocks:
+`<div>one<p>two</p>three</div>` has three. `MarkupBlock.path` has the elements around it, the innermost last. Elements
+are identified by their offset `at`. Blocks without text (`<target/>`) are not yielded.
 
-Where text needs other treatment than marks for elements (runs in DOCX), take `Block.tokens`: its bytes are
-`b"".join(token.raw for token in tokens)`, and `ape.books.markup.text_bytes` has the parts to build on.
+Formats that need more than marks for elements (runs in DOCX) use `MarkupBlock.tokens` and
+`ape.books.markup.text_bytes`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = ["ElementKind", "MarkupBlock", "MarkupRules", "split_blocks", "write_b
 
 @dataclass(frozen=True)
 class MarkupBlock:
-    """A stretch of text with its inline mark-up; `skip` says why it can't be edited, and is empty where it can."""
+    """A run of text with inline mark-up; `skip` is the reason not to edit it, or ""."""
 
     tokens: tuple[XmlToken, ...]
     path: tuple[XmlElement, ...]
@@ -48,12 +47,12 @@ class MarkupBlock:
 
     @property
     def start(self) -> int:
-        """The byte of the file at which it begins."""
+        """The offset of its first byte."""
         return self.tokens[0].at
 
     @property
     def end(self) -> int:
-        """The byte after its last."""
+        """The offset after its last byte."""
         return self.tokens[-1].at + len(self.tokens[-1].raw)
 
     @property
@@ -63,28 +62,28 @@ class MarkupBlock:
 
     @property
     def shape(self) -> str:
-        """The name of the element that makes it a block."""
+        """The name of its block element."""
         return self.rules.shape(self.path)
 
     @property
     def skip(self) -> str:
-        """Why it is not to be edited."""
+        """The reason not to edit it, or ""."""
         return self.skip_reason or self.marked.skip_reason
 
     @property
     def text(self) -> str:
-        """Its text, inline mark-up as marks."""
+        """Its text, with marks for inline mark-up."""
         return self.marked.text
 
     @cached_property
     def marked(self) -> MarkedText:
-        """Its text, and the mark-up that the marks stand for."""
+        """Its text, and the mark-up of each mark."""
         return extract_marked_text(
             self.tokens, self.rules, encoding=self.encoding, path=self.path, flat=bool(self.skip_reason)
         )
 
     def encode(self, text: str) -> bytes:
-        """Its bytes with another text in them. Marks that don't fit are an `InputError`."""
+        """Encode the block with a new text; raises InputError where its marks don't fit."""
         if text == self.text:
             return self.raw
         if self.skip:
@@ -95,7 +94,7 @@ class MarkupBlock:
 def write_blocks(
     pieces: Iterable[bytes | MarkupBlock], out: BinaryIO, new_text: Callable[[MarkupBlock], str | None]
 ) -> WriteCounts:
-    """Write the pieces with new texts where `new_text` has one; it is asked once for each block, in order."""
+    """Write the pieces with new texts; `new_text` is called once for each block, in order."""
     paragraphs = replaced = 0
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -109,24 +108,24 @@ def write_blocks(
 
 
 def split_blocks(tokens: XmlTokens, rules: MarkupRules) -> Iterator[bytes | MarkupBlock]:
-    """The file as blocks and the bytes between them, in order."""
-    return _BlockSplitter(tokens.encoding, rules).cut(tokens.stream)
+    """Split the file into blocks and the bytes between them."""
+    return _BlockSplitter(tokens.encoding, rules).split(tokens.stream)
 
 
 class _BlockSplitter:
-    """Follows the open elements, and gathers what may be text until a block begins or ends."""
+    """Tracks open elements, and collects tokens until a block begins or ends."""
 
     def __init__(self, encoding: str, rules: MarkupRules) -> None:
         self.encoding = encoding
         self.rules = rules
         self.path: list[XmlElement] = []
         self.kinds: list[ElementKind] = []
-        # What text in each of the open elements is: FRAME, BLOCK, SKIPPED or IGNORED.
+        # How text in each open element is treated: FRAME, BLOCK, SKIPPED or IGNORED.
         self.contexts = [rules.root]
         self.run: list[XmlToken] = []
         self.run_path: tuple[XmlElement, ...] = ()
 
-    def cut(self, tokens: Iterator[XmlToken]) -> Iterator[bytes | MarkupBlock]:
+    def split(self, tokens: Iterator[XmlToken]) -> Iterator[bytes | MarkupBlock]:
         for token in tokens:
             if token.kind == "start":
                 yield from self._start(token)
@@ -142,7 +141,7 @@ class _BlockSplitter:
         hidden = context in (ElementKind.SKIPPED, ElementKind.IGNORED) or (
             self.kinds and self.kinds[-1] in HIDING_KINDS
         )
-        # Whatever is inside of what is hidden goes with it, blocks too.
+        # Everything inside a hidden element is hidden, blocks too.
         kind = ElementKind.OPAQUE if hidden else self.rules.kind(token.element, self.path)
         breaks = kind in BREAKING_KINDS
         if breaks:
@@ -174,10 +173,10 @@ class _BlockSplitter:
 
     def _flush(self) -> Iterator[bytes | MarkupBlock]:
         run, self.run = self.run, []
-        why = self.rules.skip(self.run_path) if run and self.contexts[-1] is ElementKind.SKIPPED else ""
-        for part in _balanced(run):
+        reason = self.rules.skip(self.run_path) if run and self.contexts[-1] is ElementKind.SKIPPED else ""
+        for part in _split_at_unbalanced_tags(run):
             if any(token.text and not token.text.isspace() for token in part):
-                block = MarkupBlock(tuple(part), self.run_path, self.encoding, self.rules, why)
+                block = MarkupBlock(tuple(part), self.run_path, self.encoding, self.rules, reason)
                 if strip_marks(block.text).strip():
                     yield block
                     continue
@@ -188,20 +187,20 @@ BREAKING_KINDS = (ElementKind.FRAME, ElementKind.BLOCK, ElementKind.SKIPPED, Ele
 HIDING_KINDS = (ElementKind.OPAQUE, ElementKind.ASIDE, ElementKind.HALF)
 
 
-def _balanced(run: Sequence[XmlToken]) -> Iterator[Sequence[XmlToken]]:
-    """The run cut at tags whose other half is beyond it: `text <a>more <p>`, where an inline element holds a block."""
-    begun: list[int] = []
-    lone: list[int] = []
+def _split_at_unbalanced_tags(run: Sequence[XmlToken]) -> Iterator[Sequence[XmlToken]]:
+    """Split the run at unbalanced tags, as in `text <a>more <p>`, where an inline element contains a block."""
+    opened: list[int] = []
+    unmatched: list[int] = []
     for index, token in enumerate(run):
         if token.kind == "start":
-            begun.append(index)
+            opened.append(index)
         elif token.kind == "end":
-            if begun:
-                begun.pop()
+            if opened:
+                opened.pop()
             else:
-                lone.append(index)
+                unmatched.append(index)
     position = 0
-    for index in sorted([*begun, *lone]):
+    for index in sorted([*opened, *unmatched]):
         if run[position:index]:
             yield run[position:index]
         yield run[index : index + 1]

@@ -1,7 +1,7 @@
-"""HTML as people write it, as a stream of tokens that joined are the file again, byte for byte.
+"""Tokenize HTML, valid or not; the tokens joined are the file, byte for byte.
 
-Elements that nobody closed are closed where a browser would, by end tags without bytes, so that whoever reads the
-tokens may count on nested elements. It does not repair more than that: a stray end tag is passed on as what it is.
+Unclosed elements are closed where a browser would close them, by end tags without bytes, so that elements are always
+nested. Nothing else is repaired: a stray end tag is passed on.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import BinaryIO
 
 from ape.books.markup.xml_tokenizer import CHUNK_BYTES, XmlElement, XmlToken, XmlTokens
 
-# As in browsers: what is nested deeper is taken for elements with nothing in them.
+# As in browsers: deeper elements are treated as empty.
 MAX_DEPTH = 512
 VOID_ELEMENTS = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 RAW_TEXT_ELEMENTS = frozenset("script style textarea title xmp iframe noembed noframes plaintext".split())
-# Possessive throughout, and `<` ends a broken tag: so no file, however made, is read in more than linear time.
+# Possessive quantifiers, and `<` ends a broken tag, so that every file is read in linear time.
 _QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
 _TAG = rf"""<(?P<close>/?)(?P<name>[A-Za-z][^\s/<>]*+)(?:[^<>"'=]++|=\s*+{_QUOTED}?+|["'])*+>"""
 _MARKUP = re.compile(rf"{_TAG}|<!--(?:-?>|.*?--!?>)|<(?!!--)[!?][^>]*+>", re.DOTALL)
-# What may turn out to be mark-up once more is read.
+# Possibly mark-up, once more is read.
 _UNFINISHED = re.compile(
     rf"""<(?:[!?].*|/?(?:[A-Za-z](?:[^<>"'=]++|=\s*+{_QUOTED}?+)*+(?:["'].*)?)?)\Z""", re.DOTALL
 )
@@ -32,7 +32,7 @@ _TEXT = re.compile(
     r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)|[\udc80-\udcff]|[^&\udc80-\udcff]+|&"
 )
 
-# An element ends where one of these begins, or where its parent ends.
+# An unclosed element ends where one of these begins, or where its parent ends.
 _PARAGRAPH_ENDS = frozenset(
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 "
     "h4 h5 h6 header hgroup hr main menu nav ol p pre section table ul li dd dt tr td th tbody thead tfoot".split()
@@ -54,12 +54,12 @@ _ENDED_BY = {
 }
 _ENDING = frozenset[str]().union(*_ENDED_BY.values())
 _ROWS = frozenset("tr tbody thead tfoot".split())
-# What begins or ends inside of these ends nothing that is open outside of them.
-_WALLS = frozenset("table td th ul ol dl ruby select body html button object svg math".split())
+# Tags inside of these elements do not close elements outside of them.
+_SCOPES = frozenset("table td th ul ol dl ruby select body html button object svg math".split())
 
 
 def read_html_tokens(file: BinaryIO, encoding: str) -> XmlTokens:
-    """The tokens of an HTML file in this encoding; bytes that it does not have pass as they are."""
+    """Read the tokens of an HTML file; bytes that are invalid in the encoding are preserved."""
     return XmlTokens(_plain(encoding), _HtmlTokenizer(file, encoding).tokens())
 
 
@@ -90,7 +90,7 @@ class _HtmlTokenizer:
             yield self._implied_end()
 
     def _more(self) -> bool:
-        """Whether there is anything left; what was read is dropped, and more is read where little is left."""
+        """Whether text is left; refills the buffer where little is left."""
         while len(self.text) - self.position < CHUNK_BYTES // 4 and not self.ended:
             self._read()
         return self.position < len(self.text)
@@ -102,7 +102,7 @@ class _HtmlTokenizer:
         self.position = 0
 
     def _until(self, sign: str) -> int:
-        """Where the text up to the next `sign` ends; a long one may end before, but not within a reference."""
+        """The end of the text before the next `sign`; a long text may end earlier, but not within a reference."""
         end = self.text.find(sign, self.position + 1)
         if end >= 0:
             return end
@@ -121,7 +121,7 @@ class _HtmlTokenizer:
         for match in _TEXT.finditer(self.text[self.position : end]):
             piece, at = match.group(), self.at
             raw = self._take(self.position + len(piece))
-            yield XmlToken("text", raw, at, _shown(piece))
+            yield XmlToken("text", raw, at, _resolve(piece))
 
     def _markup(self) -> Iterator[XmlToken]:
         match = _MARKUP.match(self.text, self.position)
@@ -163,12 +163,12 @@ class _HtmlTokenizer:
         for element in reversed(self.open):
             if name in _ENDED_BY.get(element.name, ()):
                 return True
-            if element.name in _WALLS:
+            if element.name in _SCOPES:
                 return False
         return False
 
     def _raw(self, name: str) -> Iterator[XmlToken]:
-        """The inside of an element that has no mark-up in it."""
+        """The content of an element without mark-up, such as <script>."""
         closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
         while not (match := closing.search(self.text, self.position)) and not self.ended:
             self._read()
@@ -189,29 +189,29 @@ class _HtmlTokenizer:
         yield XmlToken("end", self._take(match.end()), at, element=self.open.pop())
 
     def _is_open(self, name: str) -> bool:
-        """Whether an end tag has anything to end. One of an inline element does not reach out of its block."""
+        """Whether an end tag closes an open element. End tags of inline elements do not close blocks."""
         if name in _ROWS:
             return any(element.name == name for element in self.open)
         for element in reversed(self.open):
             if element.name == name:
                 return True
-            if element.name in _WALLS or (element.name in _PARAGRAPH_ENDS and name not in _PARAGRAPH_ENDS):
-                return name in _WALLS and any(other.name == name for other in self.open)
+            if element.name in _SCOPES or (element.name in _PARAGRAPH_ENDS and name not in _PARAGRAPH_ENDS):
+                return name in _SCOPES and any(other.name == name for other in self.open)
         return False
 
     def _implied_end(self) -> XmlToken:
         return XmlToken("end", b"", self.at, element=self.open.pop())
 
 
-def _shown(piece: str) -> str:
-    """A piece of text as a reader sees it."""
+def _resolve(piece: str) -> str:
+    """A piece of text with its reference resolved."""
     if "\udc80" <= piece[0] <= "\udcff":
         return "\ufffd"
     return html.unescape(piece) if piece[0] == "&" else piece
 
 
 def _is_empty(match: re.Match[str]) -> bool:
-    """Whether a tag ends in "/>". A browser takes no account of it, but who wrote it meant it."""
+    """Whether a tag ends in "/>", which browsers ignore but authors mean."""
     return match.group().endswith("/>") and not _BARE_SLASH.search(match.group()[:-1])
 
 

@@ -1,7 +1,7 @@
-"""The text of one block with marks for its inline mark-up, and the way back from an edited text to bytes.
+"""Extract the text of a block with marks for its inline mark-up, and encode an edited text.
 
-What stands around the whole text is no part of it: leading and trailing space, an element that holds all of it, an
-anchor at its beginning, a footnote's number at its end. Marks stand for the exact bytes of their tags.
+Mark-up around the whole text is not part of it: outer space, an element around all of it, an anchor at the start, a
+footnote number at the end. Each mark represents the exact bytes of its tag.
 """
 
 from __future__ import annotations
@@ -24,55 +24,53 @@ from ape.text.inline_marks import (
 
 
 class ElementKind(Enum):
-    """What an element is to its text."""
+    """How an element is treated."""
 
-    FRAME = auto()  # holds blocks; text directly in it is none of ours (<w:body>, <tu>, <table>)
+    FRAME = auto()  # contains blocks; its own text is ignored (<w:body>, <tu>, <table>)
     BLOCK = auto()  # text directly in it is a paragraph
-    SKIPPED = auto()  # a block that is shown and counted, but never edited (<pre>)
-    IGNORED = auto()  # nothing in it is looked at (<script>)
+    SKIPPED = auto()  # a block that is listed and counted, but never edited (<pre>)
+    IGNORED = auto()  # ignored with all of its content (<script>)
     INLINE = auto()  # a pair of marks around its text (<i>)
-    OPAQUE = auto()  # one mark for all of it, that stands for a word of the text (<code>, <ruby>)
-    ASIDE = (
-        auto()
-    )  # one mark for all of it, that is no word: outside of the text where it begins or ends it (<br/>)
-    HALF = auto()  # all of it is one half of a pair (<bpt>…</bpt>, <sc/>): see `Rules.half`
+    OPAQUE = auto()  # one mark, which acts as a word of the text (<code>, <ruby>)
+    ASIDE = auto()  # one mark, which is not a word; excluded at the start or end of the text (<br/>)
+    HALF = auto()  # one half of a pair (<bpt>…</bpt>, <sc/>): see `MarkupRules.half`
 
 
 class MarkupRules:
-    """What the elements of a format mean. Subclass it; `kind` must be there."""
+    """Base of the rules of a format; subclasses implement `kind`."""
 
-    # Whether a run of white space is one space, as in HTML.
+    # Whether runs of white space collapse to one space, as in HTML.
     collapse = True
-    # What text is that stands in no element at all.
+    # How text outside of all elements is treated.
     root = ElementKind.FRAME
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
-        """What this element is, inside of those. It is not asked for what is inside OPAQUE, ASIDE, HALF or IGNORED."""
+        """The kind of an element inside `path`. Not called for content of OPAQUE, ASIDE, HALF or IGNORED elements."""
         raise NotImplementedError
 
     def half(self, element: XmlElement) -> tuple[bool, str]:
-        """For `Kind.HALF`: whether it opens, and what it has in common with its other half."""
+        """For HALF elements: whether it opens, and the id that it shares with its other half."""
         raise NotImplementedError
 
     def hides(self, element: XmlElement, inside: Sequence[XmlToken]) -> bool:
-        """Whether an INLINE element is ASIDE after all, by what is in it (<sup><a>1</a></sup>)."""
+        """Whether the content of an INLINE element makes it ASIDE (<sup><a>1</a></sup>)."""
         return False
 
     def shape(self, path: Sequence[XmlElement]) -> str:
-        """The shape of a block inside of these elements: the name of the innermost that is a block."""
+        """The shape of a block: the name of the innermost block element."""
         for index in range(len(path) - 1, -1, -1):
             if self.kind(path[index], path[:index]) in (ElementKind.BLOCK, ElementKind.SKIPPED):
                 return path[index].name
         return ""
 
     def skip(self, path: Sequence[XmlElement]) -> str:
-        """For `Kind.SKIPPED`: why it is not edited."""
+        """For SKIPPED elements: the reason not to edit."""
         return "not a text to edit"
 
 
 @dataclass(slots=True)
 class InlinePart:
-    """A part of a block: a stretch of "text", the "open" or "close" half of a pair, or what stands "alone"."""
+    """A part of a block: "text", the "open" or "close" half of a pair, or an "alone" element."""
 
     kind: str
     tokens: list[XmlToken]
@@ -94,19 +92,19 @@ class InlinePart:
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A text with marks, the bytes before and after it, and what each mark stands for."""
+    """A text with marks, the bytes before and after it, and the bytes of each mark."""
 
     text: str
     prefix: bytes
     suffix: bytes
     raws: dict[str, bytes]
-    segments: dict[str, MarkupSegment]  # by the mark before it, "" for the first
+    segments: dict[str, MarkupSegment]  # by the preceding mark, "" for the first
     skip_reason: str = ""
 
     def encode(self, text: str) -> bytes:
-        """The bytes of the block with this text in it."""
+        """Encode the block with a new text."""
         if why := describe_misplaced_marks(text, self.text):
-            raise InputError(f"The text can't be put back into the file. {why}")
+            raise InputError(f"The text can't be written to the file. {why}")
         spelling = {char: raw for segment in self.segments.values() for char, raw in segment.references()}
         out, before, position = [self.prefix], "", 0
         for match in MARK.finditer(text):
@@ -125,14 +123,14 @@ def extract_marked_text(
     path: Sequence[XmlElement] = (),
     flat: bool = False,
 ) -> MarkedText:
-    """The text of a block by its tokens. `flat` leaves mark-up out: such a text can be read but not put back."""
+    """Extract the text of a block. `flat` drops the mark-up; such a text can be read but not written."""
     texts_only = (InlinePart("text", [token]) for token in tokens if token.kind == "text")
     parts = list(texts_only) if flat else _parts(tokens, rules, path)
-    inner, prefix, suffix = _trimmed(parts, encoding)
+    inner, prefix, suffix = _trim(parts, encoding)
     raws: dict[str, bytes] = {}
     texts: dict[str, list[XmlToken]] = {"": []}
     before = ""
-    for part in _numbered(inner):
+    for part in _number_marks(inner):
         if part.kind == "text":
             texts[before] += part.tokens
             continue
@@ -181,34 +179,34 @@ def _parts(tokens: Sequence[XmlToken], rules: MarkupRules, around: Sequence[XmlE
 
 
 def _ends(tokens: Sequence[XmlToken]) -> dict[int, int]:
-    """For each start tag the place of its end tag, and the other way round."""
+    """Map start tags to their end tags and vice versa, by index."""
     ends: dict[int, int] = {}
-    begun: list[int] = []
+    opened: list[int] = []
     for index, token in enumerate(tokens):
         if token.kind == "start":
-            begun.append(index)
+            opened.append(index)
         elif token.kind == "end":
-            ends[index] = begun.pop()
+            ends[index] = opened.pop()
             ends[ends[index]] = index
     return ends
 
 
 def _pair_halves(parts: list[InlinePart], *, first: int) -> None:
-    """Two halves become a pair where they nest properly with everything else; others go on standing alone."""
-    begun: list[InlinePart] = []
+    """Turn two halves into a pair where they nest properly; other halves stay standalone."""
+    opened: list[InlinePart] = []
     for index, part in enumerate(parts):
         if part.kind == "open" or (part.half and part.half[0]):
-            begun.append(part)
+            opened.append(part)
         elif part.kind == "close":
-            while begun.pop().pair != part.pair:
+            while opened.pop().pair != part.pair:
                 pass
         elif part.half:
-            for other in reversed(begun):
+            for other in reversed(opened):
                 if other.kind == "open":
                     break
                 assert other.half
                 if other.half[1] == part.half[1]:
-                    del begun[begun.index(other) :]
+                    del opened[opened.index(other) :]
                     other.kind, part.kind = "open", "close"
                     other.can_trim = part.can_trim = False
                     other.pair = part.pair = first + index
@@ -216,18 +214,16 @@ def _pair_halves(parts: list[InlinePart], *, first: int) -> None:
 
 
 def _without_empty_pairs(parts: list[InlinePart]) -> list[InlinePart]:
-    """An element without any text in it stands alone, with all that is in it."""
+    """Turn each pair without text into a standalone part with its content."""
     out: list[InlinePart] = []
-    begun: list[
-        tuple[int, int]
-    ] = []  # where each open element stands, and how many texts there were before it
+    opened: list[tuple[int, int]] = []  # index of each open part, and number of texts before it
     texts = 0
     for part in parts:
         out.append(part)
         if part.kind == "open":
-            begun.append((len(out) - 1, texts))
+            opened.append((len(out) - 1, texts))
         elif part.kind == "close":
-            start, before = begun.pop()
+            start, before = opened.pop()
             if texts == before:
                 tokens = [token for other in out[start:] for token in other.tokens]
                 can_trim = all(other.can_trim for other in out[start + 1 : -1])
@@ -237,8 +233,8 @@ def _without_empty_pairs(parts: list[InlinePart]) -> list[InlinePart]:
     return out
 
 
-def _trimmed(parts: list[InlinePart], encoding: str) -> tuple[list[InlinePart], bytes, bytes]:
-    """The parts that are the text, the bytes before them and those after."""
+def _trim(parts: list[InlinePart], encoding: str) -> tuple[list[InlinePart], bytes, bytes]:
+    """Split off the bytes before and after the text."""
     first, last = 0, len(parts)
     prefix, suffix = [], []
     while first < last:
@@ -259,7 +255,7 @@ def _trimmed(parts: list[InlinePart], encoding: str) -> tuple[list[InlinePart], 
     if inner and inner[0].kind == "text":
         space, inner[0] = _split(inner[0], _leading(inner[0].tokens[0].text), encoding)
         prefix.append(space.raw)
-    # The end of a CDATA section is text without a letter, and belongs to what is in it.
+    # The end of a CDATA section is an empty text token that must stay with the section.
     if inner and inner[-1].kind == "text" and not inner[-1].tokens[-1].literal:
         text = inner[-1].tokens[-1].text
         inner[-1], space = _split(inner[-1], len(text.rstrip(WHITESPACE)), encoding)
@@ -278,7 +274,7 @@ def _leading(text: str) -> int:
 
 
 def _split(part: InlinePart, place: int, encoding: str) -> tuple[InlinePart, InlinePart]:
-    """A part of a single text token in two. One that has space at an end and more is spelled letter by letter."""
+    """Split a part of a single text token in two."""
     (token,) = part.tokens
     if place in (0, len(token.text)):
         nothing = InlinePart("text", [])
@@ -289,8 +285,8 @@ def _split(part: InlinePart, place: int, encoding: str) -> tuple[InlinePart, Inl
     return InlinePart("text", [head]), InlinePart("text", [tail])
 
 
-def _numbered(parts: list[InlinePart]) -> Iterator[InlinePart]:
-    """The parts with their numbers; what stands alone side by side is one."""
+def _number_marks(parts: list[InlinePart]) -> Iterator[InlinePart]:
+    """Merge neighbouring standalone parts and number the marks."""
     out: list[InlinePart] = []
     for part in parts:
         if part.kind == "alone" and out and out[-1].kind == "alone":

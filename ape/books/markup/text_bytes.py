@@ -1,4 +1,4 @@
-"""The bytes of an edited text: the words that stayed keep theirs, others are written as the paragraph writes."""
+"""Encode an edited text: unchanged words keep their bytes, new ones follow the spelling of the paragraph."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from ape.books.markup.xml_tokenizer import XmlToken
 
 WHITESPACE = " \t\r\n\f"
 _SPACES = re.compile(r"[ \t\r\n\f]+")
-# A word with the space after it, or any one character: so few matches are by chance.
+# A word with the space after it, or a single character; whole words avoid accidental matches.
 _WORDS = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+ ?|.", re.DOTALL)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MAX_COMPARISON = 500_000
 
 
 def join_tokens(tokens: Iterable[XmlToken]) -> bytes:
-    """The bytes of tokens."""
+    """Join the bytes of tokens."""
     return b"".join(token.raw for token in tokens)
 
 
 def escape_text(text: str, encoding: str) -> bytes:
-    """Text as it is written between tags; a character that the encoding does not have is a reference."""
+    """Escape text for XML; characters that the encoding lacks become references."""
     text = _NOT_XML.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.encode(encoding, "xmlcharrefreplace")
 
 
 class MarkupSegment:
-    """A stretch of text between two marks, and the bytes of each of its characters."""
+    """The text between two marks, and the bytes of each character."""
 
     def __init__(self, tokens: list[XmlToken], encoding: str, *, collapse: bool) -> None:
         self.tokens = tokens
@@ -38,18 +38,20 @@ class MarkupSegment:
         self.text = _SPACES.sub(" ", text) if collapse else text
 
     def references(self) -> Iterator[tuple[str, bytes]]:
-        """Characters that are written as references, each with what is written."""
+        """Characters that are written as references, with their bytes."""
         return (
-            (token.text, token.raw) for token in self.tokens if len(token.text) == 1 and self._refers(token)
+            (token.text, token.raw)
+            for token in self.tokens
+            if len(token.text) == 1 and self._is_reference(token)
         )
 
-    def _refers(self, token: XmlToken) -> bool:
-        """Whether it is a reference that stays what it is whatever comes after it."""
+    def _is_reference(self, token: XmlToken) -> bool:
+        """Whether the token is a complete reference, which any text may follow."""
         start, end = (sign.encode(self.encoding) for sign in "&;")
         return token.raw.startswith(start) and token.raw.endswith(end) and not token.literal
 
     def encode_edited(self, new: str, *, spelling: Mapping[str, bytes]) -> bytes:
-        """The bytes of a new text: those of the old one where it is the same, else as `spelling` has it."""
+        """Encode a new text: unchanged words keep their bytes, others use `spelling`."""
         if new == self.text:
             return join_tokens(self.tokens)
         chars = self._chars()
@@ -66,7 +68,7 @@ class MarkupSegment:
         out: list[bytes] = []
         after_space = False
         for token in self.tokens:
-            for char, raw in self._spelled(token):
+            for char, raw in self._char_bytes(token):
                 is_space = char in WHITESPACE
                 if after_space and is_space:
                     out[-1] += raw
@@ -75,10 +77,10 @@ class MarkupSegment:
                 after_space = is_space and self.collapse
         return out
 
-    def _spelled(self, token: XmlToken) -> Iterable[tuple[str, bytes]]:
-        """Each character of a token with its bytes, such that any other text may stand after it."""
+    def _char_bytes(self, token: XmlToken) -> Iterable[tuple[str, bytes]]:
+        """Each character of a token with bytes that any text may follow."""
         bare = token.raw.startswith("&".encode(self.encoding)) or token.text == "<"
-        if len(token.text) == 1 and not token.literal and (self._refers(token) or not bare):
+        if len(token.text) == 1 and not token.literal and (self._is_reference(token) or not bare):
             return ((token.text, token.raw),)
         if token.literal or bare:
             return [(char, escape_text(char, self.encoding)) for char in token.text]
@@ -87,10 +89,10 @@ class MarkupSegment:
 
 
 def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
-    """The spans of the new text, in order, with those of the old one that they are or that they replace."""
+    """The spans of the new text in order, each with the span of the old text that it equals or replaces."""
     olds, news = _WORDS.findall(old), _WORDS.findall(new)
-    head = _alike(olds, news)
-    tail = _alike(olds[head:][::-1], news[head:][::-1])
+    head = _common_prefix(olds, news)
+    tail = _common_prefix(olds[head:][::-1], news[head:][::-1])
     middle = olds[head : len(olds) - tail], news[head : len(news) - tail]
     steps: list[tuple[bool, int, int]] = [(True, head, head)]
     if len(middle[0]) * len(middle[1]) > MAX_COMPARISON:
@@ -107,11 +109,11 @@ def _changes(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
         old_word, new_word, old_at, new_at = old_word + old_words, new_word + new_words, old_end, new_end
 
 
-def _alike(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words at the beginning of both are the same."""
+def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of the common prefix."""
     count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
+    for word, other in zip(first, second, strict=False):
+        if word != other:
             break
         count += 1
     return count

@@ -1,8 +1,7 @@
-"""An XML file as a stream of tokens that, put one after another, are the file again, byte for byte.
+"""Tokenize XML; the tokens joined are the file, byte for byte.
 
-Tokens come from expat with the bytes they were read from, so nothing is ever written out anew. No DTD is loaded and
-no entity is expanded: a file that declares entities is refused, a reference that only an unread DTD could explain
-(`&nbsp;` in XHTML) is a token of its own.
+Tokens come from expat with the bytes they were read from. No DTD is loaded and no entity is expanded: a file that
+declares entities is refused, and a reference that only a DTD could define is a separate token.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from xml.parsers import expat
 from ape.errors import InputError
 
 CHUNK_BYTES = 1 << 16
-# One tag or comment is read again from its start with every chunk, so an endless one would take forever.
+# Each chunk rereads an unfinished tag or comment from its start, so its length must be limited.
 MAX_TOKEN_BYTES = 1 << 23
 MAX_DEPTH = 2000
 
 
 class NotWellFormed(InputError):
-    """It is no XML that a parser would accept."""
+    """The file is not well-formed XML."""
 
 
 class XmlElement(NamedTuple):
-    """An element where it begins; `at` is the byte at which its tag stands, and tells it from all others."""
+    """A start tag; its offset `at` identifies the element."""
 
     name: str
     attributes: Mapping[str, str]
@@ -40,13 +39,13 @@ class XmlElement(NamedTuple):
 
 
 class XmlToken(NamedTuple):
-    """A piece of a file: what it is, and the bytes it stands in.
+    """A piece of a file with its bytes.
 
-    - "start" and "end" have an `element`. `<br/>` is both, the latter with no bytes.
-    - "text" has its characters in `text`; a character reference is a token of its own. Text that is `literal` stands in
-      a CDATA section, whose two ends are literal tokens without text.
-    - "entity" is a reference to what we can't know.
-    - "other" is a comment, a processing instruction, a declaration, a stray end tag.
+    - "start" and "end" have an `element`. `<br/>` gives both, the latter without bytes.
+    - "text" has its characters in `text`; a character reference is a separate token. `literal` text is in a CDATA
+      section, whose two delimiters are literal tokens without text.
+    - "entity" is an unknown reference.
+    - "other" is a comment, a processing instruction, a declaration or a stray end tag.
     """
 
     kind: Literal["start", "end", "text", "entity", "other"]
@@ -58,21 +57,21 @@ class XmlToken(NamedTuple):
 
 
 class XmlTokens(NamedTuple):
-    """The tokens of a file, and the encoding that new text in it must have."""
+    """The tokens of a file, and the encoding for new text."""
 
     encoding: str
     stream: Iterator[XmlToken]
 
 
 def read_xml(file: BinaryIO, *, name: str) -> XmlTokens:
-    """The tokens of a well-formed file; `name` is what errors call it. `NotWellFormed` may come at any token."""
+    """Read the tokens of a well-formed file. Errors mention `name`; any token may raise `NotWellFormed`."""
     head = file.read(CHUNK_BYTES)
     encoding = declared_encoding(head, name=name)
     return XmlTokens(encoding, _Reader(name, encoding).tokens(head, file))
 
 
 def is_well_formed(file: BinaryIO, *, name: str) -> bool:
-    """Whether a parser accepts the whole file. Entities and encodings that we refuse are still an `InputError`."""
+    """Whether the whole file is well-formed. Refused entities and encodings still raise `InputError`."""
     head = file.read(CHUNK_BYTES)
     reader = _Reader(name, declared_encoding(head, name=name))
     try:
@@ -87,7 +86,7 @@ _DECLARED = re.compile(rb"""^<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-
 
 
 def declared_encoding(head: bytes, *, name: str) -> str:
-    """The encoding of an XML file by its first bytes: a byte order mark, a declaration, or UTF-8."""
+    """The encoding of an XML file by its byte order mark or declaration; UTF-8 by default."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
@@ -100,21 +99,21 @@ def declared_encoding(head: bytes, *, name: str) -> str:
         if codec.name != "utf-8" and len(codec.decode(bytes(range(256)), "replace")[0]) != 256:
             raise LookupError
     except LookupError:
-        said = match[1].decode("ascii") if match else ""
+        declared = match[1].decode("ascii") if match else ""
         raise InputError(
-            f"{name} says that it is in the encoding {said!r}, which can't be read here. Save it as UTF-8.",
+            f"{name} declares the encoding {declared!r}, which is not supported. Save it as UTF-8.",
             field=name,
         ) from None
     return codec.name
 
 
 def entity_character(reference: str) -> str | None:
-    """The character that a named reference like `&nbsp;` stands for in every kind of HTML, or None."""
+    """The character of a named HTML reference like `&nbsp;`, or None."""
     return html5.get(reference[1:]) if reference.endswith(";") else None
 
 
 class _Reader:
-    """Expat calls back; what it says is kept with the byte at which it stood until the next call tells the end."""
+    """Collects the events of expat; an event ends where the next one begins."""
 
     def __init__(self, name: str, encoding: str) -> None:
         self.name = name
@@ -123,11 +122,11 @@ class _Reader:
         self.open: list[XmlElement] = []
         self.literal = False
         self.parser = expat.ParserCreate("utf-8" if encoding == "utf-8" else None)
-        self.parser.UseForeignDTD(True)  # or else `&nbsp;` is an error in a file without a DOCTYPE
+        self.parser.UseForeignDTD(True)  # otherwise `&nbsp;` is an error in a file without a DOCTYPE
         self.parser.EntityDeclHandler = self._refuse_entity
 
     def check(self, head: bytes, file: BinaryIO) -> None:
-        """Read all of it and keep nothing."""
+        """Parse the whole file without collecting tokens."""
         while head:
             self._parse(head, last=False)
             head = file.read(CHUNK_BYTES)
@@ -143,20 +142,20 @@ class _Reader:
 
     def tokens(self, head: bytes, file: BinaryIO) -> Iterator[XmlToken]:
         self._listen()
-        chunk, kept, base = head, b"", 0
+        chunk, buffer, base = head, b"", 0
         while chunk:
             self._parse(chunk, last=False)
-            kept += chunk
+            buffer += chunk
             done, self.events = self.events, self.events[-1:]
-            yield from _with_bytes(done, kept, base)
-            kept, base = kept[self.events[0].at - base :], self.events[0].at
-            if len(kept) > MAX_TOKEN_BYTES:
+            yield from _with_bytes(done, buffer, base)
+            buffer, base = buffer[self.events[0].at - base :], self.events[0].at
+            if len(buffer) > MAX_TOKEN_BYTES:
                 raise InputError(
                     f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name
                 )
             chunk = file.read(CHUNK_BYTES)
         self._parse(b"", last=True)
-        yield from _with_bytes([*self.events, XmlToken("other", b"", base + len(kept))], kept, base)
+        yield from _with_bytes([*self.events, XmlToken("other", b"", base + len(buffer))], buffer, base)
 
     def _parse(self, chunk: bytes, *, last: bool) -> None:
         try:
@@ -170,8 +169,8 @@ class _Reader:
 
     def _refuse_entity(self, entity: str, *_: object) -> None:
         raise InputError(
-            f"{self.name} declares the XML entity {entity!r}. Files that declare entities are not read, since they can "
-            "be made to fill the memory or to fetch other files: write out what it stands for.",
+            f"{self.name} declares the XML entity {entity!r}. Entity declarations are refused, since they can "
+            "exhaust the memory or fetch other files. Replace the entity by its text.",
             field=self.name,
         )
 
@@ -209,9 +208,9 @@ class _Reader:
             self.events.append(XmlToken("entity", b"", at))
 
 
-def _with_bytes(events: list[XmlToken], kept: bytes, base: int) -> Iterator[XmlToken]:
-    """All but the last, each with the bytes up to the next one."""
+def _with_bytes(events: list[XmlToken], buffer: bytes, base: int) -> Iterator[XmlToken]:
+    """All events but the last, each with the bytes up to the next event."""
     for event, following in pairwise(events):
-        raw = kept[event.at - base : following.at - base]
+        raw = buffer[event.at - base : following.at - base]
         if raw or event.kind in ("start", "end"):
             yield event._replace(raw=raw)

@@ -163,7 +163,7 @@ def test_languages_may_be_named_without_their_country(path: Path) -> None:
 
 
 def test_a_language_that_is_not_there_is_a_clear_sentence(path: Path) -> None:
-    with pytest.raises(InputError, match="has no text in 'ja', which is to be its target"):
+    with pytest.raises(InputError, match="has no text in the target language 'ja'"):
         book(path, target_language="ja")
 
 

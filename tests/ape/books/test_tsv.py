@@ -89,7 +89,7 @@ def test_a_quoted_table_is_read_as_one(path: Path) -> None:
     [
         ("a\tb\nonly one\n", "Line 2 of book has 1 columns, and the first line has 2"),
         ("a\tb\n\na\tb\tc\n", "Line 3 of book has 3 columns"),
-        ("a\tb\tc\n", "has 3 columns and no first line"),
+        ("a\tb\tc\n", "has 3 columns and no header"),
         ("only\n", "has 1 column and no"),
         ("\n", "is empty"),
     ],

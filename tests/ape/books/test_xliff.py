@@ -205,7 +205,7 @@ def test_files_in_several_languages_are_asked_for(path: Path) -> None:
 
 
 def test_a_language_that_is_not_there_is_a_clear_sentence(path: Path) -> None:
-    with pytest.raises(InputError, match="holds translations from fr to en"):
+    with pytest.raises(InputError, match="has translations from fr to en"):
         book(path, TWO, target_language="ja")
 
 
