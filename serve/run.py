@@ -1,4 +1,4 @@
-"""Run the service: bind, say where, and drain on the way out."""
+"""Run the service: bind the socket, open the engine, serve, and drain at shutdown."""
 
 from __future__ import annotations
 
@@ -26,46 +26,50 @@ from serve.scheduler.upload_folder import prepare_upload_folder
 
 
 def run(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished first, for a while. From the main thread.
+    """Serve until SIGTERM or SIGINT, then finish requests in progress within the drain time.
 
-    What happens is told on stderr, and a line for each request goes to stdout.
+    Must be called from the main thread. Status lines go to stderr, request logs to stdout.
     """
     refuse_open_binding(settings)
-    RateLimit(settings.rate_limit)  # or a slip in it would be told only once the model is loaded
+    RateLimit(settings.rate_limit)  # fail on a malformed limit before the model is loaded
     with (
         listen(settings) as listener,
-        background_writer(sys.stderr) as tell,
-        background_writer(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log,
+        background_writer(sys.stderr) as log_status,
+        background_writer(sys.stdout, lost=lambda count: json.dumps({"lost_lines": count})) as log_request,
     ):
-        with suppress(asyncio.CancelledError):  # told to stop while the engine was opening
-            asyncio.run(_serve(settings, listener, tell=tell, log=log))
-        tell("Stopped.")
+        with suppress(asyncio.CancelledError):  # SIGTERM came while the engine was opening
+            asyncio.run(_serve(settings, listener, log_status=log_status, log_request=log_request))
+        log_status("Stopped.")
 
 
-async def _serve(settings: Settings, listener: socket.socket, *, tell: LogLine, log: LogLine) -> None:
-    """Open store and engine outside of uvicorn: so a failure is the error itself, and signals are heeded meanwhile."""
+async def _serve(
+    settings: Settings, listener: socket.socket, *, log_status: LogLine, log_request: LogLine
+) -> None:
+    """Open the store and the engine outside uvicorn, so that errors propagate and signals are handled meanwhile."""
     address = address_of(listener)
-    tell(f"Starting on {address}: opening the engine …")
+    log_status(f"Starting on {address}: opening the engine …")
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
     prepare_upload_folder(settings.uploads_folder)
     with JobStore(settings.jobs_url) as store:
-        async with open_engine(settings, log_line=tell) as roster:
-            server = _Server(create_app(settings, nullcontext(roster), store=store, log=log), settings)
-            # Heeded from here on, also before it serves. Once it has drained, uvicorn raises the signal that stopped it
-            # again: but to stop when told to is success.
+        async with open_engine(settings, log_line=log_status) as registry:
+            server = _Server(
+                create_app(settings, nullcontext(registry), store=store, log=log_request), settings
+            )
+            # Handle signals before uvicorn starts. After draining it raises the signal again, which this handler
+            # absorbs, so that the exit code is 0.
             loop.remove_signal_handler(signal.SIGTERM)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, server.handle_exit)
-            tell(f"Ready on {address}/v1/post-edit")
+            log_status(f"Ready on {address}/v1/post-edit")
             await server.serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which tells the application that it stops before it waits for the answers under way.
+    """A uvicorn server that notifies the scheduler before it waits for open responses.
 
-    Those who listen to a job would listen on, and the wait would be as long as may be.
+    Event streams of jobs would otherwise stay open until the graceful shutdown times out.
     """
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
@@ -76,19 +80,19 @@ class _Server(uvicorn.Server):
                 timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
                 server_header=False,
                 access_log=False,
-                proxy_headers=False,  # any caller on this machine could write what it likes into them
+                proxy_headers=False,  # any local client could forge them
             )
         )
         self._state = app.state
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop, once told to."""
+        """End event streams and jobs, then shut down."""
         self._state.scheduler.begin_shutdown()
         await super().shutdown(sockets)
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Take the port at once: whoever calls while the engine opens has to wait, and a second service is refused."""
+    """Bind before the engine opens: early clients wait, and a second service on the port fails."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -99,12 +103,12 @@ def listen(settings: Settings) -> socket.socket:
         listener.close()
         raise InputError(
             f"The service can't listen on {settings.host}:{settings.port} ({error.strerror}). "
-            "Is another one running there? Choose a port with --port, or 0 for any."
+            "Is another one running there? Choose another port, or 0 for any free port."
         ) from error
     return listener
 
 
 def address_of(listener: socket.socket) -> str:
-    """By which it is reached from this machine."""
+    """Return the base URL of the listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -51,7 +51,7 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
         response_model=JobOut,
         status_code=201,
         responses={
-            201: {"headers": {"Location": {"schema": {"type": "string"}, "description": "of the job"}}},
+            201: {"headers": {"Location": {"schema": {"type": "string"}, "description": "URL of the job"}}},
             **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 502, 503, 504, 507),
         },
         openapi_extra=_body(),
@@ -75,7 +75,7 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
 
 
 class _BookUpload:
-    """A book that is being received. If anything fails, nothing of it is kept."""
+    """Receives one book. On failure, its files and job are removed."""
 
     def __init__(self, scheduler: JobScheduler, engine: Engine, owner: str) -> None:
         self.id = secrets.token_hex(16)
@@ -122,7 +122,7 @@ class _BookUpload:
         return started.job
 
     async def _refuse_if_abandoned(self, request: Request) -> None:
-        """Raise if the client is gone or the service stops: a job that nobody knows of would still cost tokens."""
+        """Raise if the client is gone or the service stops: an abandoned job would still cost tokens."""
         if await request.is_disconnected():
             raise ClientGone
         if self.scheduler.is_stopping:
@@ -150,11 +150,11 @@ class _BookUpload:
 
 
 def _stopping() -> EngineUnavailable:
-    return EngineUnavailable("The service is stopping. Nothing of the book was kept; send it again later.")
+    return EngineUnavailable("The service is stopping. The book was discarded; send it again later.")
 
 
 def _refuse_too_large(request: Request, limit: int) -> None:
-    """Refuse by the stated length, before anything is read."""
+    """Check the Content-Length before the body is read."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise upload_too_large(int(length), limit)
@@ -193,13 +193,13 @@ def _body() -> dict[str, Any]:
 def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Remove null from optional fields: a form field is absent instead."""
 
-    def given(content: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {name: value for name, value in content.items() if name not in ("anyOf", "default")}
-        one: dict[str, Any] = next(one for one in content["anyOf"] if one.get("type") != "null")
-        return kept | one
+    def without_null(content: Mapping[str, Any]) -> dict[str, Any]:
+        common = {name: value for name, value in content.items() if name not in ("anyOf", "default")}
+        variant: dict[str, Any] = next(option for option in content["anyOf"] if option.get("type") != "null")
+        return common | variant
 
     properties = {
-        name: given(content) if "anyOf" in content else content
+        name: without_null(content) if "anyOf" in content else content
         for name, content in schema["properties"].items()
     }
     return {**schema, "properties": properties}

@@ -38,7 +38,7 @@ def _utf8(media_type: str) -> str:
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
-# Text is as it came, in whatever encoding; what we make ourselves is UTF-8.
+# Exports and reports are UTF-8. A text book keeps the encoding of its upload.
 EXPORT_TYPES: Mapping[ResultFormat, tuple[str, str]] = {
     **{name: (_utf8(FORMATS[name].media_type), FORMATS[name].suffixes[0]) for name in EXPORTS},
     "report": (_utf8("text/html"), ".html"),
@@ -48,7 +48,7 @@ MEDIA_TYPES = frozenset(known.media_type for known in FORMATS.values())
 
 @dataclass(frozen=True, slots=True)
 class JobResultFile:
-    """A file, open to be sent; it may have no name any more."""
+    """An open file to send; it may already be unlinked."""
 
     file: FileIO
     size: int
@@ -63,19 +63,19 @@ async def open_job_result(
     if job.state is not JobState.DONE and not partial:
         raise Conflict(f"The job is {job.state}, not done. Try again later, or set partial=true.")
     if format == "book" and job.state is JobState.DONE:
-        # It is there: no need to wait for those who read and write books.
+        # The file exists, so skip the queue of worker threads.
         with suppress(OSError):
-            return await asyncio.to_thread(_open_result, Path(job.output), *_kind_and_name(job, format))
-    return await scheduler.run_in_thread(_make, scheduler.store, job, format, scheduler.folder)
+            return await asyncio.to_thread(_open_result, Path(job.output), *_media_type_and_name(job, format))
+    return await scheduler.run_in_thread(_create_result, scheduler.store, job, format, scheduler.folder)
 
 
-def _kind_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
+def _media_type_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
     kind, suffix = EXPORT_TYPES.get(format) or (FORMATS[job.format].media_type, Path(job.output).suffix)
     return kind, f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}.post-edited{suffix}"
 
 
-def _make(store: JobStore, job: Job, format: ResultFormat, folder: Path) -> JobResultFile:
-    kind, name = _kind_and_name(job, format)
+def _create_result(store: JobStore, job: Job, format: ResultFormat, folder: Path) -> JobResultFile:
+    kind, name = _media_type_and_name(job, format)
     suffix = Path(name).suffix
     try:
         with NamedTemporaryFile(prefix=RESULT_PREFIX, suffix=suffix, dir=folder, delete=False) as file:
@@ -84,7 +84,7 @@ def _make(store: JobStore, job: Job, format: ResultFormat, folder: Path) -> JobR
             _write(store, job, format, path)
             return _open_result(path, kind, name)
         finally:
-            path.unlink(missing_ok=True)  # open, it is still there for us
+            path.unlink(missing_ok=True)  # the open file stays readable
     except OSError as error:
         raise StoreError(f"The result can't be written: {error.strerror}. Try again later.") from error
 
@@ -105,14 +105,14 @@ def _open_result(path: Path, kind: str, name: str) -> JobResultFile:
 
 
 def content_disposition(name: str) -> str:
-    """As RFC 6266 has it: a name in ASCII for the old, and the whole one for the rest."""
+    """Build the header of RFC 6266, with an ASCII fallback for old clients."""
     safe = _UNSAFE.sub("_", name).strip(". ") or "book"
     plain = safe.encode("ascii", "replace").decode().replace("?", "_")
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"
 
 
 class JobResultResponse(Response):
-    """The file as an answer, in pieces; closed at the end, however that comes."""
+    """Send the file in chunks and close it in any case."""
 
     def __init__(self, result: JobResultFile) -> None:
         super().__init__(
@@ -120,7 +120,7 @@ class JobResultResponse(Response):
                 "Content-Type": result.media_type,
                 "Content-Length": str(result.size),
                 "Content-Disposition": content_disposition(result.name),
-                # It is somebody's text: nothing in it is to run under our name.
+                # Users' text: no script in it may run in our origin.
                 "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "sandbox",
                 "Cache-Control": "no-store",
@@ -129,11 +129,11 @@ class JobResultResponse(Response):
         self.result = result
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send headers and content."""
         with self.result.file as file:
             await send(
                 {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
             )
-            while piece := await asyncio.to_thread(file.read, CHUNK_BYTES):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b""})

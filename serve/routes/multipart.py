@@ -1,6 +1,6 @@
-"""Take an upload: its files go to disk as they come, its fields are kept, and no more of either than allowed.
+"""Receive a multipart upload: stream its files to disk, hold its fields in memory, and enforce limits on both.
 
-Not Starlette's form parser: that one spools files to a temporary place of its own, whole, before anybody can count.
+Starlette's form parser spools whole files to a temporary folder before a limit can be checked.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from serve.middleware.problems import Unreadable
 
 MEDIA_TYPE = "multipart/form-data"
 SUFFIXES = frozenset(suffix for known in FORMATS.values() for suffix in known.suffixes)
-# As far as a part's bytes are themselves; encodings of a part are long out of use.
-_AS_IT_IS = frozenset({"", "7bit", "8bit", "binary"})
+# Transfer encodings that leave the bytes unchanged; RFC 7578 deprecates all others.
+_IDENTITY_ENCODINGS = frozenset({"", "7bit", "8bit", "binary"})
 MAX_LABEL_CHARACTERS = 200
 
 
 class NoSpace(ApeError):
-    """The disk of the uploads is full."""
+    """The disk for uploads is full."""
 
     status = 507
-    title = "No room for the book"
+    title = "Insufficient storage"
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What came: files by the name of their part, the names that the sender calls them by, and the fields."""
+    """A received upload: file paths, client file names (labels) and field values, by part name."""
 
     files: Mapping[str, Path]
     labels: Mapping[str, str]
@@ -49,7 +49,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """How much may come, in bytes: all of it, and all fields together."""
+    """Limits in bytes, for the whole upload and for all fields together."""
 
     whole: int
     fields: int
@@ -64,9 +64,9 @@ async def receive_upload(
     fields: Collection[str],
     limits: UploadLimits,
 ) -> Upload:
-    """Read the parts of these names; the files are in `folder` then, under names of ours.
+    """Read the parts, which must have known names, and write the files to `folder`, named after their parts.
 
-    Raises Unreadable, InputError, TooLong or NoSpace; whatever it raises, what is in the folder is of no use.
+    Raises Unreadable, InputError, TooLong or NoSpace; the caller then removes the folder.
     """
     received = 0
     with _MultipartParts(
@@ -83,7 +83,7 @@ async def receive_upload(
 
 
 def upload_too_large(actual: int, limit: int) -> TooLong:
-    """More came, or is to come, than may."""
+    """Return the error for an upload over the limit."""
     return TooLong(
         f"The upload is larger than {limit:,} bytes (max_book_bytes). Send the book in parts.",
         actual=actual,
@@ -92,21 +92,21 @@ def upload_too_large(actual: int, limit: int) -> TooLong:
 
 
 def multipart_boundary(content_type: str) -> bytes:
-    """What separates the parts."""
+    """Return the boundary between parts, or raise Unreadable."""
     kind, options = parse_options_header(content_type)
     if kind != MEDIA_TYPE.encode():
         raise Unreadable(
-            f"The body is to be {MEDIA_TYPE}, not {kind.decode('latin-1') or 'of no stated type'}.",
+            f"The body must be {MEDIA_TYPE}, not {kind.decode('latin-1') or 'of no stated type'}.",
             status=415,
         )
     if not options.get(b"boundary"):
-        raise Unreadable("The content type has no boundary, so the parts can't be told apart.")
+        raise Unreadable("The content type has no boundary.")
     return options[b"boundary"]
 
 
 @dataclass(slots=True)
 class _MultipartPart:
-    """The part that is being read."""
+    """The part being read."""
 
     name: str = ""
     header: str = ""
@@ -117,7 +117,7 @@ class _MultipartPart:
 
 
 class _MultipartParts:
-    """The parts, as the parser finds them. It is called in the event loop, and `write` in a thread."""
+    """Collects parts from the parser. `parse` runs in the event loop, `write` in a thread."""
 
     def __init__(
         self, folder: Path, boundary: bytes, *, files: Collection[str], fields: Collection[str], limit: int
@@ -129,7 +129,7 @@ class _MultipartParts:
         self._labels: dict[str, str] = {}
         self._fields: dict[str, str] = {}
         self._known = (frozenset(files), frozenset(fields))
-        self._room = self._limit = limit
+        self._bytes_left = self._limit = limit
         self._part = _MultipartPart()
         self._opened: list[FileIO] = []
         self._ended = False
@@ -144,11 +144,11 @@ class _MultipartParts:
                     "on_headers_finished": self._headers_finished,
                     "on_part_data": self._data,
                     "on_part_end": self._end,
-                    "on_end": self._all,
+                    "on_end": self._finish,
                 },
             )
         except FormParserError as error:
-            raise Unreadable(f"The parts can't be told apart: {error}.") from error
+            raise Unreadable(f"The boundary is invalid: {error}.") from error
 
     def __enter__(self) -> Self:
         return self
@@ -160,14 +160,14 @@ class _MultipartParts:
             file.close()
 
     def parse(self, piece: bytes) -> None:
-        """Find what is in the next piece of the body."""
+        """Parse the next chunk of the body."""
         try:
             self._parser.write(piece)
         except FormParserError as error:
             raise Unreadable(f"The parts can't be read: {error}.") from error
 
     def write(self) -> None:
-        """Put on disk what was found, in full where a part has ended."""
+        """Write pending data to disk; sync and close the files of finished parts."""
         try:
             for file, pieces in groupby(self.to_write, key=itemgetter(0)):
                 _write_all(file, b"".join(piece for _, piece in pieces))
@@ -180,9 +180,9 @@ class _MultipartParts:
         self.to_close.clear()
 
     def upload(self) -> Upload:
-        """All of it, once the last boundary has come."""
+        """Return the upload, or raise Unreadable if the final boundary is missing."""
         if not self._ended:
-            raise Unreadable("The upload breaks off before its last boundary.")
+            raise Unreadable("The upload ends before its final boundary.")
         return Upload(self._files, self._labels, self._fields)
 
     def _begin(self) -> None:
@@ -205,25 +205,23 @@ class _MultipartParts:
         files, fields = self._known
         if part.name not in files | fields:
             known = ", ".join(sorted(files | fields))
-            raise InputError(
-                f"There is no part {part.name[:80]!r}. There are: {known}.", field=part.name[:80]
-            )
+            raise InputError(f"Unknown part {part.name[:80]!r}. Known parts: {known}.", field=part.name[:80])
         if part.name in self._files or part.name in self._fields:
-            raise InputError(f"The part {part.name} is there twice.", field=part.name)
-        if part.headers.get("content-transfer-encoding", "").strip().lower() not in _AS_IT_IS:
-            raise InputError(f"The part {part.name} is encoded. Send its bytes as they are.", field=part.name)
+            raise InputError(f"The part {part.name} occurs twice.", field=part.name)
+        if part.headers.get("content-transfer-encoding", "").strip().lower() not in _IDENTITY_ENCODINGS:
+            raise InputError(
+                f"The part {part.name} has a transfer encoding. Send its raw bytes.", field=part.name
+            )
         if part.name in files:
             self._open(part, options.get(b"filename", b"").decode("utf-8", "replace"))
 
     def _open(self, part: _MultipartPart, label: str) -> None:
-        """Name the file after its part: only a known suffix is taken from the sender's file name."""
-        label = "".join(one for one in label.replace("\\", "/").rpartition("/")[2] if one.isprintable())
+        """Name the file after its part; take only a known suffix from the client's file name."""
+        label = "".join(char for char in label.replace("\\", "/").rpartition("/")[2] if char.isprintable())
         suffix = Path(label).suffix.lower()
         path = self._folder / f"{part.name}{suffix if suffix in SUFFIXES else ''}"
         try:
-            part.file = FileIO(
-                path, "w"
-            )  # no buffer, which could fail of a full disk once more when it is closed
+            part.file = FileIO(path, "w")  # unbuffered: closing a buffer can fail again on a full disk
         except OSError as error:
             raise disk_error(error) from error
         self._opened.append(part.file)
@@ -234,11 +232,11 @@ class _MultipartParts:
         if self._part.file:
             self.to_write.append((self._part.file, data[start:end]))
             return
-        self._room -= end - start
-        if self._room < 0:
+        self._bytes_left -= end - start
+        if self._bytes_left < 0:
             raise TooLong(
-                f"The fields are longer than {self._limit:,} bytes together.",
-                actual=self._limit - self._room,
+                f"The fields are longer than {self._limit:,} bytes in total.",
+                actual=self._limit - self._bytes_left,
                 limit=self._limit,
                 field=self._part.name,
             )
@@ -252,9 +250,9 @@ class _MultipartParts:
         try:
             self._fields[part.name] = part.content.decode()
         except UnicodeDecodeError as error:
-            raise InputError(f"The field {part.name} is not in UTF-8.", field=part.name) from error
+            raise InputError(f"The field {part.name} is not valid UTF-8.", field=part.name) from error
 
-    def _all(self) -> None:
+    def _finish(self) -> None:
         self._ended = True
 
 
@@ -265,7 +263,7 @@ def _write_all(file: FileIO, content: bytes) -> None:
 
 
 def disk_error(error: OSError) -> ApeError:
-    """What the disk says, in our words."""
+    """Convert an OSError of the upload folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return NoSpace("The disk for uploads is full. Nothing of the upload was kept; try again later.")
-    return ApeError(f"The upload can't be written to disk: {error.strerror}. Nothing of it was kept.")
+        return NoSpace("The disk for uploads is full. The upload was discarded; try again later.")
+    return ApeError(f"The upload can't be written to disk: {error.strerror}. It was discarded.")

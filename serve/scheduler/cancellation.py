@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def finish_despite_cancellation(work: Awaitable[T]) -> T:
-    """Await the work to its end; a cancellation that comes meanwhile is raised after it."""
+    """Await the work to its end; re-raise a cancellation afterwards."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

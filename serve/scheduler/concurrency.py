@@ -68,15 +68,15 @@ class FairConcurrencyLimit:
         waiters.remove(waiter)
         if not waiters:
             del self._waiting[owner]
-        self._admit_next()  # the others may have waited for this one
+        self._admit_next()  # it may have blocked the others
 
     def _admit_next(self) -> None:
         while (owner := self._next_owner()) is not None:
             waiters = self._waiting[owner]
-            # A cancelled waiter is in the queue until its task runs.
-            waiter = next(one for one in waiters if not one.admitted.cancelled())
+            # A cancelled waiter stays in the queue until its task runs.
+            waiter = next(waiter for waiter in waiters if not waiter.admitted.cancelled())
             if waiter.cost > self.free:
-                return  # a cheaper one must not overtake, or an expensive one would wait for ever
+                return  # cheaper waiters must not overtake, or an expensive one would starve
             waiters.remove(waiter)
             del self._waiting[owner]
             if waiters:
@@ -89,7 +89,7 @@ class FairConcurrencyLimit:
         owners = [
             owner
             for owner, waiters in self._waiting.items()
-            if any(not one.admitted.cancelled() for one in waiters)
+            if any(not waiter.admitted.cancelled() for waiter in waiters)
         ]
         return min(owners, key=lambda owner: self._held[owner], default=None)
 
@@ -97,7 +97,7 @@ class FairConcurrencyLimit:
 class BookEngine(EngineWrapper):
     """The engine for one job, within the concurrency limit for books.
 
-    After `close`, paragraphs in progress finish and no other one starts.
+    After `close`, paragraphs in progress finish and no new ones start.
     """
 
     def __init__(self, engine: Engine, limit: FairConcurrencyLimit, job: Job) -> None:
@@ -115,7 +115,7 @@ class BookEngine(EngineWrapper):
         return max(1, self._limit.limit // self._cost)
 
     def close(self) -> None:
-        """Start no other paragraph."""
+        """Start no new paragraphs."""
         self._closed = True
         if not self.active_paragraphs:
             self._idle.set()

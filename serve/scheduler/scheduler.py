@@ -194,7 +194,7 @@ class JobScheduler:
             if state is JobState.DONE and target is JobState.RUNNING:
                 raise Conflict("The job is done: there is nothing to resume.")
             if state is not target and state not in allowed:
-                raise Conflict(f"The job is {state}, and so can't be {target}.")
+                raise Conflict(f"The job is {state} and can't be {target}.")
             return self.store.update(job.id, state=target, note="")
 
         changed = await self._with_state_lock(change)

@@ -1,4 +1,4 @@
-"""Books and jobs as JSON: what is asked for with an upload, and what is told of a job."""
+"""Request and response schemas of books and jobs."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from ape.passage.request import Language, ModelName
 from ape.text.characters import READABLE_PATTERN
 from serve.schemas.passages import UsageOut
 
-# So many quarantined paragraphs are named; of the others there is the count.
+# How many quarantined paragraphs are listed; the rest are only counted.
 MAX_LISTED = 100
-# Also checked here: what a guard would refuse in every paragraph, or the database in the job, is refused at once.
+# Rejects text that a guard would refuse in every paragraph, or that the database can't store.
 Text = Annotated[str, Field(pattern=READABLE_PATTERN)]
 Glossary = Annotated[dict[Text, Text], MAX_TERMS]
 
 
 class BookRequest(BaseModel):
-    """The fields that may come with the files of a book. What is left out or empty is as its default."""
+    """Form fields of a book upload. Absent or empty fields take their defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     source_language: Language | None = None
     target_language: Language | None = None
-    name: Text = Field("", max_length=200, description="what to call the job; the name of the file if absent")
+    name: Text = Field("", max_length=200, description="name of the job; defaults to the file name")
     model: ModelName = DEFAULT_MODEL_NAME
     context: ContextSize = DEFAULT_CONTEXT_SIZE
     instructions: Annotated[Instructions, Field(pattern=READABLE_PATTERN)] = ""
@@ -62,12 +62,14 @@ class BookRequest(BaseModel):
         None,
         max_length=40,
         pattern="^[A-Za-z0-9_.:-]+$",
-        description="of text files, where it can't be told from them",
+        description="encoding of text files, if it can't be detected",
     )
-    format: str | None = Field(None, max_length=40, description="of the MT, where its name does not tell")
+    format: str | None = Field(
+        None, max_length=40, description="format of the MT, if its file name does not show it"
+    )
 
     def to_recipe(self) -> JobRecipe:
-        """The wishes; the model and the languages are filled in when they are known."""
+        """Convert to a recipe; planning fills in the model and missing languages."""
         return JobRecipe(
             model=self.model,
             source_language=self.source_language or "",
@@ -84,21 +86,21 @@ class BookRequest(BaseModel):
 
 
 class RedoRequest(BaseModel):
-    """What is to be done again."""
+    """Selects the paragraphs to edit again."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, json_schema_extra={"examples": [{"quarantined": True}]}
     )
 
     paragraphs: list[Annotated[Text, Field(min_length=1, max_length=1000)]] = Field(
-        [], max_length=10_000, description="by their ids"
+        [], max_length=10_000, description="paragraph ids"
     )
-    rejected: bool = Field(False, description="all of which the MT was kept")
-    quarantined: bool = Field(False, description="all that were given up")
+    rejected: bool = Field(False, description="all rejected paragraphs")
+    quarantined: bool = Field(False, description="all quarantined paragraphs")
 
 
 class CountsOut(BaseModel):
-    """Paragraphs by what became of them, and the words of those that are to be edited."""
+    """Paragraphs by outcome, and words of the paragraphs to edit."""
 
     paragraphs: int
     waiting: int
@@ -113,7 +115,7 @@ class CountsOut(BaseModel):
 
     @classmethod
     def of(cls, counts: JobCounts) -> CountsOut:
-        """As they are now."""
+        """Convert the counts of a job or chapter."""
         return cls(
             paragraphs=counts.total,
             **{name: getattr(counts, name) for name in cls.model_fields if name != "paragraphs"},
@@ -121,7 +123,7 @@ class CountsOut(BaseModel):
 
 
 class ChapterOut(BaseModel):
-    """A chapter, in the order of the book, from 0."""
+    """Counts of one chapter; chapters are numbered from 0 in book order."""
 
     chapter: int
     title: str
@@ -129,53 +131,55 @@ class ChapterOut(BaseModel):
 
     @classmethod
     def of(cls, chapter: ChapterCounts) -> ChapterOut:
-        """As it is now."""
+        """Convert the counts of a chapter."""
         return cls(chapter=chapter.chapter, title=chapter.title, counts=CountsOut.of(chapter.counts))
 
 
 class QuarantinedOut(BaseModel):
-    """A paragraph that was given up, and why. The MT stands in its place."""
+    """A quarantined paragraph and the reason. The output has its MT."""
 
     id: str
     reason: str
 
     @classmethod
     def of(cls, row: JobParagraph) -> QuarantinedOut:
-        """As it is now."""
+        """Convert a row of the store."""
         return cls(id=row.planned.id, reason=row.reason)
 
 
 class NotedOut(BaseModel):
-    """A paragraph that somebody has to see to, and why; of the source, how it begins."""
+    """A paragraph to check by hand, with the reason or the beginning of its source."""
 
     id: str
     message: str
 
 
 class JobProgress(BaseModel):
-    """How far a job is."""
+    """Progress of a job."""
 
     state: JobState
-    note: str = Field(description="why it failed, or what it waits for")
-    share: float = Field(ge=0, le=1, description="of the words to be edited, how many are dealt with")
+    note: str = Field(description="why the job failed, or what it waits for")
+    share: float = Field(ge=0, le=1, description="share of the words to edit that are done")
     counts: CountsOut
-    paragraphs_per_minute: float | None = Field(None, description="of late; null while it is not worked on")
-    seconds_left: float | None = Field(None, description="our guess; null while there is no ground for one")
+    paragraphs_per_minute: float | None = Field(
+        None, description="recent pace; null while the job is not running"
+    )
+    seconds_left: float | None = Field(None, description="estimate; null while there is no pace")
 
     @classmethod
     def of(cls, job: Job, counts: JobCounts, pace: JobPace | None) -> JobProgress:
-        """As it is now."""
+        """Build from a job, its counts and its pace."""
         return cls(**_progress(job, counts, pace))
 
 
 class JobOut(JobProgress):
-    """A job: one book, and how far it is."""
+    """A job (one book) and its progress."""
 
     id: str
     name: str
-    format: str = Field(description="of the book")
+    format: str = Field(description="format of the book")
     model: str
-    revision: str = Field(description="of the model's weights, where they are known")
+    revision: str = Field(description="revision of the model weights, if known")
     prompt: str
     source_language: str
     target_language: str
@@ -185,24 +189,24 @@ class JobOut(JobProgress):
 
     @classmethod
     def of(cls, job: Job, counts: JobCounts, pace: JobPace | None) -> JobOut:
-        """As it is now."""
+        """Build from a job, its counts and its pace."""
         return cls(**_job(job, counts, pace))
 
 
 class JobDetails(JobOut):
-    """A job with its chapters, and what a person has to see to, the first hundred of each kind."""
+    """A job with its chapters and the paragraphs to check by hand, at most 100 of each kind."""
 
     chapters: list[ChapterOut]
     quarantined: list[QuarantinedOut]
-    source_without_mt: list[NotedOut] = Field(description="paragraphs of the source that are not in the MT")
+    source_without_mt: list[NotedOut] = Field(description="source paragraphs without a counterpart in the MT")
     source_without_mt_count: int
-    left_over: list[NotedOut] = Field(description="paragraphs with source text in them, once it is done")
+    left_over: list[NotedOut] = Field(description="output paragraphs that still contain source text")
     left_over_count: int
-    left_out: list[NotedOut] = Field(description="paragraphs whose new text the file can't hold")
+    left_out: list[NotedOut] = Field(description="paragraphs whose post-edit the file format can't represent")
 
 
 class JobsResponse(BaseModel):
-    """Jobs, the newest first. `next` is what to ask for `after` where there are more."""
+    """A page of jobs, newest first. `next` is the `after` of the next page."""
 
     jobs: list[JobOut]
     next: str | None = None
@@ -216,23 +220,23 @@ def job_details(
     chapters: list[ChapterCounts],
     quarantined: list[JobParagraph],
 ) -> JobDetails:
-    """All that is told of a job."""
+    """Build the details of a job."""
     missing = job.unpaired_source
-    made = JobOutput.from_json(job.outcome) if job.outcome else None
+    output = JobOutput.from_json(job.outcome) if job.outcome else None
     return JobDetails(
         **_job(job, counts, pace),
         source_without_mt=[NotedOut(id=name, message=beginning) for name, beginning in missing.first],
         source_without_mt_count=missing.count,
-        left_over=_noted(made.left_over) if made else [],
-        left_over_count=made.left_over_count if made else 0,
-        left_out=_noted(made.left_out) if made else [],
-        chapters=[ChapterOut.of(one) for one in chapters],
+        left_over=_notes(output.left_over) if output else [],
+        left_over_count=output.left_over_count if output else 0,
+        left_out=_notes(output.left_out) if output else [],
+        chapters=[ChapterOut.of(chapter) for chapter in chapters],
         quarantined=[QuarantinedOut.of(row) for row in quarantined],
     )
 
 
-def _noted(notes: Sequence[ParagraphNote]) -> list[NotedOut]:
-    return [NotedOut(id=one.id, message=one.message) for one in notes]
+def _notes(notes: Sequence[ParagraphNote]) -> list[NotedOut]:
+    return [NotedOut(id=note.id, message=note.message) for note in notes]
 
 
 def _progress(job: Job, counts: JobCounts, pace: JobPace | None) -> dict[str, object]:

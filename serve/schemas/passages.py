@@ -1,4 +1,4 @@
-"""The question and the answer as JSON: parsed once, here, and never checked again behind it."""
+"""Response schemas of POST /v1/post-edit."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ EXAMPLE_ANSWER: dict[str, JsonValue] = {
 
 
 class FindingOut(BaseModel):
-    """What a guard saw, in words for a translator."""
+    """A finding of a guard, worded for a translator."""
 
     guard: str
     severity: Severity
     message: str
-    attempt: int = Field(description="the draft it speaks of, from 1; 0 is the passage itself")
+    attempt: int = Field(description="number of the draft, from 1; 0 for the passage itself")
 
 
 class EditOut(BaseModel):
-    """One change, as spans of characters in the MT and in the post-edit."""
+    """One change, with its character spans in the MT and in the post-edit."""
 
     kind: str
     before: str
@@ -43,14 +43,14 @@ class EditOut(BaseModel):
 
 
 class UsageOut(BaseModel):
-    """Tokens over all attempts."""
+    """Token counts over all attempts."""
 
     prompt_tokens: int
     completion_tokens: int
 
 
 class PostEditResponse(BaseModel):
-    """The post-edit, or the MT untouched with the reasons."""
+    """The post-edit, or the unchanged MT with the reasons."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ANSWER]})
 
@@ -63,9 +63,9 @@ class PostEditResponse(BaseModel):
     model: str
     prompt: str
     usage: UsageOut
-    attempt: int = Field(description="the draft that was taken; 0: none")
+    attempt: int = Field(description="number of the accepted draft; 0 if none was accepted")
 
     @classmethod
     def of(cls, result: PostEdit) -> PostEditResponse:
-        """The answer as it is sent."""
+        """Convert a result to its JSON schema."""
         return cls.model_validate(result, from_attributes=True)

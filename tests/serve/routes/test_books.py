@@ -161,7 +161,7 @@ SOURCE, MT = text_pair()
             {"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)},
             {"mood": "gay"},
             "mood",
-            "There is no part 'mood'",
+            "Unknown part 'mood'",
         ),
     ],
 )
