@@ -30,15 +30,15 @@ class ExampleFault:
 # Kinds of faults in the order in which they are reported, each with its remedy.
 FAULT_KINDS: Mapping[str, str] = {
     "empty": "source, MT or human text is blank. Leave it out of the data.",
-    "too_long": "longer than the training or the base takes. Build with a lower --max-tokens, or raise max_tokens.",
+    "too_long": "longer than the training or the base takes. Build with a lower token limit, or raise max_tokens.",
     "cut": "not all of its tokens are in the batch.",
-    "prompt": "its prompt is not what a server would make of it. Another tokenizer, or its add_eos_token set to false.",
+    "prompt": "its prompt is not what a server would send. Use another tokenizer, or set its add_eos_token to false.",
     "engine": "the embedded engine reads other tokens than would be trained on. Give the model's own directory or hub "
-    "id with --base, or a GGUF file of that very model with --gguf.",
-    "separator": "a token holds both the fence of the separator and text around it. Take another base.",
-    "unknown": "the tokenizer has no token for some of its text. Leave it out, or take another base.",
-    "end_inside": "the end token stands inside of its text, which would teach to stop there. Take it out of the data.",
-    "end_not_learned": "its end token is not learned: the model would never stop.",
+    "id as the base, or a GGUF file of exactly that model.",
+    "separator": "a token holds both the fence of the separator and text around it. Use another base.",
+    "unknown": "the tokenizer has no token for some of its text. Leave it out, or use another base.",
+    "end_inside": "the end token occurs inside its text: the model would learn to stop there. Remove it from the data.",
+    "end_not_learned": "its end token is not learned: the model would not learn to stop.",
     "answer_not_learned": "a token of its answer is not learned, or as another token.",
     "unattended": "a token of its text is not attended to.",
     "padding_learned": "its padding is learned.",
@@ -114,7 +114,7 @@ def _first_difference(served: list[int], encoded: EncodedExample) -> str:
     asked = encoded.tokens[: encoded.prompt_length]
     pairs = enumerate(zip(served, asked, strict=False))
     place = next((at for at, (one, other) in pairs if one != other), min(len(served), len(asked)))
-    return f"{len(served)} tokens served, {len(asked)} trained, parting at token {place}"
+    return f"{len(served)} tokens served, {len(asked)} trained, difference at token {place}"
 
 
 def _merged_separator_token(prompt: str, offsets: list[tuple[int, int]]) -> str:

@@ -57,27 +57,27 @@ class EngineParity:
     engine: str
     prompts: int
     stopped: int
-    partings: tuple[ParityDifference, ...]
+    differences: tuple[ParityDifference, ...]
 
     @property
     def identical(self) -> float:
         """Share of prompts with the same text."""
-        return 1 - len(self.partings) / self.prompts
+        return 1 - len(self.differences) / self.prompts
 
     @property
     def unexplained(self) -> tuple[ParityDifference, ...]:
         """Differences that no near-tie explains."""
-        return tuple(parting for parting in self.partings if parting.why.kind != "near_tie")
+        return tuple(difference for difference in self.differences if difference.why.kind != "near_tie")
 
     def summary(self) -> dict[str, Any]:
         """The summary that the adapter card stores."""
-        margins = [one.why.margin for one in self.partings if one.why.margin is not None]
+        margins = [one.why.margin for one in self.differences if one.why.margin is not None]
         return {
             "engine": self.engine,
             "prompts": self.prompts,
             "identical": round(self.identical, 4),
             "stopped": round(self.stopped / self.prompts, 4),
-            "near_ties": len(self.partings) - len(self.unexplained),
+            "near_ties": len(self.differences) - len(self.unexplained),
             "other_differences": len(self.unexplained),
             "widest_margin": round(max(margins), 4) if margins else None,
         }
@@ -121,13 +121,13 @@ async def compare_engine(
     *,
     model: Any,
     tokenizer: Any,
-    called: str,
+    engine_name: str,
     near: float = NEAR_TIE,
     progress: Callable[[int], None] = lambda _: None,
 ) -> EngineParity:
     """Send the same prompts to a model of the engine, and explain every different answer.
 
-    `called` describes the engine in the card; below the margin `near`, rounding explains another token.
+    `engine_name` describes the engine in the card; below the margin `near`, rounding explains another token.
     """
 
     async def ask(one: ReferenceAnswer) -> tuple[ParityDifference | None, bool]:
@@ -160,8 +160,8 @@ async def compare_engine(
         return ParityDifference(one.example.id, one.text, reply.draft.text, why), stopped
 
     answers = await asyncio.gather(*map(ask, asked))
-    partings = tuple(parting for parting, _ in answers if parting is not None)
-    return EngineParity(called, len(asked), sum(stopped for _, stopped in answers), partings)
+    differences = tuple(difference for difference, _ in answers if difference is not None)
+    return EngineParity(engine_name, len(asked), sum(stopped for _, stopped in answers), differences)
 
 
 def _explain(

@@ -23,7 +23,7 @@ class StopRate:
         return 1 - len(self.runaways) / self.prompts
 
     @property
-    def enough(self) -> bool:
+    def passes(self) -> bool:
         """Whether the share is high enough to serve the adapter."""
         return self.share >= MIN_STOP_RATE
 

@@ -39,7 +39,7 @@ class TunedModel:
     tokenizer: Any
 
     @property
-    def called(self) -> str:
+    def library_versions(self) -> str:
         """Library versions, for the report."""
         return (
             ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "peft")) + ", float32"

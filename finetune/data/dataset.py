@@ -88,7 +88,8 @@ def read_dataset(directory: Path) -> ExampleDataset:
         splits = load_from_disk(str(directory))
     except FileNotFoundError as error:
         raise InputError(
-            f"{directory} holds no examples: `ape finetune build` makes such a directory, with its {MANIFEST_FILE}."
+            f"{directory} holds no examples: it has no {MANIFEST_FILE}. Build a training set first.",
+            field="data",
         ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"The examples in {directory} can't be read: {error}") from error

@@ -49,12 +49,14 @@ def read_inputs(
     """Read the paragraphs of all files; `encoder` and `progress` are for raw books."""
     if not inputs.files:
         raise InputError(
-            "There is nothing to build from: give --par3, --rows, --train and --dev, or --source, --mt and --human."
+            "There is nothing to build from: no PAR3 files, rows, files by split or raw books are given.",
+            field="rows",
         )
     if any(inputs.sides.values()) and (inputs.par3 or inputs.rows or inputs.books):
         raise InputError(
-            "Give files by side (--train, --dev, --test), or files to be split by book (--par3, --rows, --source), "
-            "not both."
+            "Give either files by split (train, dev, test) or files to be split by book (PAR3, rows, raw books), "
+            "not both.",
+            field="train",
         )
     paragraphs = list(_read(inputs, rows_as_book, encoder, progress))
     refuse_duplicate_ids(paragraphs)

@@ -14,10 +14,13 @@ def refuse_existing_output(directory: Path, *, replace: bool) -> None:
     """Refuse an existing directory before the work starts."""
     if directory.exists() and not replace:
         raise InputError(
-            f"{directory} is there already. Choose another -o, or give --replace to write over it."
+            f"{directory} is there already. Choose another directory, or allow replacing it.", field="replace"
         )
     if directory.exists() and not _is_training_set(directory):
-        raise InputError(f"{directory} is no training set (it has no manifest.json), so it is not replaced.")
+        raise InputError(
+            f"{directory} is not a training set (it has no manifest.json), so it is not replaced.",
+            field="out",
+        )
 
 
 def _is_training_set(directory: Path) -> bool:

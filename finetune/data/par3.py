@@ -97,7 +97,8 @@ def _language(name: str, given: str | None, file: str) -> str:
     if given is None:
         raise InputError(
             f"The name of the book {name!r} of {file} does not end in its language, as candide_fr does. Give "
-            "--source-language."
+            "the source language.",
+            field="source_language",
         )
     return language_code(given)
 

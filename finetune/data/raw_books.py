@@ -67,7 +67,8 @@ def _language(side: str, given: str | None, text: Sequence[str], book: RawBook) 
     if found := language_code(given) if given else detect_book_language(text):
         return found
     raise InputError(
-        f"The {side} language of the raw book {book.name!r} can't be told from its text. Give --{side}-language."
+        f"The {side} language of the raw book {book.name!r} can't be detected in its text. Give it.",
+        field=f"{side}_language",
     )
 
 

@@ -45,7 +45,7 @@ class RawBook(BaseModel):
     source_language: str | None = None
     target_language: str | None = None
 
-    def beside(self, folder: Path) -> RawBook:
+    def resolve_paths(self, folder: Path) -> RawBook:
         """Resolve paths relative to this folder."""
         humans = {name: folder / path for name, path in self.humans.items()}
         paths = {"source": folder / self.source, "mt": folder / self.mt, "humans": humans}
@@ -124,7 +124,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not TOML: {error}.", field="config") from error
     if isinstance(settings.get("books"), list):
         try:
-            found = [RawBook.model_validate(book).beside(path.parent) for book in settings["books"]]
+            found = [RawBook.model_validate(book).resolve_paths(path.parent) for book in settings["books"]]
         except ValidationError as error:
             message = describe_validation_error(error)
             raise InputError(f"A book of {path.name} is not right: {message}.") from error

@@ -173,7 +173,8 @@ def _language(row: Mapping[str, Any], names: Sequence[str], default: str | None,
     value = _first(row, names) or default
     if not value:
         raise InputError(
-            f"{place} does not say its {names[0].replace('_', ' ')}. Write it into the rows, as {names[0]}, or build "
-            f"with --{names[0].replace('_', '-')}, for example fr."
+            f"{place} has no {names[0].replace('_', ' ')}. Write it into the rows, as {names[0]}, or give it for all "
+            "rows, for example fr.",
+            field=names[0],
         )
     return language_code(str(value))

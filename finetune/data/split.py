@@ -78,5 +78,5 @@ def _remarks(counts: Mapping[str, int], sides: Mapping[str, str], shares: Sequen
     books = "1 book" if len(counts) == 1 else f"{len(counts)} books"
     return [
         f"There is no {' and no '.join(missing)}: the paragraphs are of {books}, and a book is never cut. Give more "
-        "books, or cut into stretches with --book-from-rows."
+        "books, or treat a number of rows as a book (rows_as_book)."
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -39,21 +38,16 @@ class HostedCard(BaseModel):
     last: dict[str, str] = {}
     """last value of each of their columns"""
 
-    @property
-    def command(self) -> str:
-        """Command that post-edits with this model."""
-        return shlex.join(["ape", "edit", "--engine", "url", "--url", self.url, "--model", self.model])
-
 
 def raise_for_failed_job(job: FineTuningJob) -> None:
     """Raise EngineRefused with the provider's reason unless the job succeeded."""
     if job.status == "cancelled":
-        raise EngineRefused(f"Job {job.id} was cancelled: there is no model. --again begins another.")
+        raise EngineRefused(f"Job {job.id} was cancelled: there is no model.")
     if job.status == "failed":
         error = job.error
         place = f" ({error.param})" if error and error.param else ""
-        said = error.message if error and error.message else "its reason is not told."
-        raise EngineRefused(f"Job {job.id} failed{place}: {said} Mend that; --again begins another job.")
+        said = error.message if error and error.message else "the provider gives no reason."
+        raise EngineRefused(f"Job {job.id} failed{place}: {said}")
     if not job.fine_tuned_model:
         raise EngineRefused(f"Job {job.id} {job.status}, but names no model.")
 
@@ -66,21 +60,21 @@ async def fetch_results(provider: HostedProvider, job: FineTuningJob) -> list[by
 def make_card(job: FineTuningJob, *, url: str) -> HostedCard:
     """Make the card of a successful job from the job's metadata."""
     try:
-        told = job.metadata or {}
+        metadata = job.metadata or {}
         return HostedCard(
             model=str(job.fine_tuned_model),
             base=job.model,
             url=url,
             job=job.id,
-            prompt=told.get("prompt"),
-            data=told.get("data"),
-            languages=tuple(told.get("languages", "").split()),
+            prompt=metadata.get("prompt"),
+            data=metadata.get("data"),
+            languages=tuple(metadata.get("languages", "").split()),
             training=_settings(job),
             trained_tokens=job.trained_tokens,
         )
     except MALFORMED_REPLY_ERRORS as error:
         raise EngineError(
-            f"Job {job.id} made the model {job.fine_tuned_model}, but the rest of what is told of it makes no sense."
+            f"Job {job.id} made the model {job.fine_tuned_model}, but its description is invalid."
         ) from error
 
 

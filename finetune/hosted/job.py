@@ -36,30 +36,32 @@ HostedJobListener = Callable[[HostedJobEvent], None]
 
 
 async def find_earlier_job(
-    provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder
+    provider: HostedProvider, record: HostedJobRecord, order: HostedJobOrder
 ) -> FineTuningJob | None:
     """Find the job of an earlier run; None if there is none, so that one may be created.
 
-    A job that failed is none of another order's business. One that lives, or has ended well, is somebody's money.
+    A failed job does not block another order. One that runs or succeeded was paid for, so another order is refused.
     """
-    state = ledger.state
+    state = record.state
     if state.order is None or state.ticket is None:
         return None
     try:
         job = await (provider.job(state.job) if state.job else provider.find(state.ticket))
     except UnknownJob as error:
-        raise UnknownJob(f"{error} It was begun by this command before; --again begins another.") from error
+        raise UnknownJob(
+            f"{error} It is recorded in {record.path.parent}. Start another job if it is gone.", field="again"
+        ) from error
     if job is None:
         return None
-    ledger.note(job=job.id)
+    record.update(job=job.id)
     if state.order == order:
         return job
     if job.status in FAILED_STATUSES:
         return None
     raise Conflict(
-        f"{ledger.path.parent} has the job {job.id} ({job.status}), which was ordered with "
-        f"{_order_differences(state.order, order)}. Take another --out, or begin another job here with --again.",
-        field="out",
+        f"{record.path.parent} has the job {job.id} ({job.status}), which was started with "
+        f"{_order_differences(state.order, order)}. Use another directory, or start another job in this one.",
+        field="again",
     )
 
 
@@ -71,24 +73,24 @@ def _order_differences(then: HostedJobOrder, now: HostedJobOrder) -> str:
 
 
 async def start_job(
-    provider: HostedProvider, ledger: HostedJobRecord, order: HostedJobOrder, *, paths: Mapping[str, Path]
+    provider: HostedProvider, record: HostedJobRecord, order: HostedJobOrder, *, paths: Mapping[str, Path]
 ) -> FineTuningJob:
     """Upload missing files, then create the job; each step is recorded before the next."""
     files: dict[str, str] = {}
     for sha256 in filter(None, (order.training, order.validation)):
-        files[sha256] = await _upload_once(provider, ledger, sha256, paths[sha256])
-    ticket = ledger.note_order(order)
+        files[sha256] = await _upload_once(provider, record, sha256, paths[sha256])
+    ticket = record.record_order(order)
     job = await provider.create(order, files=files, ticket=ticket)
-    ledger.note(job=job.id)
+    record.update(job=job.id)
     return job
 
 
-async def _upload_once(provider: HostedProvider, ledger: HostedJobRecord, sha256: str, path: Path) -> str:
-    known = ledger.state.files.get(sha256)
+async def _upload_once(provider: HostedProvider, record: HostedJobRecord, sha256: str, path: Path) -> str:
+    known = record.state.files.get(sha256)
     if known and await provider.has_file(known):
         return known
     sent = await provider.upload(path)
-    ledger.note_file(sha256, sent)
+    record.record_file(sha256, sent)
     return sent
 
 

@@ -59,7 +59,7 @@ class HostedJobRecord:
         self.path = path
         self.state = state
 
-    def note(self, **changes: object) -> None:
+    def update(self, **changes: object) -> None:
         """Change the state and sync it to disk."""
         self.state = self.state.model_copy(update=changes)
         try:
@@ -68,14 +68,14 @@ class HostedJobRecord:
             known = f" The job is {self.state.job}." if self.state.job else ""
             raise ApeError(f"{self.path} can't be written: {error.strerror}.{known}") from error
 
-    def note_file(self, sha256: str, id: str) -> None:
+    def record_file(self, sha256: str, id: str) -> None:
         """Record an uploaded file."""
-        self.note(files=self.state.files | {sha256: id})
+        self.update(files=self.state.files | {sha256: id})
 
-    def note_order(self, order: HostedJobOrder) -> str:
+    def record_order(self, order: HostedJobOrder) -> str:
         """Record an order that is about to be sent, with its ticket."""
         ticket = secrets.token_hex(16)
-        self.note(order=order, ticket=ticket, job=None)
+        self.update(order=order, ticket=ticket, job=None)
         return ticket
 
 
@@ -89,7 +89,8 @@ def open_job_record(directory: Path, *, url: str) -> Iterator[HostedJobRecord]:
             yield HostedJobRecord(directory / RECORD_FILE, _read(directory / RECORD_FILE, url=url))
     except Timeout as error:
         raise Conflict(
-            f"Another command is at work in {directory}. Let it end, or take another --out."
+            f"Another command is using {directory}. Wait until it ends, or use another directory.",
+            field="out",
         ) from error
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise InputError(f"{directory} can't be used: {error.strerror}.", field="out") from error
@@ -102,10 +103,11 @@ def _read(path: Path, *, url: str) -> HostedJobState:
         return HostedJobState(url=url)
     except ValidationError as error:
         raise InputError(
-            f"{path} can't be read, so nobody knows whether a job is under way. Look at it, or take another --out."
+            f"{path} can't be read, so a job may be running. Inspect the file, or use another directory.",
+            field="out",
         ) from error
     if state.url != url:
         raise Conflict(
-            f"{path.parent} belongs to {state.url}, and this is for {url}. Take another --out.", field="out"
+            f"{path.parent} belongs to {state.url}, not to {url}. Use another directory.", field="out"
         )
     return state

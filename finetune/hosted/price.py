@@ -37,7 +37,7 @@ class CostEstimate:
         """The estimate as a sentence."""
         tokens = f"{_round(self.tokens.low):,} to {_round(self.tokens.high):,} tokens in all, by our estimate"
         if self.dollars is None:
-            return f"{tokens}. What they cost is not known here: tell with --price, for a million."
+            return f"{tokens}. The price of a million tokens is not known."
         low, high = self.dollars.low, self.dollars.high
         return f"{tokens}: ${low:,.2f} to ${high:,.2f} at ${self.price:,.2f} a million ({self.origin})."
 
@@ -48,7 +48,7 @@ def estimate_cost(
     """Estimate with the given price, or with the listed one."""
     trained = tokens.times(epochs)
     if price is not None:
-        return CostEstimate(trained, price, "--price")
+        return CostEstimate(trained, price, "given")
     name = base.removeprefix("ft:")
     fitting = [listed for listed in DOLLARS_PER_MILLION_TOKENS if name.startswith(listed)]
     if not (by_openai and fitting):
@@ -56,7 +56,7 @@ def estimate_cost(
     return CostEstimate(
         trained,
         DOLLARS_PER_MILLION_TOKENS[max(fitting, key=len)],
-        "listed in mid-2025; --price tells another",
+        "listed in mid-2025",
     )
 
 

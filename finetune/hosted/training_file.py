@@ -41,7 +41,7 @@ class TrainingFile:
     size: int
     rows: int
     tokens: TokenRange
-    unfit: tuple[RejectedExample, ...]
+    rejected: tuple[RejectedExample, ...]
     questions: frozenset[bytes]
 
 
@@ -50,10 +50,10 @@ def write_training_file(
     path: Path,
     *,
     max_tokens: int,
-    elsewhere: frozenset[bytes] = frozenset(),
+    excluded_questions: frozenset[bytes] = frozenset(),
 ) -> TrainingFile:
-    """Write the valid examples. `elsewhere` are the questions of the other file, which must not occur here."""
-    unfit: list[RejectedExample] = []
+    """Write the valid examples. `excluded_questions` are the questions of the other file, which must not occur here."""
+    rejected: list[RejectedExample] = []
     tokens, rows, digest = TokenRange(), 0, hashlib.sha256()
     questions: set[bytes] = set()
     seen: dict[bytes, str] = {}
@@ -62,9 +62,9 @@ def write_training_file(
             for example in examples:
                 chat = make_chat_example(example)
                 why = find_example_error(example, chat, max_tokens=max_tokens)
-                why = why or _duplicate_reason(example, chat, seen, elsewhere)
+                why = why or _duplicate_reason(example, chat, seen, excluded_questions)
                 if why:
-                    unfit.append(RejectedExample(example.id, why))
+                    rejected.append(RejectedExample(example.id, why))
                     continue
                 line = (json.dumps(chat.row, ensure_ascii=False) + "\n").encode()
                 file.write(line)
@@ -74,7 +74,7 @@ def write_training_file(
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}.", field="out") from error
     size = path.stat().st_size
-    return TrainingFile(path, digest.hexdigest(), size, rows, tokens, tuple(unfit), frozenset(questions))
+    return TrainingFile(path, digest.hexdigest(), size, rows, tokens, tuple(rejected), frozenset(questions))
 
 
 def question_key(chat: ChatExample) -> bytes:
@@ -84,29 +84,32 @@ def question_key(chat: ChatExample) -> bytes:
 
 
 def _duplicate_reason(
-    example: Example, chat: ChatExample, seen: dict[bytes, str], elsewhere: frozenset[bytes]
+    example: Example, chat: ChatExample, seen: dict[bytes, str], excluded_questions: frozenset[bytes]
 ) -> str | None:
     question = question_key(chat)
-    if question in elsewhere:
+    if question in excluded_questions:
         return "the same passage is among the training examples"
     whole = cache_key(question + chat.answer.encode())
     first = seen.setdefault(whole, example.id)
     return None if first == example.id else f"it is the same as {first}"
 
 
-def refuse_unfit_files(training: TrainingFile, validation: TrainingFile | None, *, leave_out: bool) -> None:
+def refuse_invalid_files(training: TrainingFile, validation: TrainingFile | None, *, leave_out: bool) -> None:
     """Raise InputError unless the files can be sent as they are."""
     files = [file for file in (training, validation) if file]
-    unfit = [(file, one) for file in files for one in file.unfit]
-    if unfit and not leave_out:
-        lines = "\n".join(f"  {file.path.name}: {one.id}: {one.why}" for file, one in unfit[:_EXAMPLES_NAMED])
-        more = f"\n  and {len(unfit) - _EXAMPLES_NAMED:,} more" if len(unfit) > _EXAMPLES_NAMED else ""
+    rejected = [(file, one) for file in files for one in file.rejected]
+    if rejected and not leave_out:
+        lines = "\n".join(
+            f"  {file.path.name}: {one.id}: {one.why}" for file, one in rejected[:_EXAMPLES_NAMED]
+        )
+        more = f"\n  and {len(rejected) - _EXAMPLES_NAMED:,} more" if len(rejected) > _EXAMPLES_NAMED else ""
         raise InputError(
-            f"{len(unfit):,} examples can't be sent:\n{lines}{more}\n"
-            "Build the data again without them, or send the rest with --leave-out."
+            f"{len(rejected):,} examples can't be sent:\n{lines}{more}\n"
+            "Build the data again without them, or leave them out.",
+            field="leave_out",
         )
     if training.rows < MIN_EXAMPLES:
-        reasons = Counter(one.why for one in training.unfit).most_common(1)
+        reasons = Counter(one.why for one in training.rejected).most_common(1)
         lost = f" Most were left out because: {reasons[0][0]}." if reasons else ""
         raise InputError(
             f"There are {training.rows} training examples, and at least {MIN_EXAMPLES} are needed.{lost}"

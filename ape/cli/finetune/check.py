@@ -163,7 +163,7 @@ def _after(
     result = {
         "data": examples.manifest_hash,
         "split": "dev",
-        "reference": tuned.called,
+        "reference": tuned.library_versions,
         "prompts": found.prompts,
         "stopped": round(found.share, 4),
         **{name: parity.summary() for name, parity in compared.items()},
@@ -224,11 +224,11 @@ def _ask_all(
             tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
         )
         compared, failed = {}, {}
-        for name, (called, near, engine) in opened.items():
+        for name, (engine_name, near, engine) in opened.items():
             task = bar.add_task(name, total=len(asked), so_far="")
             advance = partial(bar.advance, task)
             try:
-                compared[name] = asyncio.run(_compare(engine, tuned, asked, called, advance, near=near))
+                compared[name] = asyncio.run(_compare(engine, tuned, asked, engine_name, advance, near=near))
             except (EngineError, ModelError, NoRoom) as error:
                 # What the others were asked took long, and is not lost for it.
                 failed[name] = f"it failed. {error}"
@@ -239,7 +239,7 @@ async def _compare(
     opened: AbstractAsyncContextManager[Engine],
     tuned: TunedModel,
     asked: list[ReferenceAnswer],
-    called: str,
+    engine_name: str,
     progress: Callable[[int], None],
     *,
     near: float,
@@ -254,7 +254,7 @@ async def _compare(
             asked,
             model=tuned.model,
             tokenizer=tuned.tokenizer,
-            called=called,
+            engine_name=engine_name,
             near=near,
             progress=progress,
         )

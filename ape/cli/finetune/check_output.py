@@ -133,15 +133,17 @@ def print_parity(found: StopRate, compared: Mapping[str, EngineParity], left_out
     if compared:
         console.print(table)
     for name, parity in compared.items():
-        for parting in parity.partings:
-            console.print(Text(f"  {name} {parting.example}: {_explained(parting.why)}"), soft_wrap=True)
+        for difference in parity.differences:
+            console.print(
+                Text(f"  {name} {difference.example}: {_explained(difference.why)}"), soft_wrap=True
+            )
     for name, reason in left_out.items():
         console.print(Text(f"{name} is left out: {reason}"), soft_wrap=True)
 
 
 def list_shortcomings(found: StopRate, compared: Mapping[str, EngineParity]) -> Iterator[str]:
     """Reasons not to serve the adapter."""
-    if not found.enough:
+    if not found.passes:
         yield f"It stops by itself on {found.share:.1%} of the prompts, and should on {MIN_STOP_RATE:.0%}."
     for name, parity in compared.items():
         if wrong := parity.unexplained:
@@ -176,7 +178,8 @@ def parity_json(
         **result,
         "runaways": [{"id": one.example.id, "text": one.text} for one in found.runaways],
         "differences": {
-            name: [asdict(parting) for parting in parity.partings] for name, parity in compared.items()
+            name: [asdict(difference) for difference in parity.differences]
+            for name, parity in compared.items()
         },
         "left_out": dict(left_out),
     }

@@ -15,7 +15,7 @@ from rich.console import Console
 from ape.cli.exit_codes import EXIT_INTERRUPTED
 from ape.cli.terminal import error_console, passages_progress, print_line
 from ape.engines.retry import RetryPolicy
-from ape.errors import EngineError
+from ape.errors import EngineError, EngineRefused
 from ape.passage.events import Event, RetryEvent
 from ape.settings import load_settings
 from finetune.hosted.card import (
@@ -65,7 +65,10 @@ def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> 
     except EngineError:
         print_line(f"Job {job} is no longer followed, but goes on. {_ways(job, url, out)}")
         raise
-    raise_for_failed_job(ended)
+    try:
+        raise_for_failed_job(ended)
+    except EngineRefused as error:
+        raise EngineRefused(f"{error} Start another job with --again.") from error
     card = make_card(ended, url=url.rstrip("/"))
     if out is None:
         return card
@@ -90,7 +93,7 @@ def print_card(card: HostedCard, *, json_output: bool) -> None:
         return
     trained = f", trained on {card.trained_tokens:,} tokens" if card.trained_tokens else ""
     print_line(f"{card.model} is ready{trained}. Post-edit with it:")
-    typer.echo(card.command)
+    typer.echo(shlex.join(["ape", "edit", "--engine", "url", "--url", card.url, "--model", card.model]))
 
 
 def _tell_retry(event: Event) -> None:

@@ -141,7 +141,7 @@ def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
     from ape.cli.terminal import print_line
     from finetune.hosted.job_record import open_job_record
 
-    with open_job_record(wanted.out, url=url.rstrip("/")) as ledger:
+    with open_job_record(wanted.out, url=url.rstrip("/")) as record:
         order, files = _prepared(wanted)
         print_line(_cost(wanted, files, url=url))
         if dry_run:
@@ -149,7 +149,7 @@ def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
             for file in files:
                 typer.echo(file.path)
             return None
-        return _earlier(ledger, order, wanted, url=url) or _begun(ledger, order, wanted, files, url=url)
+        return _earlier(record, order, wanted, url=url) or _begun(record, order, wanted, files, url=url)
 
 
 def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
@@ -157,7 +157,7 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     from ape.cli.terminal import print_line
     from finetune.data.dataset import read_dataset
     from finetune.hosted.job_record import HostedJobOrder
-    from finetune.hosted.training_file import refuse_unfit_files, write_training_file
+    from finetune.hosted.training_file import refuse_invalid_files, write_training_file
     from finetune.hosted.validation import max_example_tokens
     from prompts import CHAT
 
@@ -165,12 +165,12 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     limit = wanted.max_tokens or max_example_tokens(wanted.base)
     training = write_training_file(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
     dev = write_training_file(
-        examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, elsewhere=training.questions
+        examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, excluded_questions=training.questions
     )
-    refuse_unfit_files(training, dev, leave_out=wanted.leave_out)
+    refuse_invalid_files(training, dev, leave_out=wanted.leave_out)
     for file in (training, dev):
         print_line(
-            f"{file.path.name}: {file.rows:,} examples, {len(file.unfit):,} left out, {file.size:,} bytes."
+            f"{file.path.name}: {file.rows:,} examples, {len(file.rejected):,} left out, {file.size:,} bytes."
         )
     files = [file for file in (training, dev) if file.rows]
     order = HostedJobOrder(
@@ -198,11 +198,12 @@ def _cost(wanted: HostedJobRequest, files: list[TrainingFile], *, url: str) -> s
     cost = estimate_cost(
         files[0].tokens, epochs=wanted.epochs, base=wanted.base, by_openai=by_openai, price=wanted.price
     )
-    return f"{wanted.base}, {wanted.epochs} epochs: {cost.sentence}"
+    hint = " Set the price with --price." if wanted.price is None else ""
+    return f"{wanted.base}, {wanted.epochs} epochs: {cost.sentence}{hint}"
 
 
 def _earlier(
-    ledger: HostedJobRecord, order: HostedJobOrder, wanted: HostedJobRequest, *, url: str
+    record: HostedJobRecord, order: HostedJobOrder, wanted: HostedJobRequest, *, url: str
 ) -> str | None:
     from ape.cli.finetune.hosted_progress import call_provider
     from ape.cli.terminal import print_line
@@ -210,7 +211,7 @@ def _earlier(
 
     if wanted.again:
         return None
-    job = call_provider(url, lambda provider: find_earlier_job(provider, ledger, order))
+    job = call_provider(url, lambda provider: find_earlier_job(provider, record, order))
     if job:
         print_line(
             f"Job {job.id} was begun by this command before, and is {job.status}: it is not begun again."
@@ -219,7 +220,7 @@ def _earlier(
 
 
 def _begun(
-    ledger: HostedJobRecord,
+    record: HostedJobRecord,
     order: HostedJobOrder,
     wanted: HostedJobRequest,
     files: list[TrainingFile],
@@ -234,7 +235,7 @@ def _begun(
     _ask_first(f"Send the files to {url_host(url)} and begin the job?", yes=wanted.yes)
     paths = {file.sha256: file.path for file in files}
     try:
-        job = call_provider(url, lambda provider: start_job(provider, ledger, order, paths=paths))
+        job = call_provider(url, lambda provider: start_job(provider, record, order, paths=paths))
     except KeyboardInterrupt:
         print_line("Stopped. The same command goes on, and finds the job if it was begun.")
         raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -77,7 +77,9 @@ def asked(model: Any, tokenizer: Any) -> list[ReferenceAnswer]:
 
 async def compared(asked: list[ReferenceAnswer], model: Any, tokenizer: Any, **options: Any) -> EngineParity:
     engine = Served(asked, tokenizer, **options)
-    return await compare_engine(engine, "tuned", asked, model=model, tokenizer=tokenizer, called="a double")
+    return await compare_engine(
+        engine, "tuned", asked, model=model, tokenizer=tokenizer, engine_name="a double"
+    )
 
 
 def test_the_reference_is_what_the_model_finds_likeliest(
@@ -99,7 +101,7 @@ def test_an_answer_is_no_longer_than_it_may_be_served(asked: list[ReferenceAnswe
 
 async def test_the_same_texts_are_identical(asked: list[ReferenceAnswer], model: Any, tokenizer: Any) -> None:
     parity = await compared(asked, model, tokenizer)
-    assert (parity.identical, parity.partings, parity.stopped) == (1.0, (), 3)
+    assert (parity.identical, parity.differences, parity.stopped) == (1.0, (), 3)
     assert parity.summary() == {
         "engine": "a double",
         "prompts": 3,
@@ -116,14 +118,14 @@ async def test_another_word_is_told_with_its_place_and_margin(
 ) -> None:
     parity = await compared(asked, model, tokenizer, change=lambda text: Draft("#" + text))
     assert parity.identical == 0.0
-    for one, parting in zip(asked, parity.partings, strict=True):
-        assert parting.why.token == 0
+    for one, difference in zip(asked, parity.differences, strict=True):
+        assert difference.why.token == 0
         likely = next_token_logprobs(model, one.asked)
         sharp = tokenizer.convert_tokens_to_ids("#")
-        if parting.why.served == "#":
-            assert parting.why.margin == pytest.approx(max(likely) - likely[sharp])
+        if difference.why.served == "#":
+            assert difference.why.margin == pytest.approx(max(likely) - likely[sharp])
         else:  # not among its best
-            assert (parting.why.kind, parting.why.margin) == ("real", None)
+            assert (difference.why.kind, difference.why.margin) == ("real", None)
 
 
 async def test_an_answer_that_is_cut_off_there_is_told_as_that(
@@ -131,20 +133,20 @@ async def test_an_answer_that_is_cut_off_there_is_told_as_that(
 ) -> None:
     parity = await compared(asked, model, tokenizer, change=lambda text: Draft(text[:1], "length"))
     assert parity.stopped == 0
-    assert {parting.why.kind for parting in parity.partings} == {"length"}
+    assert {difference.why.kind for difference in parity.differences} == {"length"}
 
 
 async def test_a_prompt_that_was_read_as_other_tokens_is_the_reason(
     asked: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
     parity = await compared(asked, model, tokenizer, change=lambda text: Draft("#" + text), extra=1)
-    assert {parting.why.kind for parting in parity.partings} == {"prompt"}
+    assert {difference.why.kind for difference in parity.differences} == {"prompt"}
 
 
 def test_99_of_100_have_to_stop(asked: list[ReferenceAnswer]) -> None:
     ended, endless = replace(asked[0], stopped=True), replace(asked[0], stopped=False)
-    assert measure_stop_rate([ended] * 99 + [endless]).enough
-    assert not measure_stop_rate([ended] * 98 + [endless] * 2).enough
+    assert measure_stop_rate([ended] * 99 + [endless]).passes
+    assert not measure_stop_rate([ended] * 98 + [endless] * 2).passes
     assert measure_stop_rate([ended] * 49 + [endless]).runaways == (endless,)
 
 

@@ -70,10 +70,9 @@ def test_a_book_may_be_cut_into_stretches_that_are_split_as_books(book: RawBook)
 def test_languages_that_nobody_gave_are_told_from_the_text(book: RawBook, tmp_path: Path) -> None:
     assert read(book, languages=DefaultLanguages(None, None))[0].pair == "fr-en"
     (tmp_path / "src.txt").write_text("1\n2\n3\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"source language .* 'mill' can't be told .* Give --source-language"
-    ):
+    with pytest.raises(InputError, match=r"source language .* 'mill' can't be detected") as raised:
         read(book, languages=DefaultLanguages(None, None))
+    assert raised.value.field == "source_language"
 
 
 def test_a_book_says_its_own_languages_or_takes_those_of_the_flags(book: RawBook, tmp_path: Path) -> None:

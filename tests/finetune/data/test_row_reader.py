@@ -42,7 +42,7 @@ def test_par3s_pickle_gives_a_paragraph_for_each_place(tmp_path: Path) -> None:
 
 def test_a_book_whose_name_does_not_end_in_its_language_asks_for_it(tmp_path: Path) -> None:
     path = pickled(tmp_path / "par3.pkl", {"le_moulin": book()})
-    with pytest.raises(InputError, match=r"'le_moulin' .* does not end in its language.* --source-language"):
+    with pytest.raises(InputError, match=r"'le_moulin' .* does not end in its language.* source language"):
         read_par3(path, languages=DefaultLanguages())
     assert {one.pair for one in read_par3(path, languages=DefaultLanguages("fr"))} == {"fr-en"}
 
@@ -198,10 +198,11 @@ def test_a_chapter_by_its_number_is_no_heading(tmp_path: Path) -> None:
     assert [one.human for one in read_training_rows(path, languages=FR_EN)] == ["I", "One."]
 
 
-def test_a_row_without_languages_asks_for_the_flag(tmp_path: Path) -> None:
+def test_a_row_without_languages_names_the_missing_field(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "tale.jsonl", [{"source": "Un.", "mt": "A.", "human": "One."}])
-    with pytest.raises(InputError, match="--source-language"):
+    with pytest.raises(InputError, match="has no source language") as raised:
         read_training_rows(path, languages=DefaultLanguages())
+    assert raised.value.field == "source_language"
 
 
 def test_a_stretch_of_rows_can_stand_for_a_book(tmp_path: Path) -> None:

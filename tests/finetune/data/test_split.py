@@ -43,8 +43,8 @@ def test_the_seed_decides() -> None:
 def test_too_few_books_are_said() -> None:
     _, remarks = split_by_book(paragraphs(10, books=2), shares=SHARES, seed=1)
     assert remarks == [
-        "There is no test: the paragraphs are of 2 books, and a book is never cut. Give more books, or cut into "
-        "stretches with --book-from-rows."
+        "There is no test: the paragraphs are of 2 books, and a book is never cut. Give more books, or treat a "
+        "number of rows as a book (rows_as_book)."
     ]
 
 

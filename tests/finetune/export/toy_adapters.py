@@ -87,7 +87,7 @@ def make_tokenizer() -> Any:
 
 def make_gguf(directory: Path, path: Path) -> Path:
     """The same model as a GGUF file in float32."""
-    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
+    model = _load(directory)
     config = model.config
     family = FAMILIES[config.model_type]
     writer: Any = gguf.GGUFWriter(path, family.architecture)
@@ -112,6 +112,11 @@ def make_gguf(directory: Path, path: Path) -> Path:
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def _load(directory: Path) -> Any:
+    with hide_progress_bars():
+        return AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
 
 
 def _add_words(writer: Any) -> None:
@@ -149,10 +154,7 @@ def make_adapter(
     """A LoRA whose change has, in every module, that share of the norm of the weights it is added to."""
     torch.manual_seed(seed)
     settings: dict[str, Any] = {"r": 4, "lora_alpha": 8, "target_modules": ALL_LINEAR} | options
-    tuned: Any = get_peft_model(
-        AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32),
-        LoraConfig(**settings, task_type="CAUSAL_LM"),
-    )
+    tuned: Any = get_peft_model(_load(base), LoraConfig(**settings, task_type="CAUSAL_LM"))
     with torch.no_grad():
         for module in tuned.modules():
             if getattr(module, "lora_B", None):

@@ -61,15 +61,15 @@ def paths(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, provider_server: Hosting) -> HostedJobRecord:
+def record(tmp_path: Path, provider_server: Hosting) -> HostedJobRecord:
     return HostedJobRecord(tmp_path / RECORD_FILE, HostedJobState(url=provider_server.url))
 
 
 async def test_files_go_first_and_the_order_names_them(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     order = ORDER.model_copy(update={"batch_size": 4, "learning_rate_multiplier": 0.5, "suffix": "ape"})
-    job = await start_job(provider, ledger, order, paths=paths)
+    job = await start_job(provider, record, order, paths=paths)
     assert provider_server.calls == ["upload", "upload", "create"]
     made = provider_server.jobs[job.id]
     assert provider_server.files[made["training_file"]] == paths["a" * 64].read_bytes()
@@ -78,14 +78,14 @@ async def test_files_go_first_and_the_order_names_them(
     hyperparameters = {"n_epochs": 2, "batch_size": 4, "learning_rate_multiplier": 0.5}
     assert made["method"] == {"type": "supervised", "supervised": {"hyperparameters": hyperparameters}}
     assert made["metadata"]["prompt"] == "chat@0123456789ab"
-    assert HostedJobState.model_validate_json(ledger.path.read_bytes()) == ledger.state
-    assert ledger.state.job == job.id
+    assert HostedJobState.model_validate_json(record.path.read_bytes()) == record.state
+    assert record.state.job == job.id
 
 
 async def test_what_is_left_to_the_provider_is_not_sent(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
-    job = await start_job(provider, ledger, ORDER.model_copy(update={"validation": None}), paths=paths)
+    job = await start_job(provider, record, ORDER.model_copy(update={"validation": None}), paths=paths)
     made = provider_server.jobs[job.id]
     assert made["method"]["supervised"]["hyperparameters"] == {"n_epochs": 2}
     assert "validation_file" not in made
@@ -93,21 +93,21 @@ async def test_what_is_left_to_the_provider_is_not_sent(
 
 
 async def test_an_upload_that_fails_in_passing_is_made_again(
-    provider_server: Hosting, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     heard: list[object] = []
     provider_server.faults["upload"] = [Fail(503), Cut()]
     async with HostedProvider(provider_server.url, key=KEY, listen=heard.append, retry=QUICK) as provider:
-        await start_job(provider, ledger, ORDER, paths=paths)
+        await start_job(provider, record, ORDER, paths=paths)
     assert provider_server.calls == ["upload"] * 4 + ["create"]
     assert [type(event) for event in heard] == [RetryEvent, RetryEvent]
 
 
 async def test_an_order_whose_answer_was_lost_is_not_made_twice(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     provider_server.faults["create"] = [Cut(done=True)]
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     assert list(provider_server.jobs) == [job.id]
     assert provider_server.calls[-2:] == ["create", "list_jobs"]
 
@@ -116,72 +116,74 @@ async def test_an_order_whose_answer_was_lost_is_not_made_twice(
 async def test_a_job_that_we_died_over_is_found_by_its_ticket(
     provider_server: Hosting,
     provider: HostedProvider,
-    ledger: HostedJobRecord,
+    record: HostedJobRecord,
     paths: dict[str, Path],
     filters: bool,
 ) -> None:
     provider_server.filters, provider_server.page = filters, 2
-    first = await start_job(provider, ledger, ORDER, paths=paths)
+    first = await start_job(provider, record, ORDER, paths=paths)
     for _ in range(5):  # of other people
         provider_server.jobs[f"ftjob-x{len(provider_server.jobs)}"] = provider_server.jobs[first.id] | {
             "id": f"ftjob-x{len(provider_server.jobs)}",
             "metadata": {TICKET_KEY: "another"},
         }
-    ledger.note(job=None)  # as if killed before the answer was written down
-    found = await find_earlier_job(provider, ledger, ORDER)
+    record.update(job=None)  # as if killed before the answer was written down
+    found = await find_earlier_job(provider, record, ORDER)
     assert found is not None
-    assert (found.id, ledger.state.job) == (first.id, first.id)
+    assert (found.id, record.state.job) == (first.id, first.id)
 
 
 async def test_an_order_that_never_arrived_may_be_made(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord
 ) -> None:
-    ledger.note_order(ORDER)
-    assert await find_earlier_job(provider, ledger, ORDER) is None
+    record.record_order(ORDER)
+    assert await find_earlier_job(provider, record, ORDER) is None
     assert provider_server.calls == ["list_jobs"]
 
 
 async def test_a_file_is_sent_again_only_where_it_is_gone(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
-    await start_job(provider, ledger, ORDER, paths=paths)
-    del provider_server.files[ledger.state.files["b" * 64]]
+    await start_job(provider, record, ORDER, paths=paths)
+    del provider_server.files[record.state.files["b" * 64]]
     provider_server.calls.clear()
-    await start_job(provider, ledger, ORDER.model_copy(update={"seed": 2}), paths=paths)
+    await start_job(provider, record, ORDER.model_copy(update={"seed": 2}), paths=paths)
     assert provider_server.calls == ["file", "file", "upload", "create"]
 
 
 async def test_another_order_is_refused_where_a_job_is_under_way(
-    provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     other = ORDER.model_copy(update={"epochs": 3, "training": "c" * 64})
-    with pytest.raises(Conflict, match=rf"{job.id} .* with other training examples, epochs\. .*--again"):
-        await find_earlier_job(provider, ledger, other)
+    with pytest.raises(
+        Conflict, match=rf"{job.id} .* with other training examples, epochs\. .*start another job"
+    ):
+        await find_earlier_job(provider, record, other)
 
 
 async def test_a_job_in_vain_bars_no_other_order(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     provider_server.plan = (Stage("failed"),)
-    job = await start_job(provider, ledger, ORDER, paths=paths)
-    assert await find_earlier_job(provider, ledger, ORDER.model_copy(update={"epochs": 3})) is None
-    same = await find_earlier_job(provider, ledger, ORDER)
+    job = await start_job(provider, record, ORDER, paths=paths)
+    assert await find_earlier_job(provider, record, ORDER.model_copy(update={"epochs": 3})) is None
+    same = await find_earlier_job(provider, record, ORDER)
     assert same is not None
     assert (same.id, same.status) == (job.id, "failed")
 
 
 async def test_a_job_that_nobody_knows_any_more_is_told(
-    provider: HostedProvider, ledger: HostedJobRecord
+    provider: HostedProvider, record: HostedJobRecord
 ) -> None:
-    ledger.note_order(ORDER)
-    ledger.note(job="ftjob-gone")
-    with pytest.raises(UnknownJob, match=r"knows no job ftjob-gone.*--again begins another"):
-        await find_earlier_job(provider, ledger, ORDER)
+    record.record_order(ORDER)
+    record.update(job="ftjob-gone")
+    with pytest.raises(UnknownJob, match=r"knows no job ftjob-gone.*Start another job"):
+        await find_earlier_job(provider, record, ORDER)
 
 
 async def test_every_event_is_told_once_and_in_order(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     steps = tuple(step(number, 9) for number in range(1, 10))
     provider_server.plan = (
@@ -190,7 +192,7 @@ async def test_every_event_is_told_once_and_in_order(
         Stage("succeeded", (steps[8], said("Done"))),
     )
     provider_server.page = 2
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     heard: list[HostedJobEvent] = []
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=heard.append)
     assert ended.status == "succeeded"
@@ -203,10 +205,10 @@ async def test_every_event_is_told_once_and_in_order(
 
 
 async def test_following_goes_on_after_a_broken_connection(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     provider_server.faults |= {"job": [Cut(), Fail(500)], "list_events": [Cut(), Fail(429)]}
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     heard: list[HostedJobEvent] = []
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=heard.append)
     assert ended.fine_tuned_model == "ft:tiny:ours:ape:1"
@@ -233,13 +235,13 @@ async def test_nonsense_is_a_sentence(provider_server: Hosting, provider: Hosted
 async def test_a_refusal_is_not_asked_again(
     provider_server: Hosting,
     provider: HostedProvider,
-    ledger: HostedJobRecord,
+    record: HostedJobRecord,
     paths: dict[str, Path],
     status: int,
 ) -> None:
     provider_server.faults["create"] = [Fail(status, "no such base")]
     with pytest.raises(EngineRefused, match=f"{status}: no such base"):
-        await start_job(provider, ledger, ORDER, paths=paths)
+        await start_job(provider, record, ORDER, paths=paths)
     assert provider_server.calls.count("create") == 1
 
 
@@ -267,21 +269,21 @@ def test_openai_without_a_key_is_not_asked_at_all() -> None:
 
 
 async def test_a_failure_is_told_in_the_words_of_the_provider(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     error = {"code": "invalid_training_file", "message": "Line 3 has no answer.", "param": "training_file"}
     provider_server.plan = (Stage("validating_files"), Stage("failed", (), (("error", error),)))
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=lambda news: None)
-    with pytest.raises(EngineRefused, match=r"failed \(training_file\): Line 3 has no answer\. .*--again"):
+    with pytest.raises(EngineRefused, match=r"failed \(training_file\): Line 3 has no answer\."):
         raise_for_failed_job(ended)
 
 
 async def test_the_card_tells_what_the_model_was_made_from(
-    provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path], tmp_path: Path
+    provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path], tmp_path: Path
 ) -> None:
     order = ORDER.model_copy(update={"languages": ("et-en", "fr-en")})
-    job = await start_job(provider, ledger, order, paths=paths)
+    job = await start_job(provider, record, order, paths=paths)
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=lambda news: None)
     raise_for_failed_job(ended)
     results = await fetch_results(provider, ended)
@@ -292,16 +294,16 @@ async def test_the_card_tells_what_the_model_was_made_from(
     assert (card.prompt, card.data, card.languages) == ("chat@0123456789ab", "data@1", ("et-en", "fr-en"))
     assert card.training["n_epochs"] == 2
     assert card.last == {"step": "3", "train_loss": "1.25", "valid_loss": "1.75"}
-    assert card.command == f"ape edit --engine url --url {provider.url} --model ft:tiny:ours:ape:1"
+    assert card.url == provider.url
 
 
 async def test_a_model_is_not_lost_where_its_job_makes_little_sense(
-    provider_server: Hosting, provider: HostedProvider, ledger: HostedJobRecord, paths: dict[str, Path]
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path]
 ) -> None:
     odd = (("trained_tokens", "many"), ("hyperparameters", 7), ("method", None))
     last = SUCCESS[-1]
     provider_server.plan = (Stage("succeeded", (), (*last.also, *odd)),)
-    job = await start_job(provider, ledger, ORDER, paths=paths)
+    job = await start_job(provider, record, ORDER, paths=paths)
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=lambda news: None)
     with pytest.raises(EngineError, match="made the model ft:tiny:ours:ape:1"):
         make_card(ended, url=provider.url)
@@ -317,8 +319,8 @@ def test_one_command_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_directory_belongs_to_one_provider(tmp_path: Path) -> None:
-    with open_job_record(tmp_path, url="http://here") as ledger:
-        ledger.note_order(ORDER)
+    with open_job_record(tmp_path, url="http://here") as record:
+        record.record_order(ORDER)
     with (
         pytest.raises(Conflict, match="belongs to http://here"),
         open_job_record(tmp_path, url="http://there"),
@@ -330,7 +332,7 @@ def test_a_directory_belongs_to_one_provider(tmp_path: Path) -> None:
 def test_a_spoilt_state_is_not_taken_for_none(tmp_path: Path, content: str) -> None:
     (tmp_path / RECORD_FILE).write_text(content, encoding="utf-8")
     with (
-        pytest.raises(InputError, match="nobody knows whether a job is under way"),
+        pytest.raises(InputError, match="so a job may be running"),
         open_job_record(tmp_path, url="http://here"),
     ):
         pass

@@ -15,7 +15,7 @@ from ape.text.token_estimate import TokenRange
 from finetune.data.example import Example
 from finetune.hosted import training_file as preparing
 from finetune.hosted.price import estimate_cost
-from finetune.hosted.training_file import TrainingFile, refuse_unfit_files, write_training_file
+from finetune.hosted.training_file import TrainingFile, refuse_invalid_files, write_training_file
 from finetune.hosted.validation import find_row_error, max_example_tokens
 from tests.finetune.hosted.sample_text import examples
 
@@ -56,7 +56,7 @@ def test_a_row_of_the_right_shape_is_not(tmp_path: Path) -> None:
 def test_the_file_is_a_json_object_a_line_and_its_hash_is_told(tmp_path: Path) -> None:
     made = _prepared(examples(12), tmp_path / "train.jsonl")
     content = made.path.read_bytes()
-    assert (made.rows, made.size, made.unfit) == (12, len(content), ())
+    assert (made.rows, made.size, made.rejected) == (12, len(content), ())
     assert made.sha256 == hashlib.sha256(content).hexdigest()
     assert all(find_row_error(json.loads(line)) is None for line in content.splitlines())
 
@@ -75,29 +75,29 @@ def test_the_file_is_a_json_object_a_line_and_its_hash_is_told(tmp_path: Path) -
 def test_an_example_that_cant_be_sent_is_named(tmp_path: Path, change: dict[str, str], why: str) -> None:
     given = [*examples(12), replace(examples(13)[-1], **change)]  # type: ignore[arg-type]
     made = _prepared(given, tmp_path / "train.jsonl", max_tokens=4_000)
-    assert [one.id for one in made.unfit] == ["winter-12"]
-    assert why in made.unfit[0].why
-    with pytest.raises(InputError, match=r"train\.jsonl: winter-12: .*\n.*--leave-out"):
-        refuse_unfit_files(made, None, leave_out=False)
-    refuse_unfit_files(made, None, leave_out=True)
+    assert [one.id for one in made.rejected] == ["winter-12"]
+    assert why in made.rejected[0].why
+    with pytest.raises(InputError, match=r"train\.jsonl: winter-12: .*\n.*or leave them out"):
+        refuse_invalid_files(made, None, leave_out=False)
+    refuse_invalid_files(made, None, leave_out=True)
     assert made.rows == 12
 
 
 def test_the_same_example_twice_is_named_with_the_first(tmp_path: Path) -> None:
     again = replace(examples(1)[0], id="twin")
     made = _prepared([*examples(12), again], tmp_path / "train.jsonl")
-    assert made.unfit[0].why == "it is the same as winter-0"
+    assert made.rejected[0].why == "it is the same as winter-0"
 
 
 def test_two_translations_of_one_passage_are_no_duplicates(tmp_path: Path) -> None:
     other = replace(examples(1)[0], id="other", human="Irma shut up for the night and fetched her coat.")
-    assert _prepared([*examples(12), other], tmp_path / "train.jsonl").unfit == ()
+    assert _prepared([*examples(12), other], tmp_path / "train.jsonl").rejected == ()
 
 
 def test_a_passage_of_training_is_not_validated_on(tmp_path: Path) -> None:
     training = _prepared(examples(12), tmp_path / "train.jsonl")
-    dev = _prepared(examples(3, first=11), tmp_path / "dev.jsonl", elsewhere=training.questions)
-    assert [(one.id, one.why) for one in dev.unfit] == [
+    dev = _prepared(examples(3, first=11), tmp_path / "dev.jsonl", excluded_questions=training.questions)
+    assert [(one.id, one.why) for one in dev.rejected] == [
         ("winter-11", "the same passage is among the training examples")
     ]
 
@@ -106,14 +106,14 @@ def test_fewer_than_ten_are_refused_with_what_took_the_others(tmp_path: Path) ->
     given = [*examples(9), *(replace(one, human="") for one in examples(4, first=9))]
     made = _prepared(given, tmp_path / "train.jsonl")
     with pytest.raises(InputError, match=r"There are 9 training examples.*because: its human is empty"):
-        refuse_unfit_files(made, None, leave_out=True)
+        refuse_invalid_files(made, None, leave_out=True)
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = _prepared(examples(12), tmp_path / "train.jsonl")
     monkeypatch.setattr(preparing, "MAX_FILE_BYTES", made.size - 1)
     with pytest.raises(TooLong, match=r"bytes, and .* are allowed"):
-        refuse_unfit_files(made, None, leave_out=False)
+        refuse_invalid_files(made, None, leave_out=False)
 
 
 def test_a_file_that_cant_be_written_is_a_sentence(tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_a_price_that_is_told_beats_the_list_and_an_unknown_one_is_said() -> Non
     for base, by_openai in (("gpt-4o", False), ("llama", True)):
         unknown = estimate_cost(TokenRange(1e6, 1e6), epochs=1, base=base, by_openai=by_openai, price=None)
         assert unknown.dollars is None
-        assert "not known here: tell with --price" in unknown.sentence
+        assert "The price of a million tokens is not known" in unknown.sentence

@@ -78,7 +78,7 @@ def test_a_directory_that_is_there_is_not_touched(typed: Run, tmp_path: Path) ->
     done = typed(*flags)
     assert (done.returncode, "is there already" in done.stderr) == (2, True)
     done = typed(*flags, "--replace")
-    assert (done.returncode, "is no training set" in done.stderr) == (2, True)
+    assert (done.returncode, "is not a training set" in done.stderr) == (2, True)
     assert (tmp_path / "kept" / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 

@@ -16,8 +16,8 @@ ENDED = StopRate(50, ())
 
 
 def parity(*whys: TokenDivergence) -> EngineParity:
-    partings = tuple(ParityDifference(f"p{number}", "a", "b", why) for number, why in enumerate(whys))
-    return EngineParity("a double", 50, 50, partings)
+    differences = tuple(ParityDifference(f"p{number}", "a", "b", why) for number, why in enumerate(whys))
+    return EngineParity("a double", 50, 50, differences)
 
 
 def test_near_ties_are_explained() -> None:

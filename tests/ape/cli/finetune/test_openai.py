@@ -89,7 +89,7 @@ def test_from_examples_to_a_model_and_how_to_use_it(
     assert done.out == f"ape edit --engine url --url {provider.url} --model ft:tiny:ours:ape:1\n"
     assert "12 examples, 0 left out" in done.err
     assert "tiny, 3 epochs: " in done.err
-    assert "at $2.00 a million (--price)" in done.err
+    assert "at $2.00 a million (given)" in done.err
     assert "Step 3/3: training loss=1.00" in done.err
     card = json.loads((tmp_path / "out" / "card.json").read_bytes())
     assert card["data"] == read_dataset(data).manifest_hash
@@ -113,7 +113,7 @@ def test_the_same_command_again_pays_nothing(ape: Type, order: tuple[str, ...], 
     assert not {"upload", "create"} & set(provider.calls)
     other = ape(*order, "--seed", "5")
     assert (other.code, other.out) == (2, "")
-    assert "has the job ftjob-1 (succeeded), which was ordered with other seed" in other.err
+    assert "has the job ftjob-1 (succeeded), which was started with other seed" in other.err
     provider.looks.clear()
     assert ape(*order, "--seed", "5", "--again").code == 0
     assert (list(provider.jobs), provider.calls.count("upload")) == (["ftjob-1", "ftjob-2"], 0)
@@ -124,7 +124,7 @@ def test_a_dry_run_writes_and_checks_and_sends_nothing(
 ) -> None:
     done = ape("--data", str(data), "--out", "out", "--base", "tiny", "--dry-run")
     assert (done.code, done.out) == (0, "out/train.jsonl\nout/dev.jsonl\n")
-    assert "What they cost is not known here: tell with --price" in done.err
+    assert "The price of a million tokens is not known. Set the price with --price." in done.err
     assert provider.calls == []
     assert len((tmp_path / "out" / "train.jsonl").read_bytes().splitlines()) == 12
 
