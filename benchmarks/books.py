@@ -1,7 +1,7 @@
-"""Whole books: no time lost between answers, no memory for longer books, and nothing done twice.
+"""Whole books: little time between answers, constant memory, and a quick second run.
 
-The command line as it is typed, on an EPUB and its MT, with a model server that answers after a fixed delay. All
-times are of the whole command: start, pairing, every answer, writing, and reading back.
+Runs the command line on an EPUB and its MT, with a model server that answers after a fixed delay. Times are of the
+whole command: start, pairing, every answer, writing, and reading back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.ape.books.book_factory import make_epub
 from tests.ape.books.sample_book import tale
 
 WORDS = 100_000
-# Words of the tale in a paragraph, on average.
+# Average number of words in a paragraph of the tale.
 PARAGRAPH = 54
 DELAY = 1.0
 COMMAND_CODE = "from ape.cli.main import main; main()"
@@ -29,7 +29,7 @@ CONCURRENCY = 16
 
 @dataclass(frozen=True, slots=True)
 class CommandCost:
-    """What a command took."""
+    """Time and memory of a command."""
 
     seconds: float
     peak_kilobytes: int
@@ -37,7 +37,7 @@ class CommandCost:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkBook:
-    """A book and its MT, of so many paragraphs and words."""
+    """A book and its MT, with the number of paragraphs and words."""
 
     source: Path
     mt: Path
@@ -46,16 +46,24 @@ class BenchmarkBook:
 
 
 def measure() -> list[Claim]:
-    """All of them, in one run: some six minutes."""
+    """Measure all claims about books, in about six minutes."""
     with TemporaryDirectory() as folder:
         place = Path(folder)
         short, long = make_book(place, WORDS), make_book(place, 10 * WORDS)
         with run_delayed_server(DELAY) as url:
-            cold = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=CONCURRENCY)
-            again = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", lanes=CONCURRENCY)
+            cold = edit_book(
+                short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY
+            )
+            again = edit_book(
+                short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY
+            )
         with run_delayed_server(0.0) as url:
-            one = edit_book(short, place / "b.epub", url=url, store=place / "b.sqlite", lanes=CONCURRENCY)
-            ten = edit_book(long, place / "c.epub", url=url, store=place / "c.sqlite", lanes=CONCURRENCY)
+            one = edit_book(
+                short, place / "b.epub", url=url, store=place / "b.sqlite", concurrency=CONCURRENCY
+            )
+            ten = edit_book(
+                long, place / "c.epub", url=url, store=place / "c.sqlite", concurrency=CONCURRENCY
+            )
     ideal = short.paragraphs * DELAY / CONCURRENCY
     setting = (
         f"books: {short.paragraphs:,} paragraphs, {short.words:,} words; the long one {long.paragraphs:,} and "
@@ -89,7 +97,7 @@ def measure() -> list[Claim]:
 
 
 def make_book(folder: Path, words: int) -> BenchmarkBook:
-    """An EPUB of about so many words, in chapters of 40 paragraphs, and its MT."""
+    """Write an EPUB of about `words` words, in chapters of 40 paragraphs, and its MT."""
     paragraphs = words // PARAGRAPH
     source, mt = folder / f"{words}.fr.epub", folder / f"{words}.en.epub"
     chapters = list(tale(paragraphs, sentences=(3, 7), chapter=40))
@@ -99,8 +107,8 @@ def make_book(folder: Path, words: int) -> BenchmarkBook:
     return BenchmarkBook(source, mt, sum(map(len, chapters)), count)
 
 
-def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, lanes: int) -> CommandCost:
-    """`ape book edit`, in a process of its own."""
+def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, concurrency: int) -> CommandCost:
+    """Run `ape book edit` in its own process."""
     words = [
         "book",
         "edit",
@@ -111,7 +119,7 @@ def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, lanes
         "--url",
         url,
         "--lanes",
-        str(lanes),
+        str(concurrency),
     ]
     languages = ["--source-language", "fr", "--target-language", "en"]
     command = [sys.executable, "-c", COMMAND_CODE, *words, *languages]

@@ -12,7 +12,7 @@ from typing import Literal
 class Claim:
     """A claim, and the ratio of every measured round.
 
-    Without a bound it is a number to know, and holds whatever it is. `setting` is what it was measured on.
+    A claim without a bound always holds. `setting` describes the data and the machine.
     """
 
     text: str
@@ -24,7 +24,7 @@ class Claim:
 
     @property
     def ratio(self) -> float:
-        """The median, which a single disturbed round does not move."""
+        """The median, which a single disturbed round does not change."""
         return median(self.ratios)
 
     @property

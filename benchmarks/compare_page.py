@@ -1,8 +1,7 @@
-"""The page of a comparison with 10,000 paragraphs of 6 systems: it opens and filters without a stall, in a browser.
+"""Comparison page with 10,000 paragraphs of 6 systems: it opens and filters without a noticeable pause, in a browser.
 
-Beside it, what it is instead of: the same paragraphs as plain elements, hidden or shown by a search. A pause is the
-longest task of the page, in which nothing else can happen; people feel one of 100 ms. All is processor time of the
-page's main thread, as the browser's own trace has it: a busy neighbour takes none of it.
+The baseline is the same paragraphs as plain elements, hidden or shown by a search. A pause is the longest task of the
+page's main thread; people notice 100 ms. Times are processor time of that thread, from the browser's trace.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ SEARCH_WORD = "zephyr"
 _WORDS = """the a old young captain sailor harbour letter wrote read found lost at in on night and but because she he
 they it was were had gone never always again under over window door lamp river winter summer voice hand answered asked
 """.split()
-# The first paragraphs are there.
+# Wait until the first paragraphs are displayed.
 _OPEN = """new Promise((done) => { const look = () =>
   document.querySelector("#paragraphs")?.dataset.turn === undefined ? setTimeout(look, 5) : done(1); look(); })"""
-# The reader types a word, and waits until the page has looked at every paragraph.
+# Type a word, and wait until the page has searched every paragraph.
 _SEEK = """new Promise((done) => { const list = document.querySelector("#paragraphs"); const before = list.dataset.turn;
   const field = document.querySelector("[name=text]"); field.value = WORD;
   field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -58,7 +57,7 @@ document.querySelector("[name=text]").addEventListener("input", (event) => {
 
 @dataclass(frozen=True, slots=True)
 class MainThreadTime:
-    """Milliseconds of a page's main thread: all together, and the longest task."""
+    """Milliseconds of a page's main thread: the total, and the longest task."""
 
     total: float
     pause: float
@@ -66,7 +65,7 @@ class MainThreadTime:
 
 @dataclass(frozen=True, slots=True)
 class PageTiming:
-    """What opening a page took, and then seeking a word in all of its paragraphs."""
+    """Time to open a page, and to search a word in all of its paragraphs."""
 
     opening: MainThreadTime
     seeking: MainThreadTime
@@ -74,24 +73,24 @@ class PageTiming:
 
 @dataclass(frozen=True, slots=True)
 class WordRecall:
-    """A metric that costs little: how many words of the reference the output has."""
+    """A cheap metric: the share of words of the reference that the output has."""
 
     name: str = "words"
     higher_is_better: bool = True
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts:
-        """By segment."""
+        """Count words by segment."""
         rows, places = [], []
         for number, document in enumerate(corpus.documents):
             for output, reference in zip(document.outputs[system], document.references[0], strict=True):
-                wanted = (reference or "").split()
-                rows.append([100 * len(set(wanted) & set(output.split())), len(set(wanted))])
+                words = (reference or "").split()
+                rows.append([100 * len(set(words) & set(output.split())), len(set(words))])
                 places.append(number)
         return MetricCounts(np.array(rows, float), np.array(places), mean_fold(), "words|v:0")
 
 
 def missing() -> str | None:
-    """What has to be installed first."""
+    """Whether a browser is missing, as a sentence; None if it is not."""
     if _browser() is None:
         return "The page of a comparison is not measured: there is no chromium on this machine."
     return None
@@ -102,9 +101,9 @@ def _browser() -> str | None:
 
 
 def measure() -> list[Claim]:
-    """Both pages in turn, opened and searched."""
+    """Open and search both pages alternately."""
     command = _browser()
-    assert command, "looked for before"
+    assert command, "checked by missing()"
     found = synthetic_systems()
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Path(folder) / "report.html", Path(folder) / "plain.html"
@@ -169,14 +168,16 @@ def _time_page(browser: Browser, page: Path) -> PageTiming:
 
 
 def _main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadTime:
-    """What the work took of the page's main thread."""
+    """Time that the work takes of the page's main thread."""
     browser.call("Tracing.start", categories="toplevel", transferMode="ReportEvents")
     work()
     browser.events[""] = []
     browser.call("Tracing.end")
     browser.wait_for("", "Tracing.tracingComplete")
-    told = [one["params"]["value"] for one in browser.events[""] if one["method"] == "Tracing.dataCollected"]
-    events = [event for part in told for event in part]
+    traces = [
+        one["params"]["value"] for one in browser.events[""] if one["method"] == "Tracing.dataCollected"
+    ]
+    events = [event for trace in traces for event in trace]
     threads = {
         (event["pid"], event["tid"])
         for event in events
@@ -191,7 +192,7 @@ def _main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadT
 
 
 def synthetic_systems() -> SystemComparison:
-    """A set of made-up words, and systems that change some of its paragraphs, each its own share."""
+    """A synthetic set, and systems that each change another share of its paragraphs."""
     chance = random.Random(7)
     references = [_paragraph(chance) for _ in range(PARAGRAPHS)]
     mts = [_change_words(text, 0.3, chance) for text in references]

@@ -1,6 +1,6 @@
-"""A model server that mends the bench's tale after a fixed delay: `python -m benchmarks.delayed_server SECONDS`.
+"""A model server that post-edits the sample tale after a fixed delay: `python -m benchmarks.delayed_server SECONDS`.
 
-A process of its own, so that what it costs is not counted with those who ask it. Prints its address once it listens.
+It runs in its own process, so that its cost is not measured. It prints its address once it listens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.scripted import translation_in
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: float) -> None:
-    """One connection: requests one after the other, as HTTP/1.1 has them."""
+    """Serve the requests of a connection one after the other."""
     try:
         while head := await reader.readuntil(b"\r\n\r\n"):
             length = next(
@@ -30,10 +30,12 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, de
             )
             body = await reader.readexactly(length)
             if b"/models" in head.partition(b"\r\n")[0]:
-                writer.write(_whole(b"application/json", _MODELS))
+                writer.write(_response(b"application/json", _MODELS))
             else:
                 await asyncio.sleep(delay)
-                writer.write(_whole(b"text/event-stream", _events(mended(translation_in(json.loads(body))))))
+                writer.write(
+                    _response(b"text/event-stream", _events(mended(translation_in(json.loads(body)))))
+                )
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
@@ -58,7 +60,7 @@ def _events(text: str) -> bytes:
     )
 
 
-def _whole(kind: bytes, body: bytes) -> bytes:
+def _response(kind: bytes, body: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n%s" % (kind, len(body), body)
 
 
@@ -73,7 +75,7 @@ async def _serve(delay: float) -> None:
 
 @contextmanager
 def run_delayed_server(seconds: float) -> Iterator[str]:
-    """Such a server for the length of the block; yields its address."""
+    """Run the server within the block; yields its address."""
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.delayed_server", str(seconds)],
         stdin=subprocess.PIPE,

@@ -1,10 +1,9 @@
-"""Judging a draft is cheap: guards, edits and edit rate against three sentence-BLEU scores of the same pair.
+"""Cost of judging a draft: guards, edits and edit rate against three sentence-BLEU scores of the same pair.
 
-BLEU is what people already run over every paragraph without a thought, so it is a measure of "cheap" that is the
-same on any machine. Each round is a fresh process on paragraphs of its own: about 150 words each, joined from the
-sample chapters (the MT, and the translator's repair as the draft), and every pair is seen once by each side, so no
-cache answers for the work. Inside the pair sacrebleu may use its own: its tokens of the first score serve the
-other two.
+BLEU is a machine-independent measure of "cheap": people compute it for every paragraph. Each round is a new process
+with its own paragraphs of about 150 words, joined from the sample chapters (the MT, and the human post-edit as the
+draft). Each side sees a pair once, so that no cache helps; only sacrebleu reuses the tokens of its first score for the
+others.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def measure() -> list[Claim]:
 
 
 def make_pairs(seed: int) -> list[tuple[Segment, Draft]]:
-    """Passages of about 150 words and their drafts; each seed joins other paragraphs."""
+    """Make passages of about 150 words and their drafts; each seed joins other paragraphs."""
     chance = random.Random(seed)
     samples = cycle([load_sample(name) for name in SAMPLES])
     made: dict[str, tuple[Segment, Draft]] = {}
@@ -74,7 +73,7 @@ def _joined(sample: Sample, chosen: list[SampleParagraph]) -> tuple[Segment, Dra
 
 
 def time_pairs(seed: int) -> tuple[float, float]:
-    """Seconds of our side and of BLEU over all pairs, pair by pair in turn."""
+    """Seconds of our side and of BLEU over all pairs, alternating."""
     from sacrebleu import BLEU
 
     from ape.edits.diff import edit_rate, find_edits
@@ -92,7 +91,7 @@ def time_pairs(seed: int) -> tuple[float, float]:
             bleu.sentence_score(draft.text, [segment.mt])
 
     sides: list[Callable[[Segment, Draft], None]] = [ours, theirs]
-    for sample in map(load_sample, SAMPLES):  # tables and patterns are made on first use
+    for sample in map(load_sample, SAMPLES):  # warm up: tables and patterns are built on first use
         for side in sides:
             side(*_joined(sample, [min(sample.paragraphs, key=lambda paragraph: len(paragraph.mt))]))
     seconds = dict.fromkeys(sides, 0.0)

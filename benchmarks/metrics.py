@@ -1,8 +1,8 @@
-"""The metrics, one run: BlonDe against a plain loop, resampling and TER against sacrebleu's, all of discourse twice.
+"""Metrics: BlonDe against a plain loop, resampling and TER against sacrebleu, and all discourse metrics twice.
 
-The last is `ape eval score --metric discourse` as a user types it, on 80 made-up chapters by six systems, and then
-again: annotations and word alignments come from the cache, and the scores are the same. It is processor time that
-counts, of the command and whatever it starts: a busy neighbour takes none of it.
+The last runs `ape eval score --metric discourse` twice on 80 synthetic chapters of six systems. The second time,
+annotations and word alignments come from the cache, and the scores must be the same. It is measured in processor time
+of the command and its child processes, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCORE = (str(_APE), "eval", "score", _TABLE, "--metric", "discourse", "--json")
 
 
 def missing() -> str | None:
-    """What has to be installed first."""
+    """Which packages are missing, as a sentence; None if none is."""
     lacking = [name for name in ("eflomal", "jieba", "sacrebleu", "textblob") if find_spec(name) is None]
     if lacking:
         return f"Metrics are not measured: they need {lacking[0]}. Type: pip install 'ape-books[eval]'"
@@ -33,21 +33,21 @@ def missing() -> str | None:
 
 
 def measure() -> list[Claim]:
-    """All claims about metrics."""
+    """Measure all claims about metrics."""
     return [*blonde.measure(), *significance.measure(), *ter.measure(), *measure_discourse()]
 
 
 def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -> list[Claim]:
-    """Score twice in a folder of its own, and see that the second time nothing was new."""
+    """Score twice in a temporary folder, and require that the second run only reads the cache."""
     with TemporaryDirectory() as folder:
         place = Path(folder)
         write_chapters(place / _TABLE, chapters=chapters, sentences=sentences)
-        first, told = _score_command(place)
-        kept = _cache_files(place)
+        first, output = _score_command(place)
+        cached = _cache_files(place)
         second, again = _score_command(place)
-        if again != told:
+        if again != output:
             raise AssertionError("the second run has other scores than the first")
-        if not kept or _cache_files(place) != kept:
+        if not cached or _cache_files(place) != cached:
             raise AssertionError("the second run was not from the cache")
     note = f"{first:.0f} s and {second:.0f} s, the same scores, nothing new in the cache"
     setting = f"discourse: {chapters} made-up chapters of {sentences} sentences, {len(SYSTEMS)} systems"
@@ -57,7 +57,7 @@ def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -
 
 
 def _score_command(folder: Path) -> tuple[float, str]:
-    """The processor time of the command, and what it prints."""
+    """Processor time and output of the command."""
     began = _seconds()
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
     done = subprocess.run(_SCORE, cwd=folder, env=environment, check=True, capture_output=True, text=True)
@@ -70,6 +70,6 @@ def _seconds() -> float:
 
 
 def _cache_files(folder: Path) -> dict[str, int]:
-    """The files of the cache by their size, without what SQLite keeps for itself."""
+    """Sizes of the files in the cache, without the temporary files of SQLite."""
     files = (path for path in (folder / "cache").rglob("*") if path.is_file())
     return {path.name: path.stat().st_size for path in files if not path.name.endswith(("-wal", "-shm"))}

@@ -1,9 +1,8 @@
-"""Votes: thousands of Bradley-Terry fits at once against choix in a loop, and α and κ against those who have them.
+"""Votes: a batch of Bradley-Terry fits against choix in a loop, and α and κ against other packages.
 
-Ours goes from 5,000 votes between 8 systems to strengths, intervals and ranks of 10,000 resamples. choix draws as many
-votes and fits them, one resample after the other; a hundred are timed and counted a hundredfold. Without ties, which
-choix does not know. The values of both sides have to be the same, else nothing is claimed. It is processor time that
-counts, all threads together: a busy neighbour takes none of it.
+Ours computes strengths, intervals and ranks from 5,000 votes between 8 systems with 10,000 resamples. choix draws and
+fits one resample at a time; 100 are timed and multiplied by 100. There are no ties, which choix does not support. Both
+sides must give the same values. They are measured in processor time of all threads, which other load hardly affects.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ VOTES = 5_000
 SYSTEMS = 8
 SAMPLES = 10_000
 TIMED = 100
-"""Of choix's fits, in each round."""
+"""Number of choix fits that are timed in each round."""
 ANSWERS = 100_000
 _RATERS = 5
 _CATEGORIES = 3
 _NEEDED = {"choix": "choix", "krippendorff": "krippendorff", "sklearn": "scikit-learn"}
-# choix stops at its own tolerance, so strengths are the same to this.
+# choix stops at its own tolerance, so strengths are equal up to this difference.
 _CLOSE = 1e-5
 
 
 def missing() -> str | None:
-    """What has to be installed first."""
+    """Which packages are missing, as a sentence; None if none is."""
     absent = [package for module, package in _NEEDED.items() if find_spec(module) is None]
     if absent:
         return f"Votes are not measured: that needs {', '.join(absent)}. Type: pip install 'ape-books[bench]'"
@@ -50,7 +49,7 @@ def missing() -> str | None:
 
 
 def measure() -> list[Claim]:
-    """All claims, each after its two sides were found to agree."""
+    """Measure all claims, each after checking that both sides agree."""
     return [*_strengths(), _alpha(), _kappa()]
 
 
@@ -95,7 +94,7 @@ def _strengths() -> list[Claim]:
 
 
 def _meetings() -> Any:
-    """(votes, 2): who won and who lost, between systems of known strengths."""
+    """Winner and loser of each vote, (votes, 2), for systems of known strengths."""
     chance = np.random.default_rng(1)
     strengths = np.linspace(-0.7, 0.7, SYSTEMS)
     first = chance.integers(SYSTEMS, size=VOTES)
@@ -111,7 +110,7 @@ def _wins(pairs: Any) -> Any:
 
 
 def _check_strengths(choix: Any, drawn: list[Any], wins: Any) -> None:
-    """On the same resamples."""
+    """Require the same strengths on the same resamples."""
     ours = fit_strengths(wins, prior=np.zeros(len(wins)))
     theirs = np.stack([choix.ilsr_pairwise(SYSTEMS, sample.tolist()) for sample in drawn])
     apart = float(np.abs(ours - (theirs - theirs.mean(axis=1, keepdims=True))).max())
@@ -123,7 +122,7 @@ def _check_strengths(choix: Any, drawn: list[Any], wins: Any) -> None:
 
 
 def _answers(raters: int) -> Any:
-    """(items, raters), coded from 0: each rater says what most say, or something else."""
+    """Answers coded from 0, (items, raters): each rater gives the usual answer or a random one."""
     chance = np.random.default_rng(3)
     items = ANSWERS // raters
     usual = chance.choice(_CATEGORIES, size=(items, 1), p=[0.5, 0.15, 0.35])
@@ -183,7 +182,7 @@ def _claim_after_agreement(
 
 
 def _processor_seconds(work: Callable[[], None], *, times: float = 1.0) -> Callable[[], float]:
-    """Processor seconds of it, so many times over."""
+    """A function that returns the processor seconds of the work, multiplied by `times`."""
 
     def measured() -> float:
         began = time.process_time()

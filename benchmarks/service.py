@@ -1,17 +1,16 @@
 """Overhead of the service: passages per second through it and directly to its engine.
 
-What is fair here:
-- Two processes of the same kind run, each as `ape serve` makes one: uvicorn, our service and the embedded engine
-  in one process. One side posts passages to the service of one; the other side sends the same prompts, rendered
-  beforehand, straight to the engine of the other, with the same `openai` client, streamed, with the same sampling.
-  The side that goes around the service pays for no language detection, rendering, guards, edits or second HTTP.
-- The load comes from a third process, this one. On the way around, it reads the stream of tokens, as the
-  service would have to.
-- Both engines read the same prompts in the same order, so their prefix caches are in the same state. Sides change
-  processes from round to round, and each round begins with the other side.
-- One attempt a passage, so both sides generate once; a run-away draft is cut off at the same length. Batches are
-  put together by chance, so drafts differ now and then: the note tells the ratio of tokens written, and that of
-  processor time, of both ends together, which neighbours on the machine disturb less.
+How the comparison is kept fair:
+- Two processes run, each as `ape serve` starts one: uvicorn, our service and the embedded engine in one process. One
+  side posts passages to the service of one process. The other sends the same prompts, already rendered, directly to the
+  engine of the other process, streamed, with the same `openai` client and sampling. The direct side has no language
+  detection, rendering, guards, edits or second HTTP request.
+- The load comes from a third process, this one. On the direct side it reads the token stream, as the service does.
+- Both engines read the same prompts in the same order, so their prefix caches are in the same state. Sides swap
+  processes from round to round, and alternate in starting a round.
+- There is one attempt per passage, so both sides generate once; runaway drafts are cut off at the same length. Batching
+  is not deterministic, so some drafts differ. The note has the ratio of generated tokens, and of the processor time of
+  client and server, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -42,8 +41,7 @@ from benchmarks.concurrent_requests import run_concurrently
 from benchmarks.service_process import ServiceProcess, start_service_process
 from prompts import Prompt
 
-# How many at once: how many passages a round, and how many rounds. Short rounds, so that a neighbour who comes and
-# goes disturbs both sides alike.
+# Concurrency: passages per round, and rounds. Rounds are short, so that other load disturbs both sides alike.
 LOADS_BY_CONCURRENCY = {1: (2, 12), 4: (8, 6), 8: (16, 6)}
 OPTIONS = Options(max_attempts=1)
 
@@ -73,37 +71,44 @@ ServiceSide = Callable[[ServiceProcess], AbstractAsyncContextManager[AskForPassa
 def measure() -> list[Claim]:
     """Run both sides alternately at each concurrency."""
     with ExitStack() as stack:
-        twins = [stack.enter_context(start_service_process()) for _ in range(2)]
-        return asyncio.run(_measure(twins))
+        processes = [stack.enter_context(start_service_process()) for _ in range(2)]
+        return asyncio.run(_measure(processes))
 
 
-async def _measure(twins: list[ServiceProcess]) -> list[Claim]:
+async def _measure(processes: list[ServiceProcess]) -> list[Claim]:
     texts = cycle(
         [BenchmarkPassage(segment, *await prompt_and_sampling(segment)) for segment in sample_passages()]
     )
-    for twin in twins:
+    for process in processes:
         for side in (ask_service, ask_engine):
-            await run_passages(side, twin, list(islice(texts, 2)), concurrency=1)
+            await run_passages(side, process, list(islice(texts, 2)), concurrency=1)
     return [
-        await _compare_sides(twins, texts, concurrency, *plan)
+        await _compare_sides(processes, texts, concurrency, *plan)
         for concurrency, plan in LOADS_BY_CONCURRENCY.items()
     ]
 
 
 async def _compare_sides(
-    twins: list[ServiceProcess], texts: Iterator[BenchmarkPassage], concurrency: int, count: int, times: int
+    processes: list[ServiceProcess],
+    texts: Iterator[BenchmarkPassage],
+    concurrency: int,
+    count: int,
+    times: int,
 ) -> Claim:
     rounds: list[dict[ServiceSide, ServiceRun]] = []
     for number in range(times):
         chosen = list(islice(texts, count))
         sides: list[tuple[ServiceSide, ServiceProcess]] = [
-            (ask_service, twins[number % 2]),
-            (ask_engine, twins[1 - number % 2]),
+            (ask_service, processes[number % 2]),
+            (ask_engine, processes[1 - number % 2]),
         ]
         if number // 2 % 2:
             sides.reverse()
         rounds.append(
-            {side: await run_passages(side, twin, chosen, concurrency=concurrency) for side, twin in sides}
+            {
+                side: await run_passages(side, process, chosen, concurrency=concurrency)
+                for side, process in sides
+            }
         )
     rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (ask_service, ask_engine)]
     tokens, computed = (
@@ -121,9 +126,9 @@ async def _compare_sides(
 
 
 def sample_passages() -> list[Segment]:
-    """The first sentence of each paragraph of the sample chapters, one chapter after the other.
+    """The first sentence of each paragraph of the sample chapters.
 
-    Sentences, since the shorter a passage is, the less of its time is the model's.
+    The shorter a passage is, the larger is the share of the service in its time.
     """
     return [
         replace(
@@ -137,19 +142,19 @@ def sample_passages() -> list[Segment]:
 
 
 async def run_passages(
-    side: ServiceSide, twin: ServiceProcess, chosen: list[BenchmarkPassage], *, concurrency: int
+    side: ServiceSide, process: ServiceProcess, chosen: list[BenchmarkPassage], *, concurrency: int
 ) -> ServiceRun:
     """Request the passages with this concurrency."""
-    async with side(twin) as ask:
-        before = time.process_time() + twin.processor_seconds()
+    async with side(process) as ask:
+        before = time.process_time() + process.processor_seconds()
         tokens, rate = await run_concurrently(chosen, ask, concurrency=concurrency)
-        return ServiceRun(rate, sum(tokens), time.process_time() + twin.processor_seconds() - before)
+        return ServiceRun(rate, sum(tokens), time.process_time() + process.processor_seconds() - before)
 
 
 @asynccontextmanager
-async def ask_service(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
+async def ask_service(process: ServiceProcess) -> AsyncIterator[AskForPassage]:
     """Post passages to the service."""
-    async with httpx2.AsyncClient(base_url=twin.service, timeout=600) as client:
+    async with httpx2.AsyncClient(base_url=process.service, timeout=600) as client:
 
         async def ask(passage: BenchmarkPassage) -> int:
             segment = passage.segment
@@ -169,11 +174,11 @@ async def ask_service(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
 
 
 @asynccontextmanager
-async def ask_engine(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
+async def ask_engine(process: ServiceProcess) -> AsyncIterator[AskForPassage]:
     """Stream drafts directly from the engine."""
     async with openai.AsyncOpenAI(
-        base_url=twin.engine,
-        api_key=twin.key,
+        base_url=process.engine,
+        api_key=process.key,
         max_retries=0,
         timeout=600,
         default_headers=EmbeddedEngine.headers,  # or 1 request in 50 fails
@@ -185,7 +190,7 @@ async def ask_engine(twin: ServiceProcess) -> AsyncIterator[AskForPassage]:
             messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
             text, pieces, tokens = "", 0, None
             async with await client.chat.completions.create(
-                model=twin.model,
+                model=process.model,
                 messages=messages,
                 stream=True,
                 stream_options={"include_usage": True},

@@ -1,6 +1,6 @@
-"""A process as `ape serve` makes one, the service with its engine inside, that also tells the way around the service.
+"""A service with its embedded engine, as `ape serve` starts one, that also prints the address of the engine.
 
-Prints one line of JSON once it is ready, and serves until its standard input is closed.
+It prints one line of JSON once it is ready, and serves until its standard input is closed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from serve.app import create_app
 
 @dataclass(frozen=True, slots=True)
 class ServiceProcess:
-    """Where the service is, and where its engine is."""
+    """Addresses of a service and its engine."""
 
     pid: int
     service: str
@@ -34,14 +34,14 @@ class ServiceProcess:
     model: str
 
     def processor_seconds(self) -> float:
-        """How long the process and its threads have computed so far."""
+        """Processor time so far of the process and its threads."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
 def start_service_process() -> Iterator[ServiceProcess]:
-    """Start such a process for the length of the block, with the settings of this one."""
+    """Start a process with the current settings within the block."""
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.service_process"],
         stdin=subprocess.PIPE,

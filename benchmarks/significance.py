@@ -1,8 +1,8 @@
-"""A thousand bootstrap resamples of BLEU for two systems: ours against sacrebleu's own, on the same statistics.
+"""A thousand bootstrap resamples of BLEU for two systems: ours against sacrebleu's, on the same statistics.
 
-Both are given the counted n-grams and make the same: an interval of each system, and the p-value of their difference.
-The texts are post-edits of MLQE-PE where the shared data is here (APE_DATA), else made up. It is processor time that
-counts, all threads together: a busy neighbour takes none of it.
+Both start from n-gram counts and compute an interval of each system and the p-value of their difference. The texts are
+of MLQE-PE if the shared data is available (APE_DATA), otherwise synthetic. Both sides are measured in processor time of
+all threads, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORDS = "the a old young captain sailor harbour letter wrote read found lost at
 
 
 def measure() -> list[Claim]:
-    """Both sides in turn, and whether their p-values agree."""
+    """Time both sides, and require p-values that agree up to sampling error."""
     references, baseline, other, what = _texts()
     first, second = (_counted(references, texts) for texts in (baseline, other))
     theirs = _sacrebleu(references, baseline, other)
@@ -52,7 +52,7 @@ def measure() -> list[Claim]:
         p_values["ours"] = found.p_value
         return seconds
 
-    ours()  # the first touch of so much memory is the system's time
+    ours()  # warm up: the first allocation of memory is slow
     measured = measure_alternately(plain, ours, rounds=ROUNDS)
     p = p_values["sacrebleu"]
     error = 3 * (2 * p * (1 - p) / SAMPLES) ** 0.5 + 2 / SAMPLES
@@ -73,7 +73,7 @@ def _counted(references: Sequence[str], texts: Sequence[str]) -> MetricCounts:
 
 
 def _sacrebleu(references: Sequence[str], baseline: Sequence[str], other: Sequence[str]) -> Any:
-    """Its paired test, with the statistics taken out beforehand."""
+    """The paired test of sacrebleu, with statistics extracted in advance."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
 
@@ -92,7 +92,7 @@ def _sacrebleu(references: Sequence[str], baseline: Sequence[str], other: Sequen
 
 
 def _texts() -> tuple[list[str], list[str], list[str], str]:
-    """References, two systems that differ by a little, and a sentence on what they are."""
+    """References, two systems that differ slightly, and a description of the texts."""
     data = find_data_folder()
     chance = random.Random(11)
     if mlqe_path(data, "ro-en").is_file():
@@ -102,7 +102,7 @@ def _texts() -> tuple[list[str], list[str], list[str], str]:
     else:
         references = [" ".join(chance.choices(_WORDS, k=chance.randint(6, 30))) for _ in range(1000)]
         baseline = [_drop_word(text, chance) for text in references]
-        what = "resampling: made-up sentences, as the shared data is not here"
+        what = "resampling: made-up sentences, as the shared data is not available"
     other = _damage_texts(baseline, 0.03, chance)
     return references, _damage_texts(baseline, 0.015, chance), other, what
 

@@ -1,7 +1,6 @@
-"""`ape --help` is quick, because it imports nothing that only the work itself needs.
+"""Startup: `ape --help` imports no heavy modules.
 
-The time is set against `python -c pass`, in turn. It is no claim: most of it is typer and rich, which print the help.
-The claim is that nothing heavy is imported.
+Its time is compared with `python -c pass`, but without a bound: most of it is typer and rich, which print the help.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ HEAVY_MODULES = frozenset(
         "xllamacpp",
     }
 )
-# The command as its script runs it; what was imported by then goes to stderr.
+# Run the command as its script does, and print the imported modules to stderr.
 HELP_CODE = """
 import atexit, sys
 from ape.cli.main import main
@@ -40,7 +39,7 @@ main()
 
 
 def measure() -> list[Claim]:
-    """Time both commands in turn."""
+    """Time both commands alternately."""
     measured = measure_alternately(
         lambda: time_python(["-c", HELP_CODE]), lambda: time_python(["-c", "pass"]), rounds=ROUNDS
     )
@@ -51,7 +50,7 @@ def measure() -> list[Claim]:
 
 
 def time_python(arguments: Sequence[str]) -> float:
-    """How long Python takes over this, from start to end."""
+    """Seconds of a Python process, from start to end."""
     began = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     return time.perf_counter() - began

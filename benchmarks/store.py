@@ -1,9 +1,9 @@
-"""Keeping a result costs little more than the disk does: `Store.save` against plain inserts with the same durability.
+"""Cost of saving a result: `JobStore.save` against plain inserts with the same durability.
 
-Both sides have SQLite in WAL mode with synchronous=FULL and one transaction for each result, in files of the same
-folder. The plain side inserts the same texts into one table and checks nothing. Ours checks that the claim stands and
-that the paragraph still waits, marks it, keeps the sums of its stretch, and keeps the result. They go in short turns,
-because how long a disk takes to be sure changes from one second to the next.
+Both sides use SQLite in WAL mode with synchronous=FULL and one transaction per result, in files of the same folder. The
+plain side inserts the same texts into one table without checks. Ours checks that the claim is valid and that the
+paragraph is pending, marks it, updates the sums of its stretch, and saves the result. Turns are short, because the time
+that a disk takes to sync varies from second to second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 
 ROUNDS = 15
-# Results in one turn of a side.
+# Results per turn.
 RESULTS = 100
 RECIPE = JobRecipe("model", "revision", "chat@0", "fr", "en")
 SENTENCE = "She had not thought of the house by the river for many years, and yet it stood there as before. "
@@ -35,22 +35,22 @@ TEXT = 4 * SENTENCE
 
 
 def measure() -> list[Claim]:
-    """Both sides in turn, in one folder."""
+    """Time both sides alternately, in one folder."""
     with tempfile.TemporaryDirectory() as folder, JobStore(f"{folder}/jobs.db") as store:
         ours = _time_saves(store)
         with closing(_plain(Path(folder) / "plain.db")) as connection:
             plain = _time_inserts(connection)
-            next(ours), next(plain)  # what is made on first use is made
+            next(ours), next(plain)  # warm up
             measured = measure_alternately(lambda: next(ours), lambda: next(plain), rounds=ROUNDS)
-    kept, inserted = (RESULTS / median(side) for side in zip(*measured, strict=True))
-    note = f"{kept:,.0f} a second against {inserted:,.0f}"
-    # By time the plain side is the smaller, so its time over ours is our share of its rate.
+    saved, inserted = (RESULTS / median(side) for side in zip(*measured, strict=True))
+    note = f"{saved:,.0f} a second against {inserted:,.0f}"
+    # The ratio of rates is the inverse of the ratio of times.
     share = tuple(1 / ratio for ratio in ratios_by_round(measured))
     return [Claim("results kept a second / plain SQLite inserts", share, 0.4, "at least", note)]
 
 
 def _time_saves(store: JobStore) -> Iterator[float]:
-    """Seconds for so many results, again and again."""
+    """Seconds for RESULTS results, in each round."""
     store.add(_job())
     store.plan("job", _paragraphs((ROUNDS + 1) * RESULTS))
     worker, made = JobWorker.here(), _result()

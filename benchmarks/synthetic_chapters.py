@@ -1,4 +1,4 @@
-"""Made-up chapters, Chinese and English side by side, and six systems that each err in their own way."""
+"""Synthetic chapters in Chinese and English, with six systems of different error rates."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _OTHER = {"he": "she", "she": "he"}
 _MANNERS = "quietly slowly gladly sadly quickly calmly proudly boldly".split()
 
 
-# How often each system errs at a noun, a pronoun, a tense or a connective.
+# Error rate of each system for a noun, a pronoun, a tense or a connective.
 SYSTEMS: Mapping[str, float] = {f"system {number}": 0.08 * number for number in range(1, 7)}
-# How often a system adds a word of its own, so that its sentences are nobody else's.
+# Rate at which a system adds a word, so that its sentences are unique.
 _ADDITION_RATE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceContent:
-    """What a sentence tells: each word with its Chinese first, and then what English has for it."""
+    """Content of a sentence: for each word the Chinese, then its English renderings."""
 
     person: list[str]
     things: tuple[list[str], list[str]]
@@ -50,14 +50,14 @@ class SentenceContent:
     place: list[str]
 
     def source(self) -> str:
-        """With the pronoun that Chinese drops marked."""
+        """The Chinese sentence, with the dropped pronoun marked."""
         (thing, *_), (other, *_) = self.things
         (deed, *_), (next_deed, *_) = self.deeds
         dropped = f"<{_DROPPED[self.person[2]]}>_S"
         return f"{self.person[0]}在{self.place[0]}{deed}{thing}，{self.link[0]}{dropped}{next_deed}{other}。"
 
     def english(self, chance: random.Random, rate: float = 0.0, added: float = 0.0) -> str:
-        """By somebody who errs at this rate; by nobody, the reference."""
+        """The English sentence with errors at this rate; without errors it is the reference."""
 
         def wrong() -> bool:
             return chance.random() < rate
@@ -75,7 +75,7 @@ class SentenceContent:
 def write_chapters(
     path: Path, *, chapters: int = CHAPTERS, sentences: int = SENTENCES, seed: int = 1
 ) -> None:
-    """A table for `ape eval score`: a row for each chapter."""
+    """Write a table for `ape eval score`, with a row for each chapter."""
     chance = random.Random(seed)
     with path.open("w", encoding="utf-8") as file:
         for number in range(chapters):
@@ -93,13 +93,13 @@ def write_chapters(
 
 
 def _sentence_content(chance: random.Random) -> SentenceContent:
-    def drawn(words: str) -> list[str]:
+    def draw(words: str) -> list[str]:
         return chance.choice(words.split(",")).split()
 
     return SentenceContent(
-        drawn(_PEOPLE),
-        (drawn(_THINGS), drawn(_THINGS)),
-        (drawn(_DEEDS), drawn(_DEEDS)),
-        drawn(_LINKS),
-        drawn(_PLACES),
+        draw(_PEOPLE),
+        (draw(_THINGS), draw(_THINGS)),
+        (draw(_DEEDS), draw(_DEEDS)),
+        draw(_LINKS),
+        draw(_PLACES),
     )

@@ -1,7 +1,7 @@
-"""TER of paragraphs: ours, all shifts of a round at once, against sacrebleu's own, which tries one after the other.
+"""TER of paragraphs: ours, which batches all shifts of a round, against sacrebleu's, which tries them one by one.
 
-The paragraphs are of the first chapters of Candide in Google's translation against a person's where the shared data is
-here (APE_DATA); else made up. Both give the same edits. It is processor time that counts.
+The paragraphs are Google's translation of Candide against a human one if the shared data is available (APE_DATA),
+otherwise synthetic. Both sides must count the same edits, and are measured in processor time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WORDS = "the a old young captain sailor harbour letter wrote read found lost at
 
 
 def measure() -> list[Claim]:
-    """Both sides in turn, and whether they count the same."""
+    """Time both sides, and require the same counts."""
     outputs, references, what = _texts()
     counted: dict[str, Any] = {}
 
@@ -38,7 +38,7 @@ def measure() -> list[Claim]:
 
     measured = measure_alternately(timed("sacrebleu", TER()), timed("ours", BatchedTer()), rounds=ROUNDS)
     if counted["sacrebleu"] != counted["ours"]:
-        raise AssertionError("the two count other edits")
+        raise AssertionError("the two sides count different edits")
     words = sum(len(text.split()) for text in outputs)
     note = f"the same edits of {len(outputs)} paragraphs, {words:,} words"
     return [
@@ -47,7 +47,7 @@ def measure() -> list[Claim]:
 
 
 def _texts() -> tuple[list[str], list[str], str]:
-    """Outputs, references, and a sentence on what they are."""
+    """Outputs, references, and a description of the texts."""
     data = find_data_folder()
     if candide_path(data).is_file():
         found = [(row["gt"], next(iter(row["human"].values()))) for row in candide_rows(data)]
@@ -60,7 +60,7 @@ def _texts() -> tuple[list[str], list[str], str]:
     chance = random.Random(7)
     references = [chance.choices(_WORDS, k=chance.randint(80, 200)) for _ in range(PARAGRAPHS)]
     outputs = [_reorder_words(words, chance) for words in references]
-    what = "TER: made-up paragraphs, as the shared data is not here"
+    what = "TER: made-up paragraphs, as the shared data is not available"
     return [" ".join(words) for words in outputs], [" ".join(words) for words in references], what
 
 

@@ -1,10 +1,10 @@
-"""Training on a processor: tokens a second and peak memory of ours against trl's SFTTrainer on the same examples.
+"""Training on a CPU: tokens per second and peak memory, ours against trl's SFTTrainer on the same examples.
 
-Both train a LoRA of the same shape on SmolLM2 for one epoch of the same texts, with the same number of examples in a
-step, in float32, with a loss on the answers alone. Each side is a process of its own, and its memory is the most that
-process ever held. trl is given what its pages give it: prompt and completion, 8 examples at once (its default),
-parted from 32 by accumulation. Of its defaults only bfloat16 is off, which a processor without AVX512 is slow at. One
-of them, gradient checkpointing, buys memory with speed; a second trl has it off, and both are shown.
+Both train a LoRA of the same shape on SmolLM2 for one epoch of the same texts, with the same batch size, in float32,
+with a loss on the answers only. Each side is a separate process, whose peak memory is measured. trl is used as its
+documentation shows: prompt and completion, 8 examples at a time (its default), 32 by gradient accumulation. Its only
+changed default is bfloat16, which is slow on a CPU without AVX512. Gradient checkpointing saves memory at the cost of
+speed, so trl is measured with it (its default) and without.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ALPHA = 32
 
 @dataclass(frozen=True, slots=True)
 class TrainingCost:
-    """What one side did in its process."""
+    """Tokens, time and peak memory of one side."""
 
     tokens: int
     seconds: float
@@ -48,18 +48,18 @@ class TrainingCost:
 
     @property
     def rate(self) -> float:
-        """Tokens a second, those of the prompts too."""
+        """Tokens per second, including those of prompts."""
         return self.tokens / self.seconds
 
 
 def missing() -> str | None:
-    """What is not installed, as a sentence."""
+    """Which packages are missing, as a sentence; None if none is."""
     absent = [name for name in ("torch", "peft", "trl") if find_spec(name) is None]
     return f"train: needs {', '.join(absent)}: pip install 'ape-books[train,bench]'" if absent else None
 
 
 def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
-    """Every side once in each round, one after the other; the one who begins changes."""
+    """Measure every side once in each round, alternating the order."""
     found: dict[str, list[TrainingCost]] = {name: [] for name in SIDES}
     for number in range(rounds):
         for name in list(SIDES)[:: -1 if number % 2 else 1]:
@@ -68,7 +68,7 @@ def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
 
     def claim(text: str, one: str, other: str, of: Callable[[TrainingCost], float], **bound: Any) -> Claim:
         pairs = list(zip(found[one], found[other], strict=True))
-        note = f"{_middle(found[one], of):,.1f} against {_middle(found[other], of):,.1f}"
+        note = f"{_median(found[one], of):,.1f} against {_median(found[other], of):,.1f}"
         return Claim(text, tuple(of(a) / of(b) for a, b in pairs), note=note, setting=setting, **bound)
 
     def rate(side: TrainingCost) -> float:
@@ -86,7 +86,7 @@ def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
     ]
 
 
-def _middle(sides: list[TrainingCost], of: Callable[[TrainingCost], float]) -> float:
+def _median(sides: list[TrainingCost], of: Callable[[TrainingCost], float]) -> float:
     return sorted(map(of, sides))[len(sides) // 2]
 
 
@@ -97,7 +97,7 @@ def _measure_in_process(side: str, steps: int) -> TrainingCost:
 
 
 def make_examples(number: int, *, seed: int = 0) -> list[Example]:
-    """One or two paragraphs of the sample chapters each, in any order."""
+    """Make examples of one or two random paragraphs of the sample chapters each."""
     chance = random.Random(seed)
     samples = cycle([load_sample(name) for name in SAMPLES])
     made = []
@@ -118,7 +118,7 @@ def make_examples(number: int, *, seed: int = 0) -> list[Example]:
 
 
 def train_ours(steps: int, *, prompt_weight: float = 0.0) -> TrainingCost:
-    """By our own `train`, without looks at dev."""
+    """Train with `train_adapter`, without dev evaluation."""
     from ape.models import DEFAULT_MODEL
     from finetune.base_model import find_base, load_tokenizer
     from finetune.data.dataset import write_dataset
@@ -151,7 +151,7 @@ def train_ours(steps: int, *, prompt_weight: float = 0.0) -> TrainingCost:
 
 
 def train_theirs(steps: int, *, checkpointing: bool = True) -> TrainingCost:
-    """By trl's SFTTrainer, as its pages show it."""
+    """Train with trl's SFTTrainer, as its documentation shows."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -172,7 +172,7 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> TrainingCost:
     clock: dict[str, float] = {}
 
     class Clock(TrainerCallback):
-        """Looks at it when ours does."""
+        """Records the same times as ours."""
 
         def on_train_begin(self, *_: Any, **__: Any) -> None:
             clock["began"] = time.perf_counter()

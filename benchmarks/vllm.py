@@ -1,18 +1,17 @@
-"""On vLLM, too, the service costs next to nothing; and what adapters cost there, and what speculation and caching save.
+"""Overhead of the service on vLLM, cost of adapters, and gains from speculation and prefix caching.
 
-What is fair here:
-- One service on one vLLM, started as a user starts it. One side posts passages to the service; the other sends the
-  prompts, rendered beforehand, straight to the same vLLM, with the `openai` client, streamed, with the same sampling.
-- Sides take turns at beginning a round, and get the same sentences in the same order. vLLM remembers prompts, and the
-  second side must not find those of the first. So each sentence bears a number of four digits, in source and MT alike,
-  that no other prompt has. Two such batches make two rounds: in the second one the sides swap them, so that by then
-  each has read and written the same, and found as much that the other had asked before.
-- On against off: two vLLMs that differ by one flag, both up, asked in turn for the same prompts, new ones each round.
-  One that has nothing to do takes a fiftieth of a core.
-- Base against adapter, and one adapter against four: every draft is cut to the same length, so that the work is alike
-  whatever a model would like to say.
-- The load comes from this process. The note tells the ratio of processor time, which neighbours on the machine disturb
-  less than the clock; least of all that of service and client, since vLLM computes while it waits for itself.
+How the comparison is kept fair:
+- One service runs on one vLLM, started as a user starts it. One side posts passages to the service. The other sends the
+  same prompts, already rendered, directly to the same vLLM, streamed, with the `openai` client and the same sampling.
+- Sides alternate in starting a round, and get the same sentences in the same order. The prefix cache of vLLM must not
+  help the second side, so each sentence has a unique number of four digits, in source and MT. Two batches make two
+  rounds: in the second round the sides swap batches, so that in the end both have read and written the same, with as
+  many cache hits.
+- To compare a flag, two vLLMs that differ by it run at the same time and get the same prompts alternately, new ones
+  each round. An idle vLLM takes a fiftieth of a core.
+- To compare base and adapter, or one adapter and four, all drafts have the same length, so that the work is the same.
+- The load comes from this process. The note has the ratio of processor time, which other load affects less than wall
+  time; least of all that of service and client, since vLLM uses the CPU while it waits.
 """
 
 from __future__ import annotations
@@ -57,9 +56,9 @@ SPECULATING, ALWAYS_SPECULATING, NOT_SPECULATING = (
     for config in (SPECULATION, SPECULATION_AT_ANY_LOAD, None)
 )
 NOT_CACHING = ("--no-enable-prefix-caching",)
-# Tokens of a draft where all are to be alike.
+# Tokens of a draft where all drafts have the same length.
 LENGTH = 24
-# How many at once: how many passages a round, and how many rounds; an even number, so that both sides begin as often.
+# Concurrency: passages per round, and rounds; an even number, so that both sides start equally often.
 Loads = Mapping[int, tuple[int, int]]
 
 
@@ -87,7 +86,7 @@ FULL = VllmPlan(
     cache={8: (16, 2)},
     cache_chat={1: (2, 4), 8: (16, 2)},
 )
-# To see that all of it runs: the ratios mean little.
+# A short run to test the benchmark itself; its ratios mean little.
 QUICK = VllmPlan(
     service={1: (1, 2), 8: (8, 2)},
     speculation={1: (1, 2)},
@@ -110,7 +109,7 @@ class VllmRun:
 
     @property
     def written(self) -> int:
-        """The tokens of all drafts."""
+        """Number of tokens of all drafts."""
         return sum(answer.length for answer in self.answers)
 
 
@@ -118,14 +117,14 @@ Rounds = Sequence[tuple[VllmRun, VllmRun]]
 
 
 def missing() -> str | None:
-    """What is missing for this measurement, as a sentence."""
+    """What is missing for this measurement, as a sentence; None if nothing is."""
     if os.environ.get("APE_VLLM_PYTHON") and os.environ.get("APE_TEST_VLLM_MODELS"):
         return None
     return "vLLM is left out: `make bench-vllm` sets up an environment and models for it, and measures it."
 
 
 def measure(plan: VllmPlan = FULL) -> list[Claim]:
-    """Let two sides take turns on each question; four vLLMs in all, at most two at a time."""
+    """Measure all comparisons; four vLLMs in total, at most two at a time."""
     began, load = time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         version, claims = asyncio.run(_measure(Path(folder), plan))
@@ -143,7 +142,7 @@ async def _measure(folder: Path, plan: VllmPlan) -> tuple[str, list[Claim]]:
     write_cards(_models(), folder / "adapters")
     async with start_vllm_service(folder, texts, SPECULATING) as usual:
         version = await _version(usual)
-        # As it is served: the quicker the model is, the more of the service is to be seen.
+        # With speculation: the faster the model is, the larger is the share of the service.
         sides = service_side(usual), vllm_side(usual)
         claims = await compare_sides(
             "through the service / straight to vLLM", sides, texts, plan.service, bound=0.95
@@ -157,16 +156,16 @@ async def _measure(folder: Path, plan: VllmPlan) -> tuple[str, list[Claim]]:
         async with start_vllm_service(folder, texts, ALWAYS_SPECULATING) as always:
             text = "speculation in every batch / in those of one or two"
             claims += await _compare_flag(text, (always, usual), texts, plan.always, {})
-        async with start_vllm_service(folder, texts, (*SPECULATING, *NOT_CACHING)) as forgetful:
+        async with start_vllm_service(folder, texts, (*SPECULATING, *NOT_CACHING)) as uncached:
             text = "prefix cache / none"
-            claims += await _compare_flag(text, (usual, forgetful), texts, plan.cache, plan.cache_chat)
+            claims += await _compare_flag(text, (usual, uncached), texts, plan.cache, plan.cache_chat)
     return version, claims
 
 
 async def _compare_flag(
     text: str, servers: tuple[VllmServer, VllmServer], texts: NumberedSentences, adapter: Loads, base: Loads
 ) -> list[Claim]:
-    """On against off, for an adapter's prompts, which have nothing in common, and for the base's, which begin alike."""
+    """Compare two servers on prompts of the adapter, which share no prefix, and of the base, which share one."""
 
     def sides(model: str) -> tuple[VllmSide, VllmSide]:
         one, other = (vllm_side(server, model, tell_tokens=True) for server in servers)
@@ -179,7 +178,7 @@ async def _compare_flag(
 
 
 async def _adapters(plain: VllmServer, texts: NumberedSentences, plan: VllmPlan) -> list[Claim]:
-    """On a vLLM that does not speculate: its luck with that is another for each model."""
+    """Compare adapters without speculation, whose success differs from model to model."""
     await _load_copies(plain)
     base, one, four = (
         vllm_side(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), ADAPTER_COPIES)
@@ -198,13 +197,13 @@ def _models() -> Path:
 async def start_vllm_service(
     folder: Path, texts: NumberedSentences, flags: Sequence[str]
 ) -> AsyncIterator[VllmServer]:
-    """`ape serve --engine vllm` with the adapter for the length of the block."""
-    began, shelf = time.monotonic(), folder / "adapters"
+    """Run `ape serve --engine vllm` with the adapter within the block."""
+    began, adapters = time.monotonic(), folder / "adapters"
     with served(
         _models(),
-        f"--adapter={ADAPTER}={shelf / ADAPTER}",
+        f"--adapter={ADAPTER}={adapters / ADAPTER}",
         vllm_python=os.environ["APE_VLLM_PYTHON"],
-        adapters=shelf,
+        adapters=adapters,
         home=Path(tempfile.mkdtemp(dir=folder)),
         flags=(*FLAGS, *flags),
     ) as running:
@@ -226,7 +225,7 @@ async def compare_sides(
     shared: bool = False,
     bound: float | None = None,
 ) -> list[Claim]:
-    """A claim for each concurrency; with `shared`, both sides get the same prompts, new ones each round."""
+    """Make a claim for each concurrency. With `shared`, both sides get the same prompts, new ones each round."""
     claims = []
     for concurrency, (passages_a_round, times) in loads.items():
         rounds: list[tuple[VllmRun, VllmRun]] = []
@@ -266,7 +265,7 @@ def _note(rounds: Rounds) -> str:
 
 
 def _our_time(rounds: Rounds) -> str:
-    """Processor time of service and client, which other load disturbs least."""
+    """Processor time of service and client, which other load affects least."""
     one, other = (
         1000 * sum(run.processor_time.ours for run in side) / sum(len(run.answers) for run in side)
         for side in zip(*rounds, strict=True)

@@ -107,10 +107,10 @@ async def _ask_service(server: VllmServer) -> AsyncIterator[AskForTokens]:
 def vllm_side(
     server: VllmServer, *models: str, length: int | None = None, tell_tokens: bool = False
 ) -> VllmSide:
-    """Stream drafts of these models in turn from vLLM itself.
+    """Stream drafts of these models in turn directly from vLLM.
 
-    `length` makes all drafts that long. Otherwise they end as they do for the service; but not at its limit of
-    characters where `tell_tokens`, since one chunk may then have more tokens than the other side's.
+    `length` sets the length of all drafts. Otherwise they end as they do for the service, except that `tell_tokens`
+    ignores its limit of characters, since chunks of the two sides may have different numbers of tokens.
     """
     opened = partial(_ask_vllm, server, models or (ADAPTER,), length=length, tell_tokens=tell_tokens)
     return VllmSide(opened, server.processor_time)
@@ -160,7 +160,7 @@ async def _ask_vllm(
 async def _read(
     stream: AsyncIterator[Any], text_of: Callable[[Any], str | None], limit: int | None
 ) -> DraftTokens:
-    """Put the text together, as the service has to; leaving early stops vLLM."""
+    """Join the text, as the service does; closing the stream early stops vLLM."""
     text, pieces, length = "", 0, None
     tokens: list[int] = []
     async for chunk in stream:
@@ -175,20 +175,20 @@ async def _read(
 
 
 class NumberedSentences:
-    """Sentences of the sample chapters, each under a number that no other prompt has."""
+    """Sentences of the sample chapters, each with a unique number."""
 
     def __init__(self) -> None:
         self._sentences = cycle(sample_passages())
         self._numbers = count(1000)
 
     async def draw(self, length: int, form: str) -> list[BenchmarkPassage]:
-        """The next ones, and how a model of that format is asked for them."""
+        """The next sentences, as prompts of a format."""
         return await self._numbered(list(islice(self._sentences, length)), form)
 
     async def draw_twice(
         self, length: int, form: str, *, shared: bool
     ) -> tuple[list[BenchmarkPassage], list[BenchmarkPassage]]:
-        """The same sentences for both sides, under the same numbers if shared."""
+        """The same sentences for both sides, with the same numbers if shared."""
         sentences = list(islice(self._sentences, length))
         first = await self._numbered(sentences, form)
         return first, first if shared else await self._numbered(sentences, form)
@@ -206,7 +206,7 @@ def _with_number(number: int, sentence: Segment) -> Segment:
 
 
 class _FormatRecorder(_Recorder):
-    """Keeps what a model of that format is asked."""
+    """Records requests to a model of a format."""
 
     def __init__(self, form: str) -> None:
         super().__init__()

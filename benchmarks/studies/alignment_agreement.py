@@ -1,11 +1,11 @@
 """Agreement of two alignments of one book: `python -m benchmarks.studies.alignment_agreement`.
 
-An alignment is a set of pairs, (human sentence, paragraph). The sentences are ours; another alignment, which may have
-cut its own, has the pair where the paragraph holds more than half of the sentence's letters. F1 is that of our set
-against theirs. Beside it: the share of letters, not sentences, that both give to one paragraph.
+An alignment is a set of pairs (human sentence, paragraph). Sentences are split by us; the other alignment, which may
+have other sentences, has a pair if the paragraph contains more than half of the sentence's letters. F1 compares the two
+sets. The share of letters, not sentences, that both assign to the same paragraph is printed too.
 
 ALIGNED has a JSON object on each line, in order: {"src": …, "gt": …, "human": {"name": …}}. RAW_DIR has the texts that
-it was made from: one file for each name, one that ends in `_src.txt`, and its MT, which ends in `_gt.txt`.
+it was made from: a file for each name, one that ends in `_src.txt`, and its MT, which ends in `_gt.txt`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TextSpan = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class AlignmentDisagreement:
-    """A sentence that is not in the same paragraph, or not in the same ones; `ours` and `theirs` count from 0."""
+    """A sentence in different paragraphs; `ours` and `theirs` are their numbers from 0."""
 
     sentence: str
     ours: tuple[int, ...]
@@ -38,7 +38,7 @@ class AlignmentDisagreement:
 
     @property
     def kind(self) -> str:
-        """What the difference is."""
+        """Kind of the difference."""
         if not self.ours or not self.theirs:
             return "left out on one side"
         if set(self.ours) & set(self.theirs):
@@ -49,7 +49,7 @@ class AlignmentDisagreement:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentAgreement:
-    """One translation in both alignments. `paragraphs` is the share of those with the very same sentences."""
+    """Agreement on a translation. `paragraphs` is the share of paragraphs with exactly the same sentences."""
 
     name: str
     sentences: int
@@ -62,7 +62,7 @@ class AlignmentAgreement:
 def compare_alignments(
     name: str, text: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
 ) -> AlignmentAgreement:
-    """Two alignments of one translation, as its text for each paragraph, and the text as it was."""
+    """Compare two alignments of a translation, each given as the text for each paragraph of the source."""
     whole = [sentence for paragraph in text for sentence in split_alignment_sentences(paragraph)]
     letters = _letters("".join(whole))
     mine, yours = _spans(ours, letters, name), _spans(theirs, letters, name)
@@ -90,12 +90,12 @@ def compare_alignments(
 
 
 def _letters(text: str) -> str:
-    """Everything but white space, in which two alignments may differ."""
+    """The text without white space, in which two alignments may differ."""
     return "".join(text.split())
 
 
 def _spans(texts: Sequence[str], whole: str, name: str) -> list[TextSpan]:
-    """Where each paragraph's text stands in the whole: after the last one, or else from somewhere inside of it on."""
+    """Position of each paragraph's text in the whole: after the previous one, or overlapping it."""
     spans: list[TextSpan] = []
     start = end = 0
     for index, text in enumerate(map(_letters, texts)):
@@ -124,9 +124,9 @@ def measure_agreement(
     encoder: SentenceEncoder | None = None,
     progress: AlignmentProgress | None = None,
 ) -> list[AlignmentAgreement]:
-    """Align the raw texts, and compare each translation with what is there already.
+    """Align the raw texts, and compare each translation with the given alignment.
 
-    `first` takes so many paragraphs from the beginning, and of each translation as much as belongs to them.
+    `first` limits the comparison to that many paragraphs from the beginning.
     """
     theirs = [json.loads(line) for line in aligned.read_text(encoding="utf-8").splitlines()]
     names = list(theirs[0]["human"])
@@ -149,7 +149,7 @@ def measure_agreement(
 
 
 def _truncate_to(text: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """The paragraphs of a translation up to the one in which the last of theirs ends."""
+    """The paragraphs of a translation up to the end of the last of theirs."""
     ends = accumulate(len(_letters(paragraph)) for paragraph in text)
     last = _spans(theirs, _letters("".join(text)), "the translation")[-1][1]
     return [
@@ -160,7 +160,7 @@ def _truncate_to(text: Sequence[str], theirs: Sequence[str]) -> list[str]:
 def _only_file(folder: Path, ending: str) -> Path:
     found = sorted(folder.glob(f"*{ending}"))
     if len(found) != 1:
-        raise InputError(f"{folder} has {len(found)} files that end in {ending}; it takes one.")
+        raise InputError(f"{folder} has {len(found)} files that end in {ending}; exactly one is needed.")
     return found[0]
 
 
@@ -190,7 +190,7 @@ def main() -> int:
     )
     parser.add_argument("aligned", type=Path)
     parser.add_argument("raw_dir", type=Path)
-    parser.add_argument("--first", type=int, metavar="N", help="compare so many paragraphs; else all of them")
+    parser.add_argument("--first", type=int, metavar="N", help="compare only the first N paragraphs")
     given = parser.parse_args()
     try:
         found = measure_agreement(given.aligned, given.raw_dir, first=given.first)

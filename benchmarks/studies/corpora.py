@@ -1,4 +1,4 @@
-"""Rows of MLQE-PE, PAR3's Candide and the Chinese web novels, as claims and studies read them."""
+"""Rows of MLQE-PE, PAR3's Candide and the Chinese web novels, for benchmarks and studies."""
 
 from __future__ import annotations
 

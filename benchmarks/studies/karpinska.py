@@ -1,9 +1,9 @@
 """540 votes of translators on literary paragraphs (Karpinska and Iyyer 2023): `python -m benchmarks.studies.karpinska`.
 
-Prints the analysis of the votes, and beside it how often each of our metrics sides with the translators. 180 passages
-in 18 language pairs, each in four versions: translated by sentences, by sentences within their paragraph, by
-paragraphs, and by Google Translate. Each vote is between the third and one of the others, and none may be a tie. The
-data are not ours and not here: --data names the folder with `karpinska/all_annotations_v1.json` in it.
+Prints the analysis of the votes, and how often each of our metrics agrees with the translators. There are 180 passages
+in 18 language pairs, each in four versions: translated sentence by sentence, by sentences with the paragraph as
+context, by paragraphs, and by Google Translate. Each vote compares the third with one of the others, without ties. The
+data is not in the repository: --data is the folder that contains `karpinska/all_annotations_v1.json`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES
 
 KARPINSKA_FILE = Path("karpinska") / "all_annotations_v1.json"
-# Those that need no download; the learned ones say so themselves.
+# Metrics that need no download.
 METRICS = (
     "sentence-bleu", "chrf", "chrf++", "ter", "meteor", "bertscore", "comet", "cometkiwi", "bleurt", "blonde",
     "dblonde", "ltcr", "dip-consistency", "dip-connectives", "dip-pronouns", "dip-coherence", "entities", "kp",
@@ -44,7 +44,7 @@ class KarpinskaVotes:
 
 
 def read_karpinska(path: Path) -> KarpinskaVotes:
-    """The published file."""
+    """Read the published file."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -89,7 +89,7 @@ def _document(rows: Sequence[Mapping[str, Any]], item: str) -> Document:
 def score_versions(
     metric: Metric, corpora: Sequence[Corpus]
 ) -> tuple[dict[tuple[str, str], float], str] | Unmeasured:
-    """A score for each (passage, version) where the metric has one, and its signature; or why it has none at all."""
+    """Scores by (passage, version) where the metric has one, and its signature; or why there are none."""
     scores: dict[tuple[str, str], float] = {}
     signature = ""
     reasons: dict[str, None] = {}
@@ -106,17 +106,17 @@ def score_versions(
 
 
 def _count_metric(metric: Metric, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
-    """What a metric has for one language pair: that it lacks something for one says nothing of the others."""
+    """Counts for a language pair; an error for one pair does not affect the others."""
     try:
         return metric.count(corpus, system)
-    except InputError as error:  # what it needs is not installed
+    except InputError as error:  # a package is missing
         return Unmeasured(str(error))
 
 
 def measure_metric_agreement(
     data: KarpinskaVotes, names: Sequence[str] = METRICS, *, samples: int = BOOTSTRAP_SAMPLES, seed: int = 1
 ) -> Iterator[tuple[str, MetricAgreement | Unmeasured]]:
-    """Each metric beside the votes."""
+    """Agreement of each metric with the votes."""
     from eval.metrics.registry import create_metrics
 
     for metric in create_metrics(list(names)):
@@ -139,7 +139,7 @@ def measure_metric_agreement(
 
 
 def without_target_languages(data: KarpinskaVotes) -> KarpinskaVotes:
-    """Without target languages: a metric of words then takes a Japanese clause for one, as sacrebleu does."""
+    """Remove the target languages: word metrics then count a Japanese clause as a word, as sacrebleu does."""
     return replace(data, corpora=tuple(replace(corpus, target_language="und") for corpus in data.corpora))
 
 
@@ -165,11 +165,11 @@ def _number(found: ConfidenceInterval | Unmeasured) -> str:
 
 
 def main() -> None:
-    """Print all of it."""
+    """Print the analysis and the table of metrics."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.karpinska", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the data")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data")
     parser.add_argument(
-        "--metric", nargs="+", default=METRICS, help="all that have a score for a passage, if not said"
+        "--metric", nargs="+", default=METRICS, help="metrics; all that score single passages by default"
     )
     parser.add_argument("--samples", type=int, default=BOOTSTRAP_SAMPLES)
     parser.add_argument("--seed", type=int, default=1)
@@ -180,7 +180,7 @@ def main() -> None:
         parser.error(str(error))
     print(format_analysis(analyse_votes(data.votes, samples=given.samples, seed=given.seed)))
     head = "metric            votes  equal  unscored  accuracy [95%]        τ-b [95%]              signature"
-    print(f"\nMetrics beside the votes\n{head}", flush=True)
+    print(f"\nAgreement of metrics with the votes\n{head}", flush=True)
     for name, found in measure_metric_agreement(data, given.metric, samples=given.samples, seed=given.seed):
         print(_format_row(name, found), flush=True)
     for _, found in measure_metric_agreement(

@@ -1,9 +1,9 @@
 """Validity of LTCR on annotated references: `python -m benchmarks.studies.ltcr_validity --data DIR`.
 
-In the annotated test set (Lei et al. 2024) the references translate every chain in one way. So L-Anno of the references
-is 100 where the renderings are those that people gave, and what is missing from 100 with an aligner is the aligner's
-error. In a copy, one rendering in five is replaced by the rendering of another word: both must fall alike. The aligner
-itself is scored on sentences whose links people drew.
+In the annotated test set (Lei et al. 2024) the references translate every chain consistently. So L-Anno of the
+references is 100 with the annotated renderings, and the difference from 100 with an aligner is the aligner's error. In
+a copy, one rendering in five is replaced by that of another word: both scores must fall alike. The aligner itself is
+scored on sentences with manual alignments.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CORRUPTION_RATE = 0.2
 def add_corrupted_system(
     corpus: Corpus, annotated: Mapping[str, AnnotatedChains], *, rate: float = CORRUPTION_RATE, seed: int = 1
 ) -> Corpus:
-    """The same with a system "corrupted": the reference with so many renderings replaced by those of other words."""
+    """Add a system "corrupted": the reference with a share of renderings replaced by those of other words."""
     chance = random.Random(seed)  # a seeded sample, not a secret
     renderings = sorted({chain.translation for one in annotated.values() for chain in one.chains})
     texts = []
@@ -46,26 +46,28 @@ def add_corrupted_system(
         for chain in annotated[document.id].chains:
             for segment, _ in chain.places:
                 if chance.random() < rate:
-                    lines[segment] = _replaced(lines[segment], chain.translation, chance.choice(renderings))
+                    lines[segment] = _replace_rendering(
+                        lines[segment], chain.translation, chance.choice(renderings)
+                    )
         texts.append(lines)
     return corpus.with_system("corrupted", texts)
 
 
-def _replaced(text: str, old: str, new: str) -> str:
-    """All of that rendering in a sentence: which of two belongs to which occurrence nobody said."""
+def _replace_rendering(text: str, old: str, new: str) -> str:
+    """Replace a rendering everywhere in a sentence, as occurrences are not annotated."""
     pattern = r"\s?".join(map(re.escape, old.split()))
     return re.sub(rf"(?<!\w){pattern}(?!\w)", lambda _: new, text, flags=re.IGNORECASE)
 
 
 def measure_alignment_error(data: Path, aligner: WordAligner, extra: Bitext) -> float:
-    """AER on the Chinese-English sentences whose links people drew."""
+    """AER on Chinese-English sentences with manual alignments."""
     folder = data / "word_alignment"
     found = aligner.align(read_bitext(folder / "zhen.src-tgt"), extra=extra)
     return alignment_error_rate(found, read_links(folder / "zhen.gold", first=1))
 
 
 def format_counts(name: str, counted: MetricCounts | Unmeasured) -> Iterable[str]:
-    """A line for the score and one for each of its parts."""
+    """Format the score, and each of its parts, as lines."""
     score = counted.score() if isinstance(counted, MetricCounts) else counted
     if isinstance(score, Unmeasured):
         return [f"{name:34} not applicable: {score.why}"]
@@ -74,7 +76,7 @@ def format_counts(name: str, counted: MetricCounts | Unmeasured) -> Iterable[str
 
 
 def main() -> None:
-    """Print it all."""
+    """Print all scores."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

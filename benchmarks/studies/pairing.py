@@ -1,9 +1,9 @@
 """Accuracy of pairing source and MT paragraphs: `python -m benchmarks.studies.pairing --data DIR`.
 
-Texts whose lines are known to belong together are disturbed: on each side, by chance, lines are merged, cut in two at a
-sentence end, or dropped. A pair is right if it names just the source paragraphs that its MT shares lines with and if,
-where a source paragraph had to be divided between MT paragraphs, the cut is where it was merged. Human translations of
-Candide, with paragraphs of their own, are scored by whether PAR3's aligner agrees.
+Parallel texts are disturbed: on each side, random lines are merged, cut in two at the end of a sentence, or dropped. A
+pair is right if it has exactly the source paragraphs that its MT shares lines with and, where a source paragraph had to
+be divided between MT paragraphs, if the cut is where lines were merged. Human translations of Candide, which have other
+paragraphs, are scored by agreement with PAR3's aligner.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class MemoryBook(UnicodeBook):
 
     @property
     def path(self) -> Path:
-        """A name for messages; there is no file."""
+        """A name for messages, not a file."""
         return Path(self.name)
 
     def paragraphs(self) -> Iterator[Paragraph]:
@@ -115,7 +115,7 @@ def disturb(
 def pair_disturbed(
     chapters: Chapters, languages: BookLanguages, *, rate: float, seed: int = 1
 ) -> list[PairOutcome]:
-    """Disturb both sides of a book, pair them, and score every MT paragraph that has a source or was given one."""
+    """Disturb both sides of a book, pair them, and score every MT paragraph that has or was given a source."""
     chance = random.Random(seed)  # a seeded sample, not a secret
     starts = list(accumulate((len(source) for source, _ in chapters), initial=0))
     ours, theirs = (

@@ -1,4 +1,4 @@
-"""A panel of which some cheat: who is flagged, and what that does for the rate."""
+"""Simulate a panel with cheating raters: who is flagged, and how that changes the rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHEATING_BEHAVIOURS: frozenset[RaterBehaviour] = frozenset({"coin", "first", "ti
 _HONEST: tuple[RaterBehaviour, ...] = ("honest",)
 _NOISY: tuple[RaterBehaviour, ...] = ("noisy",)
 _CHEATING: tuple[RaterBehaviour, ...] = ("coin", "first", "tie")
-# How often those who read fail a spam item, and how often the noisy toss a coin over a pair.
+# How often an honest rater fails a spam item, and how often a noisy rater votes at random.
 _SLIP = 0.02
 _NOISE = 0.3
 
@@ -26,30 +26,33 @@ _NOISE = 0.3
 def measure_flag_rates(
     *, rounds: int, seed: int, items: int = 100, spam: int = 10, repeats: int = 10
 ) -> dict[RaterBehaviour, tuple[float, Counter[RaterCheck]]]:
-    """Of each manner, the share of raters that is flagged, and by which tests.
+    """Share of flagged raters by behaviour, and the checks that flag them.
 
-    Eight are honest, four noisy, and three cheat.
+    Eight raters are honest, four noisy, and three cheat.
     """
     chance = np.random.default_rng(seed)
     flagged: Counter[str] = Counter()
-    by: dict[str, Counter[RaterCheck]] = {manner: Counter() for manner in BEHAVIOURS}
-    manners = 8 * _HONEST + 4 * _NOISY + _CHEATING
+    by: dict[str, Counter[RaterCheck]] = {behaviour: Counter() for behaviour in BEHAVIOURS}
+    behaviours = 8 * _HONEST + 4 * _NOISY + _CHEATING
     for _ in range(rounds):
         likings = chance.beta(2, 2, items)
-        for rater in check_raters(simulate_panel(manners, likings, chance, spam=spam, repeats=repeats)):
-            manner = rater.name.rpartition("-")[0]
-            flagged[manner] += bool(rater.flagged)
-            by[manner].update(one.check for one in rater.checks if one.flagged)
-    number = Counter(manners)
-    return {manner: (flagged[manner] / (rounds * number[manner]), by[manner]) for manner in BEHAVIOURS}
+        for rater in check_raters(simulate_panel(behaviours, likings, chance, spam=spam, repeats=repeats)):
+            behaviour = rater.name.rpartition("-")[0]
+            flagged[behaviour] += bool(rater.flagged)
+            by[behaviour].update(one.check for one in rater.checks if one.flagged)
+    number = Counter(behaviours)
+    return {
+        behaviour: (flagged[behaviour] / (rounds * number[behaviour]), by[behaviour])
+        for behaviour in BEHAVIOURS
+    }
 
 
 def coverage_without_flagged(
     rate: float, *, rounds: int, seed: int, items: int = 40, spam: int = 10, repeats: int = 10
 ) -> tuple[float, float]:
-    """How often the interval holds what the honest would say: of all votes, and without the raters who are flagged.
+    """How often the interval covers the true rate: with all votes, and without flagged raters.
 
-    Each rater has items of their own, so votes are independent.
+    Each rater has different items, so votes are independent.
     """
     chance = np.random.default_rng(seed)
     before = after = 0
@@ -69,7 +72,7 @@ def _holds(votes: Sequence[Vote], rate: float) -> bool:
 
 
 def simulate_panel(
-    manners: Sequence[RaterBehaviour],
+    behaviours: Sequence[RaterBehaviour],
     likings: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
     chance: np.random.Generator,
     *,
@@ -77,30 +80,30 @@ def simulate_panel(
     repeats: int,
     shared: bool = True,
 ) -> list[Vote]:
-    """Raters of these manners on as many pairs as there are likings, with spam, and with the first of the pairs again.
+    """Simulate votes of raters on a pair for each liking, on spam items, and on repeated pairs.
 
-    A reader who is asked again says the same nine times in ten.
+    An honest rater repeats the answer nine times in ten.
     """
     votes: list[Vote] = []
-    for number, manner in enumerate(manners):
-        name, own = f"{manner}-{number}", "" if shared else f"{number}/"
-        pairs = [_answer(manner, liking, chance) for liking in likings]
+    for number, behaviour in enumerate(behaviours):
+        name, own = f"{behaviour}-{number}", "" if shared else f"{number}/"
+        pairs = [_answer(behaviour, liking, chance) for liking in likings]
         votes += [_cast(f"{own}i{at}", name, one, chance) for at, one in enumerate(pairs)]
         for at in range(spam):
-            one = _answer("honest" if manner == "noisy" else manner, 1 - _SLIP, chance)
+            one = _answer("honest" if behaviour == "noisy" else behaviour, 1 - _SLIP, chance)
             votes.append(_cast(f"{own}s{at}", name, one, chance, kind="spam"))
         for at, before in enumerate(pairs[:repeats]):
-            steady = manner not in CHEATING_BEHAVIOURS and chance.random() < 0.9
-            one = before if steady else _answer(manner, likings[at], chance)
+            steady = behaviour not in CHEATING_BEHAVIOURS and chance.random() < 0.9
+            one = before if steady else _answer(behaviour, likings[at], chance)
             votes.append(_cast(f"{own}p{at}", name, one, chance, kind="repeat", of=f"{own}i{at}"))
     return votes
 
 
-def _answer(manner: RaterBehaviour, liking: float, chance: np.random.Generator) -> bool | Choice:
-    """Whether the first system wins; or, from those who do not read, a place on the page."""
-    if manner == "first" or manner == "tie":
-        return manner
-    tossed = manner == "coin" or (manner == "noisy" and chance.random() < _NOISE)
+def _answer(behaviour: RaterBehaviour, liking: float, chance: np.random.Generator) -> bool | Choice:
+    """Whether the first system wins; or a fixed choice, from raters who do not read."""
+    if behaviour == "first" or behaviour == "tie":
+        return behaviour
+    tossed = behaviour == "coin" or (behaviour == "noisy" and chance.random() < _NOISE)
     return bool(chance.random() < (0.5 if tossed else liking))
 
 

@@ -1,10 +1,9 @@
 """Coverage of intervals and level of tests on simulated votes: `python -m benchmarks.studies.vote_simulation`.
 
-Of rates: how often the interval holds the truth, and how often the test rejects an even chance, for rates
-from .5 to .8, with ties, with several raters to an item who feel alike about it, and with looks after every vote. Where
-every vote is independent and none a tie, the first is also worked out exactly, over all counts that can come. Of
-strengths: how often Bradley and Terry's interval holds the truth. Of raters: how many of those who cheat are flagged,
-how many of the honest and of the merely noisy, and what the rate is like before and after.
+Rates: how often the interval covers the truth, and how often the test rejects an even chance, for rates from .5 to .8,
+with ties, with several correlated raters per item, and with looks after every vote. If votes are independent and have
+no ties, coverage is also computed exactly, over all possible counts. Strengths: how often Bradley-Terry intervals cover
+the truth. Raters: how many cheating, honest and noisy raters are flagged, and how that changes coverage of the rate.
 """
 
 from __future__ import annotations
@@ -31,33 +30,33 @@ ROUNDS = 2000
 
 @dataclass(frozen=True, slots=True)
 class VoteSetting:
-    """How votes of two systems come about."""
+    """Parameters of simulated votes on two systems."""
 
     rate: float
-    """That the first wins a vote that is no tie, over all items."""
+    """probability that the first system wins a vote that is not a tie, over all items"""
     items: int = 150
     raters: int = 1
     ties: float = 0.0
     alike: float = 0.0
-    """How much of the variance is the item's: 0, raters of an item are independent; towards 1, all say the same."""
+    """share of the variance that is due to the item: 0 if raters are independent, 1 if all agree"""
 
 
 @dataclass(frozen=True, slots=True)
 class PromiseCheck:
-    """How often what was promised was kept."""
+    """Measured coverage and rejection rate of an interval and its test."""
 
     name: str
     setting: VoteSetting
     covered: float
     rejected: float
-    """An even chance, at 5%."""
+    """how often an even chance is rejected at 5%"""
     rounds: int
     exactly: float | None
-    """How often it covers over endless rounds, where that can be worked out."""
+    """exact coverage, where it can be computed"""
 
 
 def simulate_votes(setting: VoteSetting, chance: np.random.Generator) -> list[Vote]:
-    """One test: every rater on every item, sides by chance."""
+    """Simulate votes of every rater on every item, with random sides."""
     size = (setting.items, setting.raters)
     liking = np.full(setting.items, setting.rate)
     if setting.alike:
@@ -88,7 +87,7 @@ def _simulate_vote(item: str, rater: str, *, swapped: bool, tied: bool, won: boo
 def check_rate_intervals(
     settings: Iterable[VoteSetting], *, rounds: int, seed: int
 ) -> Iterator[PromiseCheck]:
-    """Every interval and test of a rate, setting by setting."""
+    """Check every interval and test of a rate in each setting."""
     for setting in settings:
         chance = np.random.default_rng(seed)
         exact = exact_coverage(setting)
@@ -107,9 +106,9 @@ def check_rate_intervals(
 
 
 def exact_coverage(setting: VoteSetting) -> dict[str, float]:
-    """The exact coverage of each interval; of none where votes depend on each other or may be ties.
+    """Exact coverage of each interval; empty if votes are correlated or may be ties.
 
-    There are so few counts of 50 votes that coverage jumps from rate to rate, and 2,000 rounds are off by half a point.
+    With 50 votes, coverage jumps from rate to rate, and 2,000 rounds have an error of half a point.
     """
     from scipy.stats import binom  # type: ignore[import-untyped]
 
@@ -130,7 +129,7 @@ def exact_coverage(setting: VoteSetting) -> dict[str, float]:
 def _intervals_and_tests(
     setting: VoteSetting, votes: Sequence[Vote]
 ) -> Iterator[tuple[str, ProportionBounds, float, float]]:
-    """Each interval by its name, with the truth and the p-value that goes with it."""
+    """Name, interval, true rate and p-value of each method."""
     halves = setting.rate * (1 - setting.ties) + setting.ties / 2
     handlings: tuple[tuple[TieHandling, float], ...] = (
         ("left out", setting.rate),
@@ -147,7 +146,7 @@ def _intervals_and_tests(
 
 
 def check_sequential_looks(rate: float, *, votes: int, rounds: int, seed: int) -> tuple[float, float, float]:
-    """Looks after every vote: how often a binomial test is ever below 5%, ours is, and our interval never misses."""
+    """With a look after every vote, how often a binomial test and ours are ever below 5%, and ours always covers."""
     from scipy.stats import binom
 
     chance = np.random.default_rng(seed)
@@ -166,23 +165,23 @@ def check_sequential_looks(rate: float, *, votes: int, rounds: int, seed: int) -
 def check_strength_intervals(
     truth: Sequence[float], *, votes: int, rounds: int, seed: int, ties: float = 0.0, samples: int = 500
 ) -> float:
-    """How often the intervals of Bradley and Terry's strengths hold the truth; all systems together."""
+    """Coverage of Bradley-Terry intervals, over all systems."""
     chance = np.random.default_rng(seed)
     names = [f"s{at}" for at in range(len(truth))]
     pairs = list(combinations(range(len(truth)), 2))
-    # Half wins draw strengths together: the truth is where the scale of the fit would be with endless votes.
-    aim = _expected_strengths(truth, ties)
+    # Half wins shrink strengths: the truth is the fit to infinitely many votes.
+    target = _expected_strengths(truth, ties)
     held = total = 0
     for number in range(rounds):
         own = [
-            _simulate_meeting(at, pairs[at % len(pairs)], truth, names, ties, chance) for at in range(votes)
+            _simulate_pair_vote(at, pairs[at % len(pairs)], truth, names, ties, chance) for at in range(votes)
         ]
         found = bradley_terry(own, samples=samples, seed=number)
         assert isinstance(found, BradleyTerry)
         for one in found.strengths:
             low = -np.inf if one.low is None else one.low
             high = np.inf if one.high is None else one.high
-            held += bool(low <= aim[names.index(one.system)] <= high)
+            held += bool(low <= target[names.index(one.system)] <= high)
             total += 1
     return held / total
 
@@ -195,7 +194,7 @@ def _expected_strengths(truth: Sequence[float], ties: float) -> list[float]:
     return [float(value) for value in fit_strengths(shares[None], prior=np.zeros(1))[0]]
 
 
-def _simulate_meeting(
+def _simulate_pair_vote(
     at: int,
     pair: tuple[int, int],
     truth: Sequence[float],
@@ -211,7 +210,7 @@ def _simulate_meeting(
 
 
 def vote_settings() -> Iterator[VoteSetting]:
-    """What is tried."""
+    """All settings."""
     for rate in TRUE_RATES:
         yield VoteSetting(rate)
         yield VoteSetting(rate, items=50)
@@ -220,10 +219,13 @@ def vote_settings() -> Iterator[VoteSetting]:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.vote_simulation", description=__doc__)
     parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help="fewer for strengths and raters, which take longer"
+        "--rounds",
+        type=int,
+        default=ROUNDS,
+        help="number of rounds; fewer for strengths and raters",
     )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -235,12 +237,13 @@ def main() -> None:
 
 def _print_rates(rounds: int, seed: int) -> Iterator[str]:
     yield f"rate  items  raters  ties  alike  {'interval':<46}  covers  exactly  rejects at 5%"
-    for kept in check_rate_intervals(vote_settings(), rounds=rounds, seed=seed):
-        how = kept.setting
+    for checked in check_rate_intervals(vote_settings(), rounds=rounds, seed=seed):
+        setting = checked.setting
         yield (
-            f"{how.rate:4.2f}  {how.items:>5}  {how.raters:>6}  {how.ties:4.2f}  {how.alike:5.2f}  {kept.name:<46}"
-            f"  {_share(kept.covered)}  {'' if kept.exactly is None else _share(kept.exactly):>7}"
-            f"  {_share(kept.rejected):>13}"
+            f"{setting.rate:4.2f}  {setting.items:>5}  {setting.raters:>6}  {setting.ties:4.2f}  {setting.alike:5.2f}"
+            f"  {checked.name:<46}  {_share(checked.covered)}"
+            f"  {'' if checked.exactly is None else _share(checked.exactly):>7}"
+            f"  {_share(checked.rejected):>13}"
         )
 
 
@@ -262,9 +265,9 @@ def _print_strengths(rounds: int, seed: int) -> Iterator[str]:
 
 
 def _print_raters(rounds: int, seed: int) -> Iterator[str]:
-    yield "raters: manner, flagged, by test (100 items, 10 spam, 10 repeats each)"
-    for manner, (share, by) in measure_flag_rates(rounds=rounds // 10, seed=seed).items():
-        yield f"{manner:<7}  {_share(share)}  {', '.join(f'{check} {count}' for check, count in by.most_common())}"
+    yield "raters: behaviour, flagged, by test (100 items, 10 spam, 10 repeats each)"
+    for behaviour, (share, by) in measure_flag_rates(rounds=rounds // 10, seed=seed).items():
+        yield f"{behaviour:<7}  {_share(share)}  {', '.join(f'{check} {count}' for check, count in by.most_common())}"
     yield "\nsix honest raters and three cheats: true rate, covered by all votes, covered without the flagged"
     for rate in TRUE_RATES:
         yield "  ".join(

@@ -24,11 +24,11 @@ def test_a_claim_holds_by_its_median(
     assert claim.spread == (measured[0], measured[-1])
 
 
-def test_without_a_bound_there_is_nothing_to_keep_to() -> None:
+def test_a_claim_without_a_bound_holds() -> None:
     assert Claim("one / other", (0.1, 0.2)).holds
 
 
-def test_sides_take_turns_at_going_first() -> None:
+def test_sides_alternate_in_going_first() -> None:
     order: list[str] = []
 
     def side(name: str, seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""The made-up chapters: the same each time, and no system like another."""
+"""Synthetic chapters are reproducible, and no two systems are alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eval.corpus.pronoun_marks import parse_dropped_pronouns
 from eval.corpus.reader import read_corpus
 
 
-def test_chapters_come_out_the_same_and_every_system_is_another(tmp_path: Path) -> None:
+def test_chapters_are_reproducible_and_systems_differ(tmp_path: Path) -> None:
     for name in ("one.jsonl", "other.jsonl"):
         write_chapters(tmp_path / name, chapters=3, sentences=20)
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "other.jsonl").read_bytes()

@@ -15,8 +15,8 @@ from benchmarks.vllm_clients import AskForTokens, DraftTokens, NumberedSentences
 
 
 @asynccontextmanager
-async def told(order: list[str], name: str) -> AsyncIterator[AskForTokens]:
-    """Tells who was asked, and for which numbers."""
+async def recorded_side(order: list[str], name: str) -> AsyncIterator[AskForTokens]:
+    """Record which side is asked, and for which numbers."""
     order.append(name)
 
     async def ask(passage: BenchmarkPassage) -> DraftTokens:
@@ -28,16 +28,16 @@ async def told(order: list[str], name: str) -> AsyncIterator[AskForTokens]:
 
 def sides() -> tuple[list[str], tuple[VllmSide, VllmSide]]:
     order: list[str] = []
-    ticks = count(step=3)  # seconds that pass from one look to the next
+    ticks = count(step=3)  # seconds between two readings
     one, other = (
-        VllmSide(partial(told, order, name), lambda: ProcessorTime(0.5 * (now := next(ticks)), now))
+        VllmSide(partial(recorded_side, order, name), lambda: ProcessorTime(0.5 * (now := next(ticks)), now))
         for name in "AB"
     )
     return order, (one, other)
 
 
 @pytest.mark.parametrize("form", ["sep", "chat"])
-async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: str) -> None:
+async def test_no_prompt_repeats_and_both_sides_have_equal_lengths(form: str) -> None:
     texts, seen = NumberedSentences(), set[str]()
     for _ in range(3):
         first, second = await texts.draw_twice(20, form, shared=False)
@@ -47,7 +47,7 @@ async def test_no_prompt_comes_twice_and_both_sides_have_as_much_to_read(form: s
     assert len(seen) == 3 * 2 * 20
 
 
-async def test_sides_take_turns_and_there_is_a_claim_for_every_load() -> None:
+async def test_sides_alternate_and_there_is_a_claim_for_every_load() -> None:
     order, pair = sides()
     claims = await compare_sides("A / B", pair, NumberedSentences(), {1: (2, 2), 8: (3, 4)}, bound=0.95)
     assert "".join(name for name in order if name in "AB") == "ABBA" + "ABBAABBA"
@@ -80,7 +80,7 @@ async def test_drafts_are_compared_token_for_token() -> None:
 
 
 @pytest.mark.subprocess
-def test_vllm_asked_for_where_there_is_none_is_an_error_with_the_remedy() -> None:
+def test_a_missing_vllm_is_an_error_with_the_remedy() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "benchmarks", "--only", "v"], env={}, capture_output=True, text=True
     )

@@ -1,6 +1,6 @@
-"""What the guards refuse and what they let through, measured: `python -m benchmarks.studies.guards --data DIR`.
+"""False and missed refusals of the guards: `python -m benchmarks.studies.guards --data DIR`.
 
-Three questions. Do they refuse what humans made (MLQE-PE's post-edits, PAR3's literary translations)? Do they ever
-refuse the MT itself? Do they catch faults put into good post-edits, one at a time? Each is asked of single sentences
-and of pseudo-paragraphs, two to four neighbouring rows joined.
+Three questions: do the guards refuse human texts (post-edits of MLQE-PE, literary translations of PAR3)? Do they refuse
+the MT itself? Do they catch faults inserted into good post-edits, one at a time? Each is measured on single sentences
+and on pseudo-paragraphs of two to four neighbouring rows.
 """

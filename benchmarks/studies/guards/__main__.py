@@ -1,4 +1,4 @@
-"""The tables of what the guards refuse and let through: `python -m benchmarks.studies.guards --data DIR`."""
+"""Print false and missed refusals of the guards: `python -m benchmarks.studies.guards --data DIR`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from benchmarks.studies.guards.refusals import count_by_guard, find_refusals, re
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description="What the guards refuse and what they let through.")
-    parser.add_argument("--data", type=Path, required=True, help="the folder that has mlqe_pe/ and par3/")
-    parser.add_argument("--split", choices=("dev", "train"), default="dev", help="which rows of MLQE-PE")
-    parser.add_argument("--skip", type=int, default=0, help="rows of each pair to leave out first")
+    parser.add_argument("--data", type=Path, required=True, help="folder that contains mlqe_pe/ and par3/")
+    parser.add_argument("--split", choices=("dev", "train"), default="dev", help="split of MLQE-PE")
+    parser.add_argument("--skip", type=int, default=0, help="skip the first N rows of each pair")
     parser.add_argument(
         "--list", action="store_true", help="list every human post-edit refused, with the reason"
     )
-    parser.add_argument("--missed", type=int, default=0, help="list so many missed faults of each kind")
+    parser.add_argument("--missed", type=int, default=0, help="list up to N missed faults of each kind")
     options = parser.parse_args(arguments)
     if lacking := missing_data(options.data):
         parser.exit(2, f"{options.data} has no {lacking}. Give the folder that has mlqe_pe/ and par3/.\n")
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def print_refusal_tables(
     corpora: Mapping[str, Sequence[HumanPostEdit]], candide: Sequence[HumanPostEdit], *, show: bool
 ) -> None:
-    """The tables of what is refused of what humans made."""
+    """Print the tables of human texts refused."""
     print("Human post-edits refused")
     for pair, rows in corpora.items():
         _print_refusals(pair, rows, show=show)
@@ -69,7 +69,7 @@ def _print_refusals(name: str, rows: Sequence[HumanPostEdit], *, show: bool) -> 
 def print_catch_tables(
     corpora: Mapping[str, Sequence[HumanPostEdit]], english: Sequence[str], *, missed: int
 ) -> None:
-    """The tables of faults caught."""
+    """Print the tables of faults caught."""
     for name, join in (("sentences", False), ("pseudo-paragraphs", True)):
         table: dict[str, dict[str, list[FaultTrial]]] = {kind: {} for kind in FAULTS}
         for pair in PAIRS:

@@ -1,4 +1,4 @@
-"""Faults put into good post-edits, one at a time, and whether the guards catch them."""
+"""Insert faults into good post-edits, one at a time, and see whether the guards catch them."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _TRIED_NAMES = 50
 
 
 class NoFaultPossible(Exception):
-    """The row offers no place for a fault of this kind."""
+    """The row has no place for a fault of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultMaterial:
-    """What faults are made of: names of other rows, and the words that are written small somewhere."""
+    """Material for faults: names of other rows, and words that occur in lower case."""
 
     names: tuple[str, ...]
     small: frozenset[str]
@@ -69,7 +69,7 @@ FaultFunction = Callable[[HumanPostEdit, FaultMaterial, random.Random], str]
 
 
 def collect_fault_material(rows: Sequence[HumanPostEdit], seen: Iterable[str]) -> FaultMaterial:
-    """The names in the rows' post-edits: capitals within a sentence, never written small in the texts `seen`."""
+    """Names in post-edits: capitalised words within a sentence that never occur in lower case in `seen`."""
     small = frozenset(word for text in seen for word in text.split() if word.islower())
     names = sorted({match.group() for row in rows for match in _names(row.post_edit, small)})
     return FaultMaterial(tuple(names), small)
@@ -80,7 +80,7 @@ def _names(text: str, small: frozenset[str]) -> list[regex.Match[str]]:
 
 
 def drop_sentence(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """One sentence left out."""
+    """Remove a sentence."""
     pieces = [piece for piece in sentences.split_sentences(row.post_edit) if piece.strip()]
     places = [place for place, piece in enumerate(pieces) if len(piece.split()) >= 4]
     if not 2 <= len(pieces) <= len(sentences.split_sentences(row.segment.mt)) or not places:
@@ -90,7 +90,7 @@ def drop_sentence(row: HumanPostEdit, stock: FaultMaterial, chance: random.Rando
 
 
 def change_name(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """One name replaced by another row's."""
+    """Replace a name by one of another row."""
     places = _names(row.post_edit, stock.small)
     if not places:
         raise NoFaultPossible
@@ -108,7 +108,7 @@ def change_name(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random)
 
 
 def change_number(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """One number replaced by another of as many digits."""
+    """Replace a number by another with as many digits."""
     places = list(_NUMBER.finditer(row.post_edit))
     if not places:
         raise NoFaultPossible
@@ -123,19 +123,19 @@ def change_number(row: HumanPostEdit, stock: FaultMaterial, chance: random.Rando
 
 
 def replace_by_source(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """The source in place of the post-edit."""
+    """Replace the post-edit by the source."""
     return row.segment.source
 
 
 def append_source(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """The source before or after the post-edit."""
+    """Add the source before or after the post-edit."""
     parts = [row.post_edit, row.segment.source]
     chance.shuffle(parts)
     return chance.choice((" ", "\n", "\n\n")).join(parts)
 
 
 def insert_source_words(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """Five to eight words of the source in place of as many of the post-edit."""
+    """Replace five to eight words by as many of the source."""
     source, words = row.segment.source.split(), row.post_edit.split()
     length = chance.randint(5, 8)
     if len(source) < length or len(words) < 2 * length:
@@ -148,35 +148,35 @@ def insert_source_words(row: HumanPostEdit, stock: FaultMaterial, chance: random
 
 
 def repeat_ending(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """The last word, phrase or sentence said again and again."""
+    """Repeat the last word, phrase or sentence."""
     words = row.post_edit.split()
     length = min(chance.choice((1, 2, 3, 5, 8, 12, len(words))), len(words))
     return " ".join(words + words[-length:] * chance.randint(8 if length < 3 else 3, 20))
 
 
 def add_preamble(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """Talk before or after the post-edit."""
+    """Add a remark before or after the post-edit."""
     if chance.random() < 0.7:
         return chance.choice(_OPENERS) + row.post_edit
     return row.post_edit + chance.choice(_CLOSERS)
 
 
 def cut_within_sentence(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """Cut at a word between 30% and 90%, without a mark at the end."""
+    """Cut at a word between 30% and 90%, without final punctuation."""
     words = row.post_edit.split()
     if len(words) < 4:
         raise NoFaultPossible
-    kept = words[: max(1, round(len(words) * chance.uniform(0.3, 0.9)))]
-    if not any(word[0].isalnum() for word in words[len(kept) :]):
+    start = words[: max(1, round(len(words) * chance.uniform(0.3, 0.9)))]
+    if not any(word[0].isalnum() for word in words[len(start) :]):
         raise NoFaultPossible
-    text = " ".join(kept).rstrip(" .!?…,;:\"”»')")
+    text = " ".join(start).rstrip(" .!?…,;:\"”»')")
     if not text:
         raise NoFaultPossible
     return text
 
 
 def cut_after_sentence(row: HumanPostEdit, stock: FaultMaterial, chance: random.Random) -> str:
-    """Cut after a sentence: all that follows it is lost."""
+    """Cut after a sentence."""
     pieces = [piece for piece in sentences.split_sentences(row.post_edit) if piece.strip()]
     if not 2 <= len(pieces) <= len(sentences.split_sentences(row.segment.mt)) or all(
         len(piece.split()) < 4 for piece in pieces[1:]
@@ -204,7 +204,7 @@ FAULTS: Mapping[str, FaultFunction] = {
 
 @dataclass(frozen=True, slots=True)
 class FaultTrial:
-    """A fault put into a row's post-edit, and whether it was caught."""
+    """A fault in a post-edit, and whether it was caught."""
 
     kind: str
     row: HumanPostEdit
@@ -215,7 +215,7 @@ class FaultTrial:
 def run_fault_trials(
     rows: Sequence[HumanPostEdit], stock: FaultMaterial, seed: int = 1
 ) -> Iterator[FaultTrial]:
-    """Every kind of fault in every row that offers a place for it."""
+    """Try every kind of fault in every row that has a place for it."""
     for kind, fault in FAULTS.items():
         chance = random.Random(f"{kind}{seed}")  # a seeded sample, not a secret
         for row in rows:

@@ -95,7 +95,7 @@ def join_neighbours(rows: Sequence[HumanPostEdit], seed: int = 1) -> list[HumanP
 
 
 def missing_data(data: Path) -> str:
-    """The first file that the tables need and the folder lacks; empty if all are there."""
+    """The first required file that the folder lacks; empty if there is none."""
     mlqe = [mlqe_path(data, pair, split) for pair in (*PAIRS, *OTHER_PAIRS) for split in ("dev", "train")]
     missing = (path for path in (*mlqe, candide_path(data)) if not path.is_file())
     return next((str(path.relative_to(data)) for path in missing), "")

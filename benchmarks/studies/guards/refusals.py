@@ -1,4 +1,4 @@
-"""What the guards refuse of what humans made."""
+"""Human texts that the guards refuse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ape.passage.result import Finding, Severity
 from ape.passage.segment import Draft, Segment
 from benchmarks.studies.guards.passages import HumanPostEdit
 
-# A new translation is no fault of wording: it is counted apart.
+# The limit on rewriting finds no fault of wording, so it is counted separately.
 EDIT_RATE_GUARD = "edit_rate"
 
 
@@ -24,7 +24,7 @@ class GuardRefusal:
 
 
 def find_refusals(rows: Iterable[HumanPostEdit], *, mt: bool = False) -> list[GuardRefusal]:
-    """The rows whose post-edit, or with `mt` whose MT, is refused as a draft."""
+    """Rows whose post-edit (or MT, with `mt`) is refused as a draft."""
     found = []
     for row in rows:
         against = find_rejections(row.segment, row.segment.mt if mt else row.post_edit)
@@ -46,7 +46,7 @@ def count_by_guard(found: Iterable[GuardRefusal]) -> Counter[str]:
 
 
 def refused_by_other_guards(found: Iterable[GuardRefusal]) -> list[GuardRefusal]:
-    """Those refused for more than being a new translation."""
+    """Rows refused for more than too much rewriting."""
     return [
         refusal for refusal in found if {finding.guard for finding in refusal.findings} - {EDIT_RATE_GUARD}
     ]

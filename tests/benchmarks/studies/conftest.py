@@ -1,4 +1,4 @@
-"""One thread of torch, as the tests of training have it."""
+"""Run torch on one thread, as the tests of training do."""
 
 from tests.finetune.conftest import one_thread
 

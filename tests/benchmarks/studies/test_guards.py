@@ -1,4 +1,4 @@
-"""The guards measured: on real post-edits and translations where the data is at hand, on a few rows of ours always."""
+"""Measured rates of the guards: on a few invented rows, and on real data if it is available."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ ROWS = (
 STOCK = FaultMaterial(names=("Archibald", "Wolfgang", "Ferdinand") * 20, small=frozenset())
 
 
-def test_post_edits_of_ours_and_their_mt_are_not_refused() -> None:
+def test_good_post_edits_and_their_mt_are_not_refused() -> None:
     assert find_refusals(ROWS) == []
     assert find_refusals(ROWS, mt=True) == []
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_every_kind_of_fault_is_caught_in_rows_of_ours(kind: str) -> None:
+def test_every_kind_of_fault_is_caught(kind: str) -> None:
     tried = 0
     for row in ROWS:
         for seed in range(5):
@@ -93,12 +93,12 @@ def test_neighbouring_rows_are_joined_into_paragraphs() -> None:
     assert joined.segment.mt == f"{ROWS[0].segment.mt} {ROWS[1].segment.mt}"
 
 
-def test_names_are_capitals_that_are_never_written_small() -> None:
+def test_names_are_capitalised_words_that_never_occur_in_lower_case() -> None:
     found = collect_fault_material(ROWS, ["the old captain", "bordeaux"])
     assert found.names == ("Antoine", "Marguerite")
 
 
-def test_refusals_are_counted_by_guard_and_the_cap_apart() -> None:
+def test_refusals_are_counted_by_guard_and_the_rewriting_limit_separately() -> None:
     row = HumanPostEdit(
         "3", Segment("Il avait 17 ans.", "He was 17 years old.", "fr", "en"), "He was 19 years old."
     )
@@ -112,9 +112,7 @@ def test_a_few_names_are_enough_to_change_one() -> None:
     assert FAULTS["name changed"](ROWS[0], few, random.Random(1)) != ROWS[0].post_edit
 
 
-def test_a_folder_without_the_data_is_told_in_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_data_folder_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["--data", str(tmp_path / "elsewhere")])
     assert exit_.value.code == 2
@@ -140,7 +138,7 @@ def test_at_most_one_human_post_edit_in_a_hundred_is_refused() -> None:
 @needs_data
 @pytest.mark.parametrize("pair", OTHER_PAIRS)
 def test_few_human_post_edits_of_other_pairs_are_refused(pair: str) -> None:
-    # In eight rows of Nepali and Sinhala a web translator left spaces of no width: these are refused rightly.
+    # Eight rows of Nepali and Sinhala contain zero-width spaces and are refused correctly.
     refused = [
         refusal for refusal in find_refusals(_rows(pair)) if count_by_guard([refusal]).keys() != {"garbled"}
     ]

@@ -1,4 +1,4 @@
-"""The published votes of translators: rates, tests, places, and metrics beside them."""
+"""The published votes of translators: rates, tests, position bias, and agreement of metrics."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_three_published_rates_and_their_p_values(
     assert found.itemwise is None
 
 
-def test_the_place_on_the_page_moved_nobody(published: KarpinskaVotes) -> None:
+def test_there_is_no_position_bias(published: KarpinskaVotes) -> None:
     found = position_effect(published.votes)
     assert isinstance(found, PositionEffect)
     assert (found.first.successes, found.first.trials - found.first.successes) == (271, 269)
@@ -63,15 +63,15 @@ def _accuracy(found: MetricAgreement | Unmeasured) -> float:
     return found.accuracy.value
 
 
-def test_chrf_sides_with_translators_little_more_often_than_a_coin(published: KarpinskaVotes) -> None:
-    # sacrebleu's chrF++ of every text, by a loop of its own, has 54.4%.
+def test_chrf_agrees_with_translators_little_more_often_than_chance(published: KarpinskaVotes) -> None:
+    # A loop over sacrebleu's chrF++ gives 54.4%.
     ((_, found),) = measure_metric_agreement(without_target_languages(published), ["chrf++"], samples=200)
     assert _accuracy(found) == pytest.approx(0.544, abs=1e-3)
     assert isinstance(found, MetricAgreement)
     assert (found.votes, found.left_out) == (540, 0)
 
 
-def test_a_metric_of_words_says_nothing_of_japanese(published: KarpinskaVotes) -> None:
+def test_a_word_metric_does_not_score_japanese(published: KarpinskaVotes) -> None:
     japanese = replace(
         published, corpora=tuple(one for one in published.corpora if one.target_language == "ja")
     )
@@ -81,7 +81,7 @@ def test_a_metric_of_words_says_nothing_of_japanese(published: KarpinskaVotes) -
 
 
 class _OnlyPolish:
-    """A metric that has what it needs for one language."""
+    """A metric that supports one language only."""
 
     name = "only-polish"
     higher_is_better = True
@@ -96,7 +96,7 @@ class _OnlyPolish:
         )
 
 
-def test_what_a_metric_lacks_for_one_language_says_nothing_of_the_others(published: KarpinskaVotes) -> None:
+def test_a_metric_that_fails_for_one_language_is_measured_on_the_others(published: KarpinskaVotes) -> None:
     found = score_versions(_OnlyPolish(), published.corpora)
     assert not isinstance(found, Unmeasured)
     assert {item.partition(":")[0][-2:] for item, _ in found[0]} == {"pl"}

@@ -1,4 +1,4 @@
-"""The annotated test set: its references are consistent by construction, and a corrupted copy is not."""
+"""The references of the annotated test set are consistent by construction; a corrupted copy is not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOCUMENTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Untagged:
-    """Knows no tags: the words are given, and all of them are "other"."""
+    """An annotator that splits words and tags all of them "other"."""
 
     name: str = "untagged"
     language: str = "zh"
@@ -59,13 +59,15 @@ def test_the_references_are_consistent_by_their_annotation(
     assert isinstance(score, Score)
     assert score.value == 100  # by construction of the set
     assert counted.rows.shape[0] == 310
-    # Both of a pair are untouched with a probability of 0.8², or 64%; fewer, as a sentence may have two occurrences.
+    # Both of a pair are unchanged with a probability of 0.8², or 64%; less if a sentence has two occurrences.
     assert scored(metric, corpus, "corrupted").value == pytest.approx(
         58.95, abs=0.01
     )  # measured, with this seed
 
 
-def test_with_an_aligner_both_fall_alike(corpus: Corpus, annotated: dict[str, AnnotatedChains]) -> None:
+def test_with_an_aligner_both_scores_fall_alike(
+    corpus: Corpus, annotated: dict[str, AnnotatedChains]
+) -> None:
     few = replace(corpus, documents=corpus.documents[:DOCUMENTS])
     linked = Ltcr(
         annotated=annotated,
@@ -76,9 +78,9 @@ def test_with_an_aligner_both_fall_alike(corpus: Corpus, annotated: dict[str, An
     reference, corrupted = (scored(linked, few, system) for system in ("reference", "corrupted"))
     error = reference.parts["aligner's error"]
     assert error is not None
-    # Little text and a short run, measured 88.5; `python -m benchmarks.studies.ltcr_validity` measures the whole set.
+    # A small sample: measured 88.5; `python -m benchmarks.studies.ltcr_validity` measures the whole set.
     assert reference.value >= 85
-    # What is missing is the aligner's error and nothing else.
+    # The difference is the aligner's error only.
     assert reference.value + error == pytest.approx(100, abs=0.5)
     fall = scored(given, few, "reference").value - scored(given, few, "corrupted").value
     assert reference.value - corrupted.value == pytest.approx(fall, abs=8)

@@ -1,4 +1,4 @@
-"""Promises kept where the truth is known: a small run of the printed simulation, with a fixed seed."""
+"""Coverage and level on simulated votes: a small run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -34,23 +34,21 @@ _NEAR = 3 * (0.95 * 0.05 / 300) ** 0.5
     ],
     ids=["even", "uneven", "ties", "raters alike"],
 )
-def test_intervals_cover_and_tests_reject_as_promised(setting: VoteSetting) -> None:
-    for kept in check_rate_intervals([setting], rounds=300, seed=5):
-        if setting.alike and "effective" not in kept.name:
-            assert kept.covered < 0.95 - _NEAR, (
-                kept
-            )  # votes are not independent, which is why items are wholes
+def test_intervals_cover_and_tests_reject_at_their_level(setting: VoteSetting) -> None:
+    for checked in check_rate_intervals([setting], rounds=300, seed=5):
+        if setting.alike and "effective" not in checked.name:
+            assert checked.covered < 0.95 - _NEAR, checked  # votes of an item are correlated
             continue
-        careful = "Clopper" in kept.name
-        assert kept.covered >= 0.95 - _NEAR, kept
-        assert kept.covered <= (1 if careful else 0.95 + _NEAR), kept
+        careful = "Clopper" in checked.name
+        assert checked.covered >= 0.95 - _NEAR, checked
+        assert checked.covered <= (1 if careful else 0.95 + _NEAR), checked
         if setting.rate == 0.5:
-            assert kept.rejected <= 0.05 + _NEAR, kept
+            assert checked.rejected <= 0.05 + _NEAR, checked
 
 
 def test_the_exact_coverage_of_small_numbers_is_that_of_the_binomial() -> None:
     even = exact_coverage(VoteSetting(0.5, items=50))
-    # By hand: Wilson's interval holds one half from 19 to 31 wins of 50, as |x - 25| <= 1.96 * sqrt(12.5) says, and
+    # By hand: Wilson's interval contains one half from 19 to 31 wins of 50, as |x - 25| <= 1.96 * sqrt(12.5) says, and
     # Clopper and Pearson's from 18 to 32.
     ways = [comb(50, wins) / 2**50 for wins in range(51)]
     assert even["Wilson, ties left out"] == pytest.approx(sum(ways[19:32]))  # .9351
@@ -74,16 +72,16 @@ def test_looking_after_every_vote_is_wrong_often_with_a_binomial_test_and_not_wi
 
 
 def test_intervals_of_strengths_cover() -> None:
-    # 160 intervals, some of them of the same votes.
+    # 160 intervals, some of them from the same votes.
     assert check_strength_intervals((-0.5, 0.0, 0.5, 0.0), votes=150, rounds=40, seed=5, samples=200) >= 0.9
 
 
-def test_the_flagged_are_the_cheats() -> None:
-    for manner, (share, _) in measure_flag_rates(rounds=6, seed=5).items():
-        assert share >= 0.8 if manner in CHEATING_BEHAVIOURS else share <= 0.05, (manner, share)
+def test_cheating_raters_are_flagged() -> None:
+    for behaviour, (share, _) in measure_flag_rates(rounds=6, seed=5).items():
+        assert share >= 0.8 if behaviour in CHEATING_BEHAVIOURS else share <= 0.05, (behaviour, share)
 
 
-def test_without_the_flagged_the_interval_holds_what_the_honest_say() -> None:
+def test_without_flagged_raters_the_interval_covers_the_true_rate() -> None:
     before, after = coverage_without_flagged(0.75, rounds=40, seed=5)
     assert before < 0.7
     assert after >= 0.875  # 95% less three standard errors would be .85
