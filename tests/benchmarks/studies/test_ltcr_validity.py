@@ -65,6 +65,7 @@ def test_the_references_are_consistent_by_their_annotation(
     )  # measured, with this seed
 
 
+@pytest.mark.subprocess
 def test_with_an_aligner_both_scores_fall_alike(
     corpus: Corpus, annotated: dict[str, AnnotatedChains]
 ) -> None:
