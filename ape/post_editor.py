@@ -73,7 +73,7 @@ async def post_edit(
 
 @dataclass(frozen=True, slots=True)
 class DraftCandidate:
-    """A draft that no guard rejected, with the outer space of the MT, and the number of its warnings."""
+    """A draft that passed the guards, with the outer space of the MT and the number of warnings."""
 
     text: str
     warnings: int
@@ -81,16 +81,16 @@ class DraftCandidate:
 
 
 def choose_candidate(mt: str, candidates: Sequence[DraftCandidate]) -> DraftCandidate:
-    """Choose the candidate with the fewest warnings; then the nearest to the others by edit rate, then to the MT.
+    """Choose the candidate with the fewest warnings, then the one closest to the others by edit rate, then to the MT.
 
-    Nearness to the MT alone would make every large sample end in no edit at all.
+    With closeness to the MT alone, every large sample would end in no edit at all.
     """
     if len(candidates) == 1:
         return candidates[0]
 
-    def rank(one: DraftCandidate) -> tuple[int, float, float, int]:
-        others = [edit_rate(other.text, one.text) for other in candidates if other is not one]
-        return one.warnings, round(fmean(others), 6), edit_rate(mt, one.text), one.attempt
+    def rank(candidate: DraftCandidate) -> tuple[int, float, float, int]:
+        others = [edit_rate(other.text, candidate.text) for other in candidates if other is not candidate]
+        return candidate.warnings, round(fmean(others), 6), edit_rate(mt, candidate.text), candidate.attempt
 
     return min(candidates, key=rank)
 
@@ -98,7 +98,7 @@ def choose_candidate(mt: str, candidates: Sequence[DraftCandidate]) -> DraftCand
 async def _run_in_thread_if_long(
     length: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Call the function, in a thread if the texts are so long that other passages would have to wait."""
+    """Call the function, in a thread if the texts are so long that it would block other passages."""
     return (
         await asyncio.to_thread(function, *args, **kwargs)
         if length > THREAD_MIN_CHARACTERS
@@ -164,7 +164,7 @@ class _PassageRun:
         if outcome.undone:
             self.note(_undone_edits_finding(outcome, number))
         for loop in outcome.loops:
-            message = f"The MT repeats {loop[:60]!r}, and so did the draft: it was cut to one round."
+            message = f"The MT repeats {loop[:60]!r} and so did the draft; the repetition was removed."
             self.note(Finding("loop", Severity.WARN, message, number))
         # If the end of the draft is undone, the text no longer ends where the draft was truncated.
         ends_undone = any(edit.span[1] >= len(draft.text) for edit in outcome.undone)
@@ -209,7 +209,9 @@ class _PassageRun:
 def _undone_edits_finding(outcome: FilterOutcome, number: int) -> Finding:
     count, first = len(outcome.undone), outcome.undone[0]
     what = "an edit was" if count == 1 else f"{count} edits were"
-    message = f"The model was not sure enough: {what} undone, such as {first.before!r} -> {first.after!r}."
+    message = (
+        f"The model was not confident enough: {what} undone, such as {first.before!r} -> {first.after!r}."
+    )
     return Finding("gate", Severity.WARN, message, number)
 
 
@@ -255,7 +257,7 @@ def draft_sampling(segment: Segment, options: Options, number: int, *, with_logp
         temperature=max(options.temperature, RETRY_TEMPERATURE) if later else options.temperature,
         top_p=max(options.top_p, RETRY_TOP_P) if later else options.top_p,
         seed=options.seed + number - 1,
-        # Twice the most tokens of the MT: one for three ASCII characters, three for any other character.
+        # Twice an upper bound for the MT: a token for three ASCII characters, three tokens for any other character.
         max_tokens=options.max_tokens or 64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,
         stop=options.stop,

@@ -29,7 +29,7 @@ class ChatFormat:
         return load_template(self.name).fingerprint
 
     def render(self, question: Question) -> Prompt:
-        """Write the messages; examples are shown only for their own target language."""
+        """Render the messages; examples are included only for their own target language."""
         template = load_template(self.name)
         translation = escape_delimiters(question.mt)
         variables = {
@@ -61,7 +61,7 @@ class ChatFormat:
 
     @cached_property
     def example_words(self) -> str:
-        """Its worked examples alone, which small models take for a part of the book."""
+        """The worked examples alone, which small models sometimes copy into the draft."""
         turns = split_turns(template_text(self.name))
         examples = [text for _, example_into, text in turns if example_into]
         return _TEMPLATE_CODE.sub(" ", "\n".join(examples))

@@ -23,7 +23,7 @@ _DANGEROUS = regex.compile(
     r"|</?think>",
     regex.IGNORECASE,
 )
-# With the separator of the sep format: a run of number signs.
+# Also the separator of the sep format: a run of number signs.
 _FENCED = regex.compile(rf"{_DANGEROUS.pattern}|#{{3,}}", regex.IGNORECASE)
 # In order of preference; the first that the text does not contain is used, so that it can be put back.
 _LOOK_ALIKES = tuple(
@@ -41,7 +41,7 @@ class EscapedText:
 
     def restore(self, draft: str) -> str:
         """Put the originals back where a draft copied a look-alike."""
-        # The longest first: a shorter one may be a part of it.
+        # Longest first, since a shorter one may be part of it.
         for look_alike, original in sorted(self.replaced, key=lambda pair: -len(pair[0])):
             draft = draft.replace(look_alike, original)
         return draft

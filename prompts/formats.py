@@ -16,7 +16,7 @@ TUNED_FORMAT: PromptFormat = SEP
 
 
 def prompt_format(name: str) -> PromptFormat:
-    """The format of that name; ValueError if there is none."""
+    """The format with this name; ValueError if there is none."""
     if name not in FORMATS:
-        raise ValueError(f"no prompt format is called {name!r}; there is: {', '.join(FORMATS)}")
+        raise ValueError(f"unknown prompt format {name!r}; known formats: {', '.join(FORMATS)}")
     return FORMATS[name]

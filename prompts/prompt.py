@@ -105,7 +105,7 @@ class PromptFormat(Protocol):
         ...
 
     def render(self, question: Question) -> Prompt:
-        """Write the question for a model."""
+        """Render the question as a prompt."""
         ...
 
     def completion(self, question: Question, human: str) -> str:

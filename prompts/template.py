@@ -19,7 +19,7 @@ _HEADING = regex.compile(r"^## (system|user|assistant)(?:, an example into (\w+)
 
 @dataclass(frozen=True, slots=True)
 class TemplateTurn:
-    """A message to render. An example is shown only for its own target language."""
+    """A message to render. An example is used only for its own target language."""
 
     role: Role
     example_into: str | None
@@ -44,7 +44,7 @@ class Template:
 
 @lru_cache
 def load_template(name: str) -> Template:
-    """Read a file. It is split into turns before rendering, so that no data can open a turn of its own."""
+    """Load a file. It is split into turns before rendering, so that data can't start a turn."""
     environment = jinja2.Environment(  # noqa: S701 - the output is a prompt, not HTML
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
@@ -57,12 +57,12 @@ def load_template(name: str) -> Template:
 
 
 def template_text(name: str) -> str:
-    """The file as it is."""
+    """The text of the file."""
     return resources.files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
 def split_turns(text: str) -> Iterator[tuple[str, str | None, str]]:
-    """The role, the language of the example if it is one, and the text of each turn."""
+    """Yield the role, the language of the example or None, and the text of each turn."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     for heading, end in zip(headings, ends, strict=True):

@@ -1,8 +1,8 @@
 """Align the words of an MT and its post-edit into a sequence of paired cells.
 
-A shortest edit script is not what a translator would mark: it keeps a chance "the" alive in the middle of a
-rewritten clause, and lets an insertion begin in the middle of one. So the words are matched by Levenshtein
-distance, and then cleaned up: insertions slide to where they read best, and chance matches are dropped.
+A shortest edit script is not what a translator would mark: it keeps a "the" that matches by chance in a rewritten
+clause, and may begin an insertion in the middle of a clause. So the words are matched by Levenshtein distance and the
+result is cleaned up: insertions move to where they read best, and chance matches are dropped.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from ape.text.tokens import is_word, piece_spans, token_spans, tokens
 
 _OPENERS = STOPS | QUOTES | frozenset(":—–([")
 
-# A longer match is no accident.
-_LONGEST_CHANCE = 3
-_LONGEST_SLIDE = 50
+# A longer match is not due to chance.
+_MAX_CHANCE_MATCH = 3
+_MAX_SLIDE = 50
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text and its tokens, without the spaces, and with where they start and end.
+    """A text, its tokens without spaces, and their positions.
 
-    `keys` are the tokens without regard to case and to the shape of an apostrophe. `starts` has one entry
-    more, the end of the text.
+    `keys` are the tokens in folded case with straight apostrophes. `starts` has one more entry, the end of the text.
     """
 
     text: str
@@ -43,47 +42,55 @@ class TokenizedText:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """The tokens as they are spelled somewhere in the text."""
+        """The distinct tokens as written."""
         return frozenset(self.tokens)
 
     @cached_property
     def capitalised(self) -> frozenset[str]:
-        """The keys of the words that have a capital somewhere within a sentence, without a genitive's 's."""
-        places = [place for place, token in enumerate(self.tokens) if token[0].isupper()]
-        return frozenset(self.keys[place].removesuffix("'s") for place in places if not self._opens(place))
+        """The keys, without a genitive 's, of the words that are capitalised somewhere within a sentence."""
+        positions = [position for position, token in enumerate(self.tokens) if token[0].isupper()]
+        return frozenset(
+            self.keys[position].removesuffix("'s")
+            for position in positions
+            if not self._begins_clause(position)
+        )
 
-    def _opens(self, place: int) -> bool:
-        return place == 0 or self.tokens[place - 1] in _OPENERS or self.text[self.starts[place] - 1] == "\n"
+    def _begins_clause(self, position: int) -> bool:
+        return (
+            position == 0
+            or self.tokens[position - 1] in _OPENERS
+            or self.text[self.starts[position] - 1] == "\n"
+        )
 
     def between(self, start: int, end: int) -> str:
-        """The text from token `start` up to token `end`, without the space around it."""
+        """The text from token `start` up to token `end`, without the surrounding space."""
         return self.text[self.starts[start] : self.ends[end - 1]] if start < end else ""
 
 
 class _Match(NamedTuple):
-    """So many tokens in a row that have the same keys."""
+    """A run of `size` tokens with the same keys in both texts."""
 
     a: int
     b: int
     size: int
 
 
-# Cutting is a third of the work, and a paragraph is cut for its edits and again for its edit rate.
+# Tokenising is a third of the work, and a paragraph is tokenised for its edits and again for its edit rate.
 @lru_cache(maxsize=8)
 def tokenize_text(text: str, expression: re.Pattern[str] | None) -> TokenizedText:
-    """The text in tokens; what the expression finds is one token."""
-    places = piece_spans(_with_expressions(text, expression)) if expression else token_spans(text)
-    words = tuple([text[start:end] for start, end in places])
+    """Tokenise a text; each match of the expression is one token."""
+    spans = piece_spans(_with_expressions(text, expression)) if expression else token_spans(text)
+    words = tuple([text[start:end] for start, end in spans])
     keys = tuple(map(str.casefold, words))
     if "’" in text:
         keys = tuple([key.replace("’", "'") if "’" in key else key for key in keys])
     return TokenizedText(
-        text, words, keys, (*[start for start, _ in places], len(text)), tuple([end for _, end in places])
+        text, words, keys, (*[start for start, _ in spans], len(text)), tuple([end for _, end in spans])
     )
 
 
 def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:
-    """Tokens, with the words we know of several characters kept whole: 他们 against 她们, 彼 against 彼女."""
+    """Tokenise, with known words of several characters as one token: 他们 against 她们, 彼 against 彼女."""
     parts: list[str] = []
     for index, part in enumerate(expression.split(text)):
         parts.extend([part] if index % 2 else tokens(part))
@@ -91,7 +98,7 @@ def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:
 
 
 def align_texts(mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -> Iterator[AlignedCell]:
-    """Cells in order, covering both texts; a cell with the same words on both sides is no change."""
+    """Yield the cells that cover both texts, in order; cells with the same words on both sides are unchanged."""
     for before, after in pairwise(_Matcher(mt, post_edit, lexicon).matches()):
         a, b = before.a + before.size, before.b + before.size
         if before.size:
@@ -107,7 +114,7 @@ def align_texts(mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -
                 yield AlignedCell(a + start, a + end, b + new_start, b + new_end)
 
 
-def _hole(before: _Match, after: _Match) -> AlignedCell:
+def _gap(before: _Match, after: _Match) -> AlignedCell:
     return AlignedCell(before.a + before.size, after.a, before.b + before.size, after.b)
 
 
@@ -118,16 +125,16 @@ class _Matcher:
     lexicon: Lexicon
 
     def matches(self) -> list[_Match]:
-        """What stays, with an empty match at both ends of the texts."""
+        """The unchanged runs, with an empty match at both ends of the texts."""
         blocks = Levenshtein.editops(self.mt.keys, self.post_edit.keys).as_matching_blocks()
         found = [_Match(0, 0, 0), *(_Match(block.a, block.b, block.size) for block in blocks)]
         end = _Match(len(self.mt.keys), len(self.post_edit.keys), 0)
-        return self._without_chance([*self._slid(found), end])
+        return self._without_chance([*self._with_moved_insertions(found), end])
 
-    def _slid(self, matches: list[_Match]) -> list[_Match]:
-        """Of the places where an insertion or deletion gives the same text, take the one that reads best.
+    def _with_moved_insertions(self, matches: list[_Match]) -> list[_Match]:
+        """Move each insertion or deletion to where it reads best, among the places that give the same text.
 
-        "A cat. A [cow. A ]dog." is as short as "A cat. [A cow. ]A dog.", and worse.
+        "A cat. A [cow. A ]dog." is as short as "A cat. [A cow. ]A dog." but reads worse.
         """
         result = matches[:1]
         for after in matches[1:]:
@@ -146,7 +153,7 @@ class _Matcher:
         return 0
 
     def _without_chance(self, matches: list[_Match]) -> list[_Match]:
-        """Drop chance matches. Each one dropped makes a larger change, so the one before it is seen again."""
+        """Drop chance matches. Each drop enlarges a change, so the match before it is checked again."""
         kept: list[_Match] = []
         for match in matches:
             kept.append(match)
@@ -156,13 +163,13 @@ class _Matcher:
 
     def _is_chance(self, before: _Match, match: _Match, after: _Match) -> bool:
         a, b, size = match
-        if size > _LONGEST_CHANCE:
+        if size > _MAX_CHANCE_MATCH:
             return False
         left = max(a - before.a - before.size, b - before.b - before.size)
         right = max(after.a - a - size, after.b - b - size)
         if not left or not right:
             return False
-        if left == right and self._are_swapped(_hole(before, match), _hole(match, after), length=left):
+        if left == right and self._are_swapped(_gap(before, match), _gap(match, after), length=left):
             return True
         if size == 1:
             word = describe_word(self.lexicon, self.mt.keys[a])
@@ -172,9 +179,9 @@ class _Matcher:
         return all(describe_word(self.lexicon, key).is_function_word for key in self.mt.keys[a : a + size])
 
     def _are_swapped(self, left: AlignedCell, right: AlignedCell, *, length: int) -> bool:
-        """Whether what is lost on one side of a match comes back on the other, and nothing else changed.
+        """Whether the same words were removed on one side of a match and added on the other, and nothing else changed.
 
-        Articles come and go by themselves.
+        Articles do not count, since they change on their own.
         """
         lost = self.mt.keys[left.a : left.a_end] or self.mt.keys[right.a : right.a_end]
         gained = self.post_edit.keys[left.b : left.b_end] or self.post_edit.keys[right.b : right.b_end]
@@ -184,12 +191,12 @@ class _Matcher:
 
 
 def _room(before: _Match, after: _Match) -> tuple[int, int]:
-    """How many tokens an insertion may slide to the left and to the right, to leave a match on both sides.
+    """How many tokens an insertion may move to the left and to the right so that a match remains on both sides.
 
-    At the start of the text no match need be left.
+    At the start of the text no match needs to remain.
     """
     left = before.size if before.a == before.b == 0 else before.size - 1
-    return min(left, _LONGEST_SLIDE), min(after.size - 1, _LONGEST_SLIDE)
+    return min(left, _MAX_SLIDE), min(after.size - 1, _MAX_SLIDE)
 
 
 def _best_slide(words: tuple[str, ...], start: int, end: int, room: tuple[int, int]) -> int:
@@ -204,6 +211,6 @@ def _best_slide(words: tuple[str, ...], start: int, end: int, room: tuple[int, i
 
 
 def _boundary(words: tuple[str, ...], start: int, end: int) -> int:
-    """How well a stretch of tokens begins and ends where a sentence or a clause does."""
+    """A score for how well a span of tokens coincides with a sentence or clause."""
     score = 3 * (start == 0 or words[start - 1] in STOPS) + 3 * (words[end - 1] in STOPS)
     return score + words[start][0].isupper() + (not is_word(words[end - 1])) + (not is_word(words[start]))

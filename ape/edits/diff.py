@@ -19,15 +19,15 @@ from ape.text.lexicon import load_lexicon
 
 
 def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, ...]:
-    """The edits in the order of the text, none overlapping another; none at all for equal texts.
+    """Find the edits in the order of the text, without overlap.
 
-    `language` is the one both are written in. It tells how to cut and name the changes, not what they are.
+    `language` is that of both texts. It affects how changes are split and classified.
     """
     if mt == post_edit:
         return ()
     tables = load_lexicon(language)
     old, new = tokenize_text(mt, tables.expression), tokenize_text(post_edit, tables.expression)
-    changes = _tidied(_changes(old, new, align_texts(old, new, tables)), mt, post_edit)
+    changes = _with_spaces_joined(_changes(old, new, align_texts(old, new, tables)), mt, post_edit)
     names = iter(classify_cells([change.cell for change in changes if change.cell], old, new, tables))
     return tuple(
         Edit(
@@ -42,7 +42,7 @@ def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, 
 
 
 def apply_edits(mt: str, edits: Iterable[Edit]) -> str:
-    """The MT with the edits made. All that `find_edits` gives make the post-edit; any may be left out."""
+    """Apply edits to the MT. All edits of `find_edits` give the post-edit; any of them may be left out."""
     parts: list[str] = []
     done = 0
     for edit in edits:
@@ -50,7 +50,7 @@ def apply_edits(mt: str, edits: Iterable[Edit]) -> str:
         if start < done or mt[start:end] != edit.before:
             raise InputError(
                 f"The edit {edit.before!r} -> {edit.after!r} does not fit the MT at {start}:{end}; "
-                "give the edits in order, with the MT they were found in.",
+                "pass the edits in order, with the MT in which they were found.",
                 field="edits",
             )
         parts += mt[done:start], edit.after
@@ -59,10 +59,10 @@ def apply_edits(mt: str, edits: Iterable[Edit]) -> str:
 
 
 def edit_rate(mt: str, post_edit: str) -> float:
-    """How much was changed: words and marks put in, taken out or replaced, for each word or mark of the MT.
+    """The number of words and marks inserted, deleted or replaced, divided by the number in the MT.
 
-    Spaces do not count; capitals do. A word that moved counts twice, out and in. 0.0 is no change; a rate can
-    pass 1.0 where much was added. With nothing in the MT to measure by, any word at all makes it 1.0.
+    Spaces do not count; case does. A moved word counts twice, as a deletion and an insertion. The rate can exceed 1.0
+    if much was added. If the MT is empty, it is 1.0 for any text.
     """
     if mt == post_edit:
         return 0.0
@@ -76,7 +76,7 @@ EditSpan = tuple[int, int]
 
 
 class _Change(NamedTuple):
-    """A stretch that differs; one without a cell is but a space between words."""
+    """A span that differs; without a cell, it is only the space between words."""
 
     cell: AlignedCell | None
     mt_span: EditSpan
@@ -88,7 +88,7 @@ class _Change(NamedTuple):
 
 
 def _changes(old: TokenizedText, new: TokenizedText, cells: Iterable[AlignedCell]) -> list[_Change]:
-    """The cells that differ, word by word where only capitals do, and the spaces that differ."""
+    """The cells that differ, word by word if only case differs, and the spaces that differ."""
     changes: list[_Change] = []
     if old.text[: old.starts[0]] != new.text[: new.starts[0]]:
         changes.append(_Change(None, (0, old.starts[0]), (0, new.starts[0])))
@@ -100,14 +100,14 @@ def _changes(old: TokenizedText, new: TokenizedText, cells: Iterable[AlignedCell
 def _add_changes_within(
     old: TokenizedText, new: TokenizedText, cell: AlignedCell, changes: list[_Change]
 ) -> None:
-    """What differs in a cell or in the space after it."""
+    """Append what differs in a cell or in the space after it."""
     a, a_end, b, b_end = cell
     mt_start, mt_end = old.starts[a], old.starts[a_end]
     start, end = new.starts[b], new.starts[b_end]
     if old.text[mt_start:mt_end] == new.text[start:end]:
         return
     if a_end - a > 1 and old.keys[a:a_end] == new.keys[b:b_end]:
-        # By halves, since most of a long match is written the same.
+        # Bisect, since most of a long match is identical.
         half = (a_end - a) // 2
         _add_changes_within(old, new, AlignedCell(a, a + half, b, b + half), changes)
         _add_changes_within(old, new, AlignedCell(a + half, a_end, b + half, b_end), changes)
@@ -120,15 +120,15 @@ def _add_changes_within(
         changes.append(_Change(None, (mt_space, mt_end), (space, end)))
 
 
-def _tidied(changes: Iterable[_Change], mt: str, post_edit: str) -> list[_Change]:
-    """A word or mark put in or taken out takes its space with it."""
+def _with_spaces_joined(changes: Iterable[_Change], mt: str, post_edit: str) -> list[_Change]:
+    """Join an inserted or deleted word or mark with its space."""
     result: list[_Change] = []
     for change in changes:
         if result and _belong_together(result[-1], change, mt, post_edit):
-            result[-1] = _joined(result[-1], change)
+            result[-1] = _join(result[-1], change)
         else:
             result.append(change)
-    return [_trimmed(change, mt, post_edit) for change in result]
+    return [_trim(change, mt, post_edit) for change in result]
 
 
 def _belong_together(first: _Change, second: _Change, mt: str, post_edit: str) -> bool:
@@ -141,20 +141,20 @@ def _belong_together(first: _Change, second: _Change, mt: str, post_edit: str) -
     space = second if first.cell else first
     if space.mt_span[0] != space.mt_span[1] and space.span[0] != space.span[1]:
         return False
-    # A space that only one text has goes with the mark before it, or else with what follows.
+    # A space in only one text belongs to the mark before it, or else to the change after it.
     return space is first or not (
         mt[first.mt_span[1] - 1].isalnum() and post_edit[first.span[1] - 1].isalnum()
     )
 
 
-def _joined(first: _Change, second: _Change) -> _Change:
+def _join(first: _Change, second: _Change) -> _Change:
     return _Change(
         first.cell or second.cell, (first.mt_span[0], second.mt_span[1]), (first.span[0], second.span[1])
     )
 
 
-def _trimmed(change: _Change, mt: str, post_edit: str) -> _Change:
-    """Without the space that both sides begin or end with; a change of space alone stays whole."""
+def _trim(change: _Change, mt: str, post_edit: str) -> _Change:
+    """Trim the space that both sides begin or end with, unless the change is space alone."""
     cell, (mt_start, mt_end), (start, end) = change
     before, after = mt[mt_start:mt_end], post_edit[start:end]
     if cell is None or not (before[:1].isspace() or before[-1:].isspace()):
@@ -165,10 +165,10 @@ def _trimmed(change: _Change, mt: str, post_edit: str) -> _Change:
 
 
 def _shared_space(before: str, after: str) -> int:
-    """With how much of the same space both begin."""
+    """The length of the space with which both texts begin."""
     shared = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other or not one.isspace():
+    for character, other in zip(before, after, strict=False):
+        if character != other or not character.isspace():
             break
         shared += 1
     return shared

@@ -38,7 +38,7 @@ class EditFilter(BaseModel):
 
     `features` holds mean, scale and weight of each feature, and `fitted_on` names the passages. With `cuts_loops`,
     a loop of the MT that the source lacks is cut to one round even if the draft left it, as small models copy long
-    loops. The filter is stored in the card of the adapter that it was fitted for.
+    loops. The filter is stored in the card of its adapter.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -75,7 +75,7 @@ class EditFilter(BaseModel):
     def accepts(self, evidence: EditEvidence) -> bool:
         """Whether the edit is kept: it is likely enough to help, or it only shortens a loop.
 
-        Loops are kept apart because they are too rare among the drafts that a filter is fitted on.
+        Loops have a rule of their own because they are too rare in the data that a filter is fitted on.
         """
         return evidence.cuts_loop or self.probability(evidence) > self.threshold
 

@@ -31,7 +31,7 @@ FILTER_FEATURES = (
     "rival",  # that of the likeliest alternative that continues the MT
     "sure",  # mean log-probability of the edit's tokens
     "weakest",  # the lowest among them
-    "back",  # that of the token with which the draft returns to the MT
+    "back",  # log-probability of the token with which the draft returns to the MT
     "taken",  # logarithm of the words removed
     "put",  # logarithm of the words added
     "insertion",
@@ -41,7 +41,7 @@ FILTER_FEATURES = (
     "alike",  # similarity of the two wordings, by characters
     "spelling",  # whether only capitals or marks differ
     "from_source",  # share of the words added that the source contains verbatim
-    "off_source",  # share of the words removed that it does
+    "off_source",  # share of the words removed that the source contains verbatim
     "nearer",  # gain in similarity to the words of the source
     "repeated",  # share of the words removed that occur elsewhere in the MT
     "repeats",  # a deletion of nothing but words that occur elsewhere in the MT
@@ -112,13 +112,13 @@ def _find_loop_cuts(edits: Sequence[Edit], segment: Segment, mt: str) -> frozens
     found: set[Edit] = set()
     for loop in find_added_loops(mt, segment.source):
         cuts = [edit for edit in edits if not words(edit.after) and _is_within(edit, loop)]
-        gone = {
+        removed = {
             index
             for index, (start, end) in enumerate(_shifted(word_spans(mt[slice(*loop.span)]), loop.span[0]))
             if any(edit.mt_span[0] <= start and end <= edit.mt_span[1] for edit in cuts)
         }
         if loop.is_shortened_to(
-            [word for index, word in enumerate(loop.words) if index not in gone], joining
+            [word for index, word in enumerate(loop.words) if index not in removed], joining
         ):
             found.update(cuts)
     return frozenset(found)
@@ -136,7 +136,7 @@ def _shifted(spans: Sequence[tuple[int, int]], offset: int) -> list[tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class _DraftEvidence:
-    """What the edits of a draft share. `starts` holds the offset of each token in the text, and of its end."""
+    """Values shared by all edits of a draft. `starts` holds the offset of each token in the text, and of its end."""
 
     mt: str
     text: str
@@ -149,7 +149,7 @@ class _DraftEvidence:
     grammatical: frozenset[str]
 
     def loses_content(self, edit: Edit) -> bool:
-        """Whether the edit removes more content words than it adds, but for those elsewhere in the MT."""
+        """Whether the edit removes more content words than it adds, ignoring words that occur elsewhere in the MT."""
         taken = [word for word in self._content(edit.before) if self.mt_words[word] < 2]
         return len(taken) > len(self._content(edit.after))
 
@@ -159,20 +159,20 @@ class _DraftEvidence:
     def features(self, edit: Edit) -> tuple[float, ...]:
         before, after = edit.before.strip(), edit.after.strip()
         same = Prefix.similarity(self.mt[edit.mt_span[0] :], self.text[edit.span[0] :])
-        leaves, mt_leaves = edit.span[0] + same, edit.mt_span[0] + same
-        first = self._token_at(leaves)
-        begun = min(leaves - self.starts[first], mt_leaves)  # the token may start before the texts differ
-        behind = max(first + 1, self._token_at(edit.span[1]))
-        own = [self._logprob(index) for index in range(first, behind)]
+        departs, mt_departs = edit.span[0] + same, edit.mt_span[0] + same
+        first = self._token_at(departs)
+        overlap = min(departs - self.starts[first], mt_departs)  # the token may start before the texts differ
+        next_token = max(first + 1, self._token_at(edit.span[1]))
+        own = [self._logprob(index) for index in range(first, next_token)]
         taken, put = _WORD.findall(before), _WORD.findall(after)
         from_source, off_source = self._share_in_source(put), self._share_in_source(taken)
         repeated = self._share_repeated(taken)
         return (
             own[0],
-            self._rival(first, self.mt[mt_leaves - begun :]),
+            self._rival(first, self.mt[mt_departs - overlap :]),
             sum(own) / len(own),
             min(own),
-            self._logprob(behind),
+            self._logprob(next_token),
             math.log1p(len(taken)),
             math.log1p(len(put)),
             float(not before),
@@ -187,7 +187,7 @@ class _DraftEvidence:
             repeated,
             float(repeated == 1 and not after),
             float(from_source == 1 and off_source == 0 and len(taken) == len(put)),
-            math.log1p((behind - first) / max(len(put), 1)),
+            math.log1p((next_token - first) / max(len(put), 1)),
             float(bool(_MARKED.search(before)) and not _MARKED.search(after)),
             float(bool(_MARKED.search(after)) and not _MARKED.search(before)),
             float(edit.mt_span[0] == 0),

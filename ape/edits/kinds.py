@@ -1,18 +1,18 @@
 """Classify edits into the categories that a translator would use.
 
-The first of these that holds names the kind:
+The first of these that applies is the kind:
 
-1. reordering    the same words in another order, or words gone here that come back nearby
-2. casing        the same but for capital letters
+1. reordering    the same words in another order, or words deleted here and inserted nearby
+2. casing        only capital letters differ
 3. number        digits or number words differ
-4. punctuation   the same letters: only marks, spaces or mark-up differ
-5. pronoun       one side is nothing but pronouns ("her" -> "the", "the old man" -> "he")
-6. name          the capitalised words differ, or a word in katakana (not told in German, Chinese, Arabic …)
-7. connective    one side is nothing but connectives ("but" -> "although")
+4. punctuation   only punctuation, spaces or mark-up differ
+5. pronoun       one side consists of pronouns ("her" -> "the", "the old man" -> "he")
+6. name          capitalised words or words in katakana differ (not detected in German, Chinese, Arabic …)
+7. connective    one side consists of connectives ("but" -> "although")
 8. verb form     the same verb, or only auxiliaries, in other forms ("had gone" -> "went")
-9. insertion, deletion, and for all the rest word choice
+9. insertion, deletion, or else word choice
 
-So a word that comes or goes is named by what it is, where that can be told: an added "he" is a pronoun.
+So an inserted or deleted word gets its own class if it has one: an added "he" is a pronoun edit.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ape.passage.edit import EditKind
 from ape.text.english_verbs import are_forms_of_one_verb
 from ape.text.lexicon import Lexicon, LexiconWord, WordGroup, describe_word
 
-# A pronoun may stand for so many words ("he" for "the old man"); what is longer was rewritten.
-_LONGEST_PHRASE = 3
-# In a longer edit a number or a name is by the way.
-_LONGEST_TERM = 5
-# So many words of the way for each word that moved; what is farther off is the same word by chance.
-_TRAVEL = 12
-# Few names end like this, and many an English word that opens a sentence does.
+# The longest phrase that a pronoun may replace ("the old man" by "he"); a longer one was rewritten.
+_MAX_PHRASE = 3
+# In a longer edit a number or a name is incidental.
+_MAX_TERM = 5
+# The largest distance for each word that moved; farther off, the same word occurs by chance.
+_MAX_TRAVEL = 12
+# Endings that are rare in names and common in English words at the start of a sentence.
 _ORDINARY_ENDINGS = (
     "ly", "ing", "ed", "tion", "tions", "sion", "sions", "ness", "ment", "ments", "ful", "less", "ous", "able",
     "ible", "ive", "ical", "ity", "ies", "ism", "ists", "tors",
@@ -41,7 +41,7 @@ _ORDINARY_ENDINGS = (
 
 
 class _Side(NamedTuple):
-    """The tokens `start` to `end` of a text, as one side of an edit, and the words in them, in lower case."""
+    """One side of an edit: the tokens `start` to `end` of a text, and their words in lower case."""
 
     cut: TokenizedText
     start: int
@@ -53,12 +53,12 @@ class _Side(NamedTuple):
         return [word for word in self.words if word in table or any(map(str.isdigit, word))]
 
     def names(self, lexicon: Lexicon, *, surely: bool) -> list[str]:
-        """The words that could be names; surely one is only what has a capital within a sentence too."""
+        """The possible names; with `surely`, only words that are capitalised within a sentence too."""
         if len(self.words) > 2 and not surely:
             return []
         tokens, keys = self.cut.tokens, self.cut.keys
-        places = [place for place in range(self.start, self.end) if _could_be_name(tokens[place])]
-        names = [keys[place].removesuffix("'s") for place in places]
+        positions = [position for position in range(self.start, self.end) if _could_be_name(tokens[position])]
+        names = [keys[position].removesuffix("'s") for position in positions]
         return [name for name in names if self._is_name(name, lexicon, surely=surely)]
 
     def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
@@ -72,7 +72,7 @@ class _Side(NamedTuple):
 
 
 def _could_be_name(token: str) -> bool:
-    """Whether it has a capital letter, or is a word in katakana, which has none and writes foreign names."""
+    """Whether the token is capitalised, or in katakana, which is used for foreign names."""
     return token[0].isupper() or "ァ" <= token[0] <= "ヺ"
 
 
@@ -87,30 +87,30 @@ def classify_cells(
 def _moved(
     cells: list[AlignedCell], mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon
 ) -> set[AlignedCell]:
-    """The deletions whose words an insertion nearby brings back, and these insertions."""
-    gone: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
-    come: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
+    """The deletions whose words are inserted nearby, and these insertions."""
+    deleted: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
+    inserted: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
     for cell in cells:
         if cell.b == cell.b_end:
-            gone[_content_keys(mt.keys[cell.a : cell.a_end], lexicon)].append(cell)
+            deleted[_content_keys(mt.keys[cell.a : cell.a_end], lexicon)].append(cell)
         elif cell.a == cell.a_end:
-            come[_content_keys(post_edit.keys[cell.b : cell.b_end], lexicon)].append(cell)
+            inserted[_content_keys(post_edit.keys[cell.b : cell.b_end], lexicon)].append(cell)
     moved: set[AlignedCell] = set()
-    for words in gone.keys() & come.keys():
-        moved |= _near(gone[words], come[words], travel=_TRAVEL * len(words))
+    for words in deleted.keys() & inserted.keys():
+        moved |= _near(deleted[words], inserted[words], travel=_MAX_TRAVEL * len(words))
     return moved
 
 
 def _content_keys(keys: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """The words that are worth telling that they moved; a "the" comes and goes by itself."""
+    """The keys without function words, which change on their own."""
     described = [(key, describe_word(lexicon, key)) for key in keys]
     return tuple([key for key, word in described if word.parts and not word.is_function_word])
 
 
-def _near(gone: list[AlignedCell], come: list[AlignedCell], *, travel: int) -> set[AlignedCell]:
-    """Pair the cells of two lists, in order, that are no farther apart than `travel` tokens of the MT."""
+def _near(deleted: list[AlignedCell], inserted: list[AlignedCell], *, travel: int) -> set[AlignedCell]:
+    """Pair the cells of two lists, in order, that are at most `travel` tokens of the MT apart."""
     pairs: set[AlignedCell] = set()
-    left, right = iter(gone), iter(come)
+    left, right = iter(deleted), iter(inserted)
     lost, found = next(left, None), next(right, None)
     while lost and found:
         if abs(lost.a - found.a) <= travel:
@@ -139,7 +139,7 @@ def _kind(cell: AlignedCell, mt: TokenizedText, post_edit: TokenizedText, lexico
     if same_letters:
         return EditKind.PUNCTUATION
     lost, gained = _without_shared_ends(was, now)
-    # Most edits exchange words that are in no table.
+    # Most edits replace words that are in no table.
     grammatical = not lexicon.grammatical.isdisjoint(lost + gained)
     if grammatical and _concerns("pronoun", lost, gained, lexicon):
         return EditKind.PRONOUN
@@ -167,7 +167,7 @@ def _letters(described: list[LexiconWord]) -> str:
 
 
 def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
-    """Whether the names differ; and what comes or goes must be names and nothing else."""
+    """Whether the names differ; an insertion or deletion must consist of names only."""
     if lexicon.language == "de" or not _terms_differ(_Side.names, before, after, lexicon):
         return False
     if before.words and after.words:
@@ -177,8 +177,8 @@ def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:
 
 
 def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side, lexicon: Lexicon) -> bool:
-    """Whether the sure terms differ, or the doubtful ones of two sides that both have some."""
-    if max(len(before.words), len(after.words)) > _LONGEST_TERM:
+    """Whether the sure terms differ, or the doubtful ones if both sides have some."""
+    if max(len(before.words), len(after.words)) > _MAX_TERM:
         return False
     if terms(before, lexicon, surely=True) != terms(after, lexicon, surely=True):
         return True
@@ -187,25 +187,25 @@ def _terms_differ(terms: Callable[..., list[str]], before: _Side, after: _Side, 
 
 
 def _concerns(group: WordGroup, was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> bool:
-    """Whether both sides are words of the group, or one surely is and the other could stand in its place."""
+    """Whether both sides are words of the group, or one surely is and the other could replace it."""
     possible = lexicon.possible[group]
-    if was and now and _consist(was, possible) and _consist(now, possible):
+    if was and now and _consists_of(was, possible) and _consists_of(now, possible):
         return not lexicon.articles.issuperset(was + now)
     sure = lexicon.sure[group]
-    if _consist(was, sure):
-        return _could_stand_for_it(now, lexicon)
-    return _consist(now, sure) and _could_stand_for_it(was, lexicon)
+    if _consists_of(was, sure):
+        return _could_replace_it(now, lexicon)
+    return _consists_of(now, sure) and _could_replace_it(was, lexicon)
 
 
-def _consist(words: tuple[str, ...], table: frozenset[str]) -> bool:
+def _consists_of(words: tuple[str, ...], table: frozenset[str]) -> bool:
     if len(words) == 1:
         return words[0] in table
     return bool(words) and (table.issuperset(words) or " ".join(words) in table)
 
 
-def _could_stand_for_it(words: tuple[str, ...], lexicon: Lexicon) -> bool:
-    """Whether the words are few, and none is a preposition or an auxiliary: an article, a noun, nothing."""
-    if len(words) > _LONGEST_PHRASE:
+def _could_replace_it(words: tuple[str, ...], lexicon: Lexicon) -> bool:
+    """Whether the words are few and include no preposition or auxiliary."""
+    if len(words) > _MAX_PHRASE:
         return False
     return lexicon.function_words.isdisjoint(words) and lexicon.auxiliaries.isdisjoint(words)
 
@@ -215,16 +215,16 @@ def _is_verb_form(was: tuple[str, ...], now: tuple[str, ...], *, word_before: st
     main_was = [word for word in was if word not in helpers]
     main_now = [word for word in now if word not in helpers]
     if main_was == main_now:
-        # No word differs where a contraction is written out ("don't", "do not").
-        return _without_auxiliaries(was + now, lexicon) or not was + now
+        # No word differs if a contraction is expanded ("don't", "do not").
+        return _have_auxiliaries(was + now, lexicon) or not was + now
     if len(main_was) != 1 or len(main_now) != 1:
         return False
     if lexicon.language == "en":
         return are_forms_of_one_verb(main_was[0], main_now[0], word_before=word_before)
-    return _without_auxiliaries(was + now, lexicon) and _share_a_stem(main_was[0], main_now[0])
+    return _have_auxiliaries(was + now, lexicon) and _share_a_stem(main_was[0], main_now[0])
 
 
-def _without_auxiliaries(words: tuple[str, ...], lexicon: Lexicon) -> bool:
+def _have_auxiliaries(words: tuple[str, ...], lexicon: Lexicon) -> bool:
     return not lexicon.auxiliaries.isdisjoint(words)
 
 

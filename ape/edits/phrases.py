@@ -9,14 +9,14 @@ from rapidfuzz.distance import Levenshtein
 
 from ape.text.lexicon import WORD_GROUPS, Lexicon, LexiconWord, describe_word
 
-# Beyond it, which word answers which is guesswork, and the work would grow with the square.
-_LONGEST_PHRASE = 40
-# How far two words of one role may stand from the same place in their phrases.
-_DRIFT = 2
+# In longer phrases the correspondence is guesswork, and the cost is quadratic.
+_MAX_PHRASE = 40
+# How far two words of one role may be from the same position in their phrases.
+_MAX_DRIFT = 2
 
 
 class AlignedCell(NamedTuple):
-    """Tokens `a` to `a_end` of the MT and what stands for them: tokens `b` to `b_end` of the post-edit."""
+    """Tokens `a` to `a_end` of the MT and the corresponding tokens `b` to `b_end` of the post-edit."""
 
     a: int
     a_end: int
@@ -25,23 +25,23 @@ class AlignedCell(NamedTuple):
 
 
 def split_phrase(was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> list[AlignedCell]:
-    """A changed phrase, given by its keys, cut into the changes that a translator would mark one by one."""
+    """Split a changed phrase, given by its keys, into the changes that a translator would mark separately."""
     if not was or not now or len(was) == len(now) == 1 or sorted(was) == sorted(now):
         return [AlignedCell(0, len(was), 0, len(now))]
     old = [describe_word(lexicon, key) for key in was]
     new = [describe_word(lexicon, key) for key in now]
     cells: list[AlignedCell] = []
     a = b = 0
-    for match_a, match_b, size in _answering(old, new):
+    for match_a, match_b, size in _corresponding_runs(old, new):
         cells += _between(old, new, AlignedCell(a, match_a, b, match_b))
-        cells += _singly(match_a, match_b, size)
+        cells += _one_by_one(match_a, match_b, size)
         a, b = match_a + size, match_b + size
     cells += _between(old, new, AlignedCell(a, len(old), b, len(new)))
     return _with_auxiliaries(cells, old, new)
 
 
-def _answering(old: list[LexiconWord], new: list[LexiconWord]) -> Iterator[tuple[int, int, int]]:
-    """Where so many words in a row answer each other: the ends of sentences, and what plays one role in them."""
+def _corresponding_runs(old: list[LexiconWord], new: list[LexiconWord]) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of corresponding words, as start, start and length: sentence ends, and words of one role."""
     if {word.role for word in old}.isdisjoint([word.role for word in new]):
         return
     a = b = 0
@@ -53,70 +53,70 @@ def _answering(old: list[LexiconWord], new: list[LexiconWord]) -> Iterator[tuple
 
 
 def _sentence_ends(old: list[LexiconWord], new: list[LexiconWord]) -> list[tuple[int, int]]:
-    """The ends of sentences in pairs, where both sides have as many."""
-    ends = [place for place, word in enumerate(old) if word.role == "stop"]
-    new_ends = [place for place, word in enumerate(new) if word.role == "stop"]
+    """The sentence ends in pairs, if both sides have the same number."""
+    ends = [position for position, word in enumerate(old) if word.role == "stop"]
+    new_ends = [position for position, word in enumerate(new) if word.role == "stop"]
     return list(zip(ends, new_ends, strict=True)) if len(ends) == len(new_ends) else []
 
 
 def _of_one_role(
     old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell
 ) -> Iterator[tuple[int, int, int]]:
-    """The words of a cell that play one role, in about the same place. A word that stayed is there by chance."""
+    """The words of a cell with the same role at about the same position. Unchanged words match by chance."""
     a, a_end, b, b_end = cell
-    if not a_end - a or not b_end - b or max(a_end - a, b_end - b) > _LONGEST_PHRASE:
+    if not a_end - a or not b_end - b or max(a_end - a, b_end - b) > _MAX_PHRASE:
         return
     roles = [word.role for word in old[a:a_end]]
     new_roles = [word.role for word in new[b:b_end]]
     for block in Levenshtein.editops(roles, new_roles).as_matching_blocks():
         drift = min(abs(block.a - block.b), abs(len(roles) - block.a - len(new_roles) + block.b))
         start, new_start, size = a + block.a, b + block.b, block.size
-        if size and drift <= _DRIFT and old[start : start + size] != new[new_start : new_start + size]:
+        if size and drift <= _MAX_DRIFT and old[start : start + size] != new[new_start : new_start + size]:
             yield start, new_start, size
 
 
 def _between(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) -> Iterator[AlignedCell]:
-    """What lies between words that answer each other: its marks apart, two or three telling words singly."""
-    for part in _marks_apart(old, new, cell):
+    """Split the words between corresponding ones: marks apart, and two or three content words one by one."""
+    for part in _separate_marks(old, new, cell):
         size = part.a_end - part.a
-        if 1 < size == part.b_end - part.b <= 3 and _tell(
+        if 1 < size == part.b_end - part.b <= 3 and _are_content(
             old[part.a : part.a_end] + new[part.b : part.b_end]
         ):
-            yield from _singly(part.a, part.b, size)
+            yield from _one_by_one(part.a, part.b, size)
         elif size or part.b < part.b_end:
             yield part
 
 
-def _marks_apart(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) -> list[AlignedCell]:
-    """Take off the marks with which only one side begins or ends: "door" -> "gate," is two changes."""
+def _separate_marks(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) -> list[AlignedCell]:
+    """Separate marks at which only one side begins or ends: "door" -> "gate," is two changes."""
     a, a_end, b, b_end = cell
     was = [word.is_word for word in old[a:a_end]]
     now = [word.is_word for word in new[b:b_end]]
     if True not in was or True not in now or (False not in was and False not in now):
         return [cell]
-    head, new_head = _only_one(was.index(True), now.index(True))
-    tail, new_tail = _only_one(was[::-1].index(True), now[::-1].index(True))
+    head, new_head = _if_one_sided(was.index(True), now.index(True))
+    tail, new_tail = _if_one_sided(was[::-1].index(True), now[::-1].index(True))
     first = AlignedCell(a, a + head, b, b + new_head)
     last = AlignedCell(a_end - tail, a_end, b_end - new_tail, b_end)
     return [first, AlignedCell(first.a_end, last.a, first.b_end, last.b), last]
 
 
-def _only_one(first: int, second: int) -> tuple[int, int]:
+def _if_one_sided(first: int, second: int) -> tuple[int, int]:
     return (0, 0) if first and second else (first, second)
 
 
-def _tell(words: list[LexiconWord]) -> bool:
+def _are_content(words: list[LexiconWord]) -> bool:
     return not any(word.is_function_word or word.character or not word.is_word for word in words)
 
 
-def _singly(a: int, b: int, size: int) -> list[AlignedCell]:
+def _one_by_one(a: int, b: int, size: int) -> list[AlignedCell]:
     return [AlignedCell(a + n, a + n + 1, b + n, b + n + 1) for n in range(size)]
 
 
 def _with_auxiliaries(
     cells: list[AlignedCell], old: list[LexiconWord], new: list[LexiconWord]
 ) -> list[AlignedCell]:
-    """Join "had" -> "" and "gone" -> "went": what happens to an auxiliary is a matter of its verb."""
+    """Join the change of an auxiliary with that of its verb: "had" -> "" with "gone" -> "went"."""
     if len(cells) == 1 or not any(word.auxiliary for word in old + new):
         return cells
     result: list[AlignedCell] = []

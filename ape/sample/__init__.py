@@ -1,19 +1,18 @@
 """The demo's sample chapters: short fiction written for this project, with a faulty MT and its repair.
 
 A chapter is one JSON file: its titles, languages and glossary, and for each paragraph the source, the MT and
-`good`, a post-edit by a translator who changed what was wrong and kept the rest. The MT has the faults that
-machine-translated books have:
+`good`, a minimal post-edit by a translator. The MT has the errors that are typical of machine-translated books:
 
 - one character under several names: Shen Yanqiu, Yan Qiu, Shen Yan Autumn; Mathilde, Matilda, Mathilda;
 - flipped pronouns, mostly where the source has none (Chinese) or hides the gender (French "son", "lui");
 - dropped subjects ("Has not been back for eleven years");
-- tenses that waver between present and past;
-- idioms word for word ("raining ropes", "seven up and eight down", "fall in the apples");
+- tenses that change between present and past;
+- idioms translated literally ("raining ropes", "seven up and eight down", "fall in the apples");
 - the wrong sense of a word ("red chapters" for a red seal, "ankles" for pegs, "granted" for tuned);
 - the wrong connective ("Gold," for "Yet", "so" for "but", "also" for "so");
-- the order and articles of the source ("the house of the colonel stands all on top").
+- word order and articles of the source ("the house of the colonel stands all on top").
 
-Two paragraphs of each chapter are fine as they are: there `good` is the MT, and the best edit is none.
+In two paragraphs of each chapter the MT is right and equals `good`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SAMPLES = ("fr-en", "zh-en")
 
 @dataclass(frozen=True, slots=True)
 class SampleParagraph:
-    """A paragraph three times: as the author wrote it, as a machine put it, as a translator mended it."""
+    """A paragraph with its MT and `good`, the post-edit of a translator."""
 
     id: str
     source: str
@@ -43,7 +42,7 @@ class SampleParagraph:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One chapter, with the names that its translation should use."""
+    """One chapter and its glossary."""
 
     name: str
     title: str
@@ -54,7 +53,7 @@ class Sample:
     paragraphs: tuple[SampleParagraph, ...]
 
     def segments(self) -> Iterator[Segment]:
-        """The paragraphs as passages to repair, in order. `good` stays behind: no model is to see it."""
+        """The paragraphs as passages, in order, without `good`, which no model may see."""
         for paragraph in self.paragraphs:
             yield Segment(
                 source=paragraph.source,
@@ -66,9 +65,9 @@ class Sample:
 
 
 def load_sample(name: str) -> Sample:
-    """The sample chapter of this name, one of `SAMPLES`."""
+    """Load the sample chapter with this name, one of `SAMPLES`."""
     if name not in SAMPLES:
-        raise InputError(f"no sample is called {name!r}; there are {', '.join(SAMPLES)}", field="sample")
+        raise InputError(f"Unknown sample {name!r}; choose from {', '.join(SAMPLES)}.", field="sample")
     chapter = json.loads(resources.files(__name__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
     return Sample(
         name=name,

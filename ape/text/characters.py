@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-# All control characters but tab, line feed and carriage return.
+# All control characters except tab, line feed and carriage return.
 _CONTROLS = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
-# Lone surrogates can't be written in UTF-8; JSON schemas need not name them, and many validators can't.
+# Lone surrogates can't be encoded in UTF-8, so they can't occur in JSON and the schema patterns omit them.
 UNREADABLE_CHARACTER = re.compile(rf"[{_CONTROLS}\ud800-\udfff]")
 
 _READABLE = f"[^{_CONTROLS}]"

@@ -1,14 +1,14 @@
-"""English words that get a capital in titles, institutions and forms of address, without being anyone's name.
+"""English words that may be capitalised in titles, institutions and forms of address without being names.
 
-Common nouns, adjectives and verbs in their base forms, and all function words. Words that are also given names or
-surnames (Rose, Mark, Miller) are left out: in a novel they are names.
+The list holds common nouns, adjectives and verbs in their base forms, and all function words. Words that are also given
+names or surnames (Rose, Mark, Miller) are left out.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-# Endings, and what to put in their place, that lead from a form to the base form listed.
+# Endings and their replacements, which turn a form into the listed base form.
 _ENDINGS = tuple(
     pair.split(">")
     for pair in (
@@ -21,7 +21,7 @@ _PLURALS = frozenset(("s", "es", "ies", "ed", "ing"))
 _SHORTEST_BASE = 3
 _SHORTEST_DERIVED = 5
 
-_ORDINARY = frozenset(
+_COMMON_WORDS = frozenset(
     """
 a abbess abbey abbot abbé ability able about above absence absolute abstract academic academy accident accord
 account accuse achieve achievement acid across act acting action active activity actor actress actually adjust
@@ -271,14 +271,14 @@ yours yourself youth zeal zealot zero zodiac zone zoo
 
 @lru_cache(maxsize=20_000)
 def is_common_word(word: str) -> bool:
-    """Whether an English word, in small letters, is one of these or a form of one."""
-    return word in _ORDINARY or _derived(word) or (word.endswith("s") and _derived(word[:-1]))
+    """Whether a lower-case English word is in the list or is a form of a word in it."""
+    return word in _COMMON_WORDS or _is_derived(word) or (word.endswith("s") and _is_derived(word[:-1]))
 
 
-def _derived(word: str) -> bool:
+def _is_derived(word: str) -> bool:
     return any(
         word.endswith(ending)
         and len(word) - len(ending) >= (_SHORTEST_BASE if ending in _PLURALS else _SHORTEST_DERIVED)
-        and word[: len(word) - len(ending)] + instead in _ORDINARY
-        for ending, instead in _ENDINGS
+        and word[: len(word) - len(ending)] + replacement in _COMMON_WORDS
+        for ending, replacement in _ENDINGS
     )

@@ -1,10 +1,10 @@
-"""English verb forms: whether two words are forms of one verb, by a table of verbs and by their endings."""
+"""English verb forms, by a table of irregular verbs and by endings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-# The base, then the forms that no rule gives.
+# The base form, then the irregular forms.
 _IRREGULAR = """
 be am is are was were been being | have has had | do does did done | go goes went gone | say said
 arise arose arisen | awake awoke awoken | bear bore borne born | beat beaten | become became
@@ -32,8 +32,8 @@ undertake undertook undertaken | upset | wake woke woken | wear wore worn | weav
 win won | wind wound | withdraw withdrew withdrawn | withstand withstood | wring wrung
 write wrote written | will would | shall should | can could | may might
 """
-# Verbs that are hardly ever nouns: for these alone a final -s tells a verb form by itself.
-_HARDLY_NOUNS = """
+# Verbs that are rarely nouns: only for these is a final -s enough to identify a verb form.
+_RARELY_NOUNS = """
 be have do go say become begin bring buy choose come eat feel find forget get give grow hear hold keep
 know leave let lie lose make mean meet put see seek sell send sing sit speak take teach tell think throw
 understand wear write accept add agree allow appear arrive ask avoid believe belong carry consider contain
@@ -43,7 +43,7 @@ possess prefer prepare pretend prevent produce protect prove realise realize rec
 refuse remain remember remove require save seem serve suffer suggest suppose tend thank tremble try want
 warn
 """
-_NEVER_NOUNS = frozenset(_HARDLY_NOUNS.split())
+_VERBS_ONLY = frozenset(_RARELY_NOUNS.split())
 _SUBJECTS = frozenset({"i", "you", "he", "she", "it", "we", "they", "who", "which", "to"})
 _NOUN_MARKERS = frozenset(
     {"a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "of", "these", "those"}
@@ -55,11 +55,11 @@ _ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s
 def are_forms_of_one_verb(before: str, after: str, *, word_before: str) -> bool:
     """Whether two different words are forms of one verb.
 
-    A mere final -s makes a plural as often as a verb form; there the word before them tells ("he walks", "the
-    walks"), or else whether the word is ever a noun.
+    A final -s may also mark a plural. Then the word before decides ("he walks", "the walks"), or whether the word is
+    rarely a noun.
     """
     if before[:2] == after[:2] and _differ_by_final_s(before, after):
-        is_verb = min(before, after, key=len) in _NEVER_NOUNS and word_before not in _NOUN_MARKERS
+        is_verb = min(before, after, key=len) in _VERBS_ONLY and word_before not in _NOUN_MARKERS
         return is_verb or word_before in _SUBJECTS
     bases, others = _BASES.get(before), _BASES.get(after)
     if bases and others:
@@ -70,15 +70,15 @@ def are_forms_of_one_verb(before: str, after: str, *, word_before: str) -> bool:
 
 
 def verb_base(word: str) -> str:
-    """A key that the forms of a verb share: its base where we know the verb, else the word without ending."""
+    """A key that all forms of a verb share: its base form if it is in the tables, else its stem."""
     return min(_BASES[word]) if word in _BASES else _stem(word)
 
 
 def _stem(word: str) -> str:
-    """The word without -s, -ed or -ing, and without what these change in its spelling (hoping, stopped)."""
-    for ending, instead in _ENDINGS:
+    """The word without -s, -ed or -ing, and without a final -e or doubled consonant (hoping, stopped)."""
+    for ending, replacement in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            word = word[: -len(ending)] + instead
+            word = word[: -len(ending)] + replacement
             break
     word = word.removesuffix("e")
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
@@ -94,7 +94,7 @@ def _is_past_or_ing(word: str) -> bool:
 
 
 def _regular_forms(verb: str) -> set[str]:
-    """The forms by rule, with a doubled final consonant and without: no harm if one of the two is no word."""
+    """The regular forms, both with and without a doubled final consonant."""
     if verb.endswith("e"):
         return {verb, verb + "s", verb + "d", verb[:-1] + "ing", verb + "ing"}
     if verb.endswith("y") and verb[-2] not in _VOWELS:
@@ -104,10 +104,10 @@ def _regular_forms(verb: str) -> set[str]:
 
 
 def _all_forms() -> dict[str, frozenset[str]]:
-    """Each form, and the verbs it may belong to: "lay" is of "lay" and of "lie"."""
+    """Each form with the verbs it may belong to: "lay" belongs to "lay" and "lie"."""
     bases: defaultdict[str, set[str]] = defaultdict(set)
     verbs = [entry.split() for line in _IRREGULAR.splitlines() for entry in line.split("|") if entry.strip()]
-    for first, *others in verbs + [[verb] for verb in _NEVER_NOUNS]:
+    for first, *others in verbs + [[verb] for verb in _VERBS_ONLY]:
         for form in _regular_forms(first).union(others):
             bases[form].add(first)
     return {form: frozenset(verbs) for form, verbs in bases.items()}

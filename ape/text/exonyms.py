@@ -1,7 +1,7 @@
-"""Names that languages translate: Germany is Saksamaa and Allemagne, James is Jacques and Яков.
+"""Names that differ between languages: Germany is Saksamaa and Allemagne, James is Jacques and Яков.
 
-Stems in small letters, one people, place or given name a line. A word belongs to the line of its longest stem. Names
-that sound alike everywhere need no line: `ape.text.phonetics` hears that they do.
+Each line holds the lower-case stems of one people, place or given name. A word belongs to the group of its longest
+stem. Names that sound alike in all languages are left to `ape.text.phonetics`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-_KIN = """
+_GROUPS = """
 german deutsch allem tedesc alem saks нем герман neam nemț duits niem tysk teuton
 french france franc franz prants франц gaul gall frank
 english england britain british briton engl angl ingl brit англ брит suurbrit marea великобр uk
@@ -102,27 +102,29 @@ saint sfânt sfân san sankt свят püha heil
 """
 
 
-# The share of a word that its stem must make up: sakslaste is of the Germans, Kristallnacht is not of Christ.
-_STEM = 0.4
+# The least share of a word that its stem makes up: Kristallnacht does not belong to Christ.
+_MIN_STEM_SHARE = 0.4
 
 
 @lru_cache(maxsize=1)
 def _stems() -> dict[str, int]:
     return {
-        _plain(stem): line for line, text in enumerate(_KIN.strip().splitlines()) for stem in text.split()
+        _without_accents(stem): line
+        for line, text in enumerate(_GROUPS.strip().splitlines())
+        for stem in text.split()
     }
 
 
-def _plain(word: str) -> str:
+def _without_accents(word: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
 
 
 @lru_cache(maxsize=20_000)
 def exonym_group(word: str) -> int:
-    """The line a word (in small letters) is on, as a number, or -1."""
+    """The group of a lower-case word, as a number, or -1."""
     stems = _stems()
-    word = _plain(word)
-    for end in range(len(word), max(1, int(_STEM * len(word)) - 1), -1):
+    word = _without_accents(word)
+    for end in range(len(word), max(1, int(_MIN_STEM_SHARE * len(word)) - 1), -1):
         if word[:end] in stems:
             return stems[word[:end]]
     return -1

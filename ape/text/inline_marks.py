@@ -1,7 +1,7 @@
-"""Inline mark-up on its way through a model: `⟦1⟧` opens, `⟦/1⟧` closes, `⟦2/⟧` stands alone.
+"""Marks that represent inline mark-up in the text for a model: `⟦1⟧` opens, `⟦/1⟧` closes, `⟦2/⟧` is standalone.
 
-They are numbered from 1 in the order in which they open. A text with marks can be put back into its file if and only if
-it has the same marks, each once, and its pairs are nested properly.
+They are numbered from 1 in the order in which they open. A text can be written back to its file if and only if it has
+the same marks, each once, and its pairs are properly nested.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ MARK = re.compile(r"⟦(?P<close>/?)(?P<number>\d{1,4})(?P<alone>/?)⟧")
 
 
 def opening_mark(number: int) -> str:
-    """The mark where an element begins."""
+    """The mark at the start of an element."""
     return f"⟦{number}⟧"
 
 
 def closing_mark(number: int) -> str:
-    """The mark where it ends."""
+    """The mark at the end of an element."""
     return f"⟦/{number}⟧"
 
 
 def standalone_mark(number: int) -> str:
-    """The mark of what has no text to edit inside: an image, a line break, a footnote's number."""
+    """The mark of an element without text to edit: an image, a line break, a footnote reference."""
     return f"⟦{number}/⟧"
 
 
@@ -32,25 +32,25 @@ def find_marks(text: str) -> list[str]:
 
 
 def strip_marks(text: str) -> str:
-    """The text as a reader sees it."""
+    """The text without marks."""
     return MARK.sub("", text) if "⟦" in text else text
 
 
 def describe_misplaced_marks(text: str, model: str) -> str:
-    """What keeps `text` from being put back where `model` stands: a sentence, empty where nothing does."""
-    wanted, there = find_marks(model), find_marks(text)
-    for mark in wanted:
-        if mark not in there:
-            return f"The mark {mark} is lost."
-    for mark in there:
-        if there.count(mark) > wanted.count(mark):
-            return f"The mark {mark} is there more often than it should be."
-    return "" if _unnested(wanted) else _unnested(there)
+    """Say in a sentence why `text` can't replace `model`; "" if it can."""
+    expected, found = find_marks(model), find_marks(text)
+    for mark in expected:
+        if mark not in found:
+            return f"The mark {mark} is missing."
+    for mark in found:
+        if found.count(mark) > expected.count(mark):
+            return f"The mark {mark} occurs too often."
+    return "" if _nesting_error(expected) else _nesting_error(found)
 
 
-def _unnested(there: list[str]) -> str:
+def _nesting_error(found: list[str]) -> str:
     open_marks: list[str] = []
-    for mark in there:
+    for mark in found:
         match = MARK.fullmatch(mark)
         assert match
         if match["alone"]:
@@ -58,5 +58,5 @@ def _unnested(there: list[str]) -> str:
         if not match["close"]:
             open_marks.append(match["number"])
         elif not open_marks or open_marks.pop() != match["number"]:
-            return f"The mark {mark} closes what is not open."
+            return f"The mark {mark} closes an element that is not open."
     return ""

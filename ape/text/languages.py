@@ -32,7 +32,7 @@ _SCRIPT_NAMES = (
 )  # fmt: skip
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}}+)" for name in _SCRIPT_NAMES))
 
-# Scripts that name their language without any statistics.
+# Scripts that identify a language.
 _BY_SCRIPT = {"Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Sinhala": "si", "Thai": "th", "Tamil": "ta",
               "Hebrew": "he", "Greek": "el"}  # fmt: skip
 
@@ -43,7 +43,7 @@ MIN_SPACES = 5
 
 
 def language_name(code: str) -> str:
-    """The English name of a language, or the code itself where we have none."""
+    """The English name of a language, or the code itself if it is not in the table."""
     return LANGUAGE_NAMES.get(code, "a foreign language" if code == "und" else code)
 
 
@@ -53,19 +53,19 @@ def language_code(language: str) -> str:
 
 
 def language_tag(language: str) -> str:
-    """The same with the region or script, where one is given: "fr" for "French", "fr-CA" for "fr_CA"."""
+    """The code with the region or script, if given: "fr" for "French", "fr-CA" for "fr_CA"."""
     given = language.strip().replace("_", "-")
     code, dash, region = given.partition("-")
     return LANGUAGE_CODES.get(given.lower(), code.lower() + dash + region)
 
 
 def language_scripts(language: str) -> tuple[str, ...]:
-    """The scripts that words of this language are written in."""
+    """The scripts of a language."""
     return LANGUAGE_SCRIPTS.get(language, ("Latin",))
 
 
 def script_counts(text: str) -> Counter[str]:
-    """How many letters of each script the text has; letters of rarer scripts are not counted."""
+    """The number of letters of each script; rarer scripts are not counted."""
     counts: Counter[str] = Counter()
     for match in _SCRIPT.finditer(text):
         counts[str(match.lastgroup)] += match.end() - match.start()
@@ -73,9 +73,9 @@ def script_counts(text: str) -> Counter[str]:
 
 
 def detect_language(text: str, *, default: str) -> str:
-    """The language of a text: by its script where that decides, by letter statistics where there is enough of it.
+    """Detect the language of a text by its script or, if the text is long enough, by letter statistics.
 
-    `default` is the answer for a text that has no letters or too few to tell: statistics take "Yes." for Kabyle.
+    `default` is returned if there are too few letters: statistics classify "Yes." as Kabyle.
     """
     if language := _by_script(text):
         return language
@@ -86,7 +86,7 @@ def detect_language(text: str, *, default: str) -> str:
 
 
 def guess_language(text: str, *, other_than: str) -> str:
-    """The likeliest language of a text, however short, that is not the one given; "und" for one without letters."""
+    """The most likely language of a text of any length, other than the one given; "und" if it has no letters."""
     if not script_counts(text):
         return "und"
     if language := _by_script(text):
@@ -112,7 +112,7 @@ def _by_script(text: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def classify_language(text: str) -> tuple[str, float]:
-    """The most likely of the languages we know, and its probability, by py3langid's letter statistics."""
+    """The most likely language of `LANGUAGE_NAMES` and its probability, by py3langid."""
     language, probability = _identifier().classify(text)
     return str(language), float(probability)
 
@@ -122,6 +122,6 @@ def _identifier():  # type: ignore[no-untyped-def]  # py3langid has no types
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    # It knows 139 languages, and finds the rare ones in short texts of the common ones.
+    # With all 139 languages it often classifies short texts as rare ones.
     identifier.set_languages(sorted(LANGUAGE_NAMES.keys() & set(identifier.nb_classes)))
     return identifier

@@ -31,12 +31,12 @@ _CONTRACTED = {
 
 @dataclass(frozen=True, slots=True)
 class LexiconWord:
-    """A token, described; its `key` is the token in lower case.
+    """The properties of a token; `key` is the token in lower case.
 
-    `is_word` tells a word from a mark, `parts` are the words in it: "he's" has two, a mark none. `role` is what
-    it shares with the words it could be exchanged for: "pronoun", or the base of a verb. A `is_function_word` word is
-    one that two texts may share by chance; a `character` is one of a script without spaces, and half of a
-    word as often as not; a `number` may be one.
+    `parts` are the words it consists of: two for "he's", none for a punctuation mark. Words that could replace each
+    other share a `role`: "pronoun", or the base of a verb. Two texts may share a function word by chance. `character`
+    marks a single character of a script without spaces, which may be only part of a word. `number` is true if the
+    token may be a number.
     """
 
     key: str
@@ -52,7 +52,7 @@ class LexiconWord:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The tables of one language, all in lower case."""
+    """The word tables of one language, in lower case."""
 
     language: str
     sure: dict[WordGroup, frozenset[str]]
@@ -69,26 +69,26 @@ class Lexicon:
 
     @cached_property
     def grammatical(self) -> frozenset[str]:
-        """All words of the tables that tell little by themselves: any but the numbers."""
+        """All words of the tables except numbers."""
         return self.function_words.union(
             self.articles, self.auxiliaries, self.possible["pronoun"], self.possible["connective"]
         )
 
     @cached_property
     def helpers(self) -> frozenset[str]:
-        """What helps a verb."""
+        """Words that accompany a verb."""
         return self.auxiliaries | {"to", "'s"}
 
     @cached_property
     def expression(self) -> re.Pattern[str] | None:
-        """What finds words of several characters in a script without spaces; None where words have spaces."""
+        """A pattern for words of several characters in a script without spaces; None for other scripts."""
         if self.language not in _UNSPACED:
             return None
         long = sorted((word for word in self.grammatical if len(word) > 1), key=len, reverse=True)
         return re.compile("(" + "|".join(long) + ")")
 
-    def apart(self, key: str) -> tuple[str, ...]:
-        """The words that an apostrophe joins: he's -> he 's, don't -> do not, qu'il -> qu' il."""
+    def split_joined(self, key: str) -> tuple[str, ...]:
+        """Split words joined by an apostrophe: he's -> he 's, don't -> do not, qu'il -> qu' il."""
         if self.language == "en":
             return _english_parts(key)
         if self.language in _ELIDING:
@@ -97,21 +97,21 @@ class Lexicon:
         return (key,)
 
 
-# A book has some ten thousand different words; they are described once.
+# A book has about ten thousand distinct words.
 @lru_cache(maxsize=20_000)
 def describe_word(lexicon: Lexicon, key: str) -> LexiconWord:
-    """What the lexicon tells of a token, given in lower case."""
-    says = is_word(key)
-    # Most keys are such words, and there is no more to them than their letters.
+    """The properties of a lower-case token."""
+    has_letters = is_word(key)
+    # Most keys are plain words.
     plain = key.isascii() and key.isalnum()
     return LexiconWord(
         key=key,
-        is_word=says,
-        parts=lexicon.apart(key) if says else (),
-        letters=key if plain else _letters(key) if says else "",
-        role=_role(lexicon, key) if says else _role_of_mark(key),
-        is_function_word=_is_function_word(lexicon, key) if says else key not in STOPS,
-        character=says and not plain and _is_character(key) and key not in lexicon.grammatical,
+        is_word=has_letters,
+        parts=lexicon.split_joined(key) if has_letters else (),
+        letters=key if plain else _letters(key) if has_letters else "",
+        role=_role(lexicon, key) if has_letters else _role_of_mark(key),
+        is_function_word=_is_function_word(lexicon, key) if has_letters else key not in STOPS,
+        character=has_letters and not plain and _is_character(key) and key not in lexicon.grammatical,
         number=key in lexicon.possible["number"] or (not key.isalpha() and any(map(str.isdigit, key))),
         auxiliary=key in lexicon.auxiliaries or (key == "to" and lexicon.language == "en"),
     )
@@ -119,7 +119,7 @@ def describe_word(lexicon: Lexicon, key: str) -> LexiconWord:
 
 @lru_cache(maxsize=64)
 def load_lexicon(language: str) -> Lexicon:
-    """The tables of a language, told by its code; a region ("pt-BR") makes no difference."""
+    """The tables of a language by its code; a region ("pt-BR") is ignored."""
     code = language.replace("_", "-").split("-")[0].lower()
 
     def table(tables: dict[str, str]) -> frozenset[str]:
@@ -145,7 +145,7 @@ def load_lexicon(language: str) -> Lexicon:
 
 
 def _is_character(key: str) -> bool:
-    """Whether the token is cut off even from its like, as in a script without spaces."""
+    """Whether the token is a single character of a script without spaces."""
     return len(tokens(key + key)) == 2
 
 
@@ -159,13 +159,13 @@ def _english_parts(key: str) -> tuple[str, ...]:
 
 
 def _letters(key: str) -> str:
-    """Without marks, and however Unicode composes it; signs above and below letters are letters too."""
+    """The letters, digits and combining marks of a token, in normalised form."""
     return "".join([sign for sign in normalize("NFKC", key) if category(sign)[0] in "LMN"])
 
 
 def _is_function_word(lexicon: Lexicon, key: str) -> bool:
     if lexicon.function_words:
-        return lexicon.grammatical.issuperset(lexicon.apart(key))
+        return lexicon.grammatical.issuperset(lexicon.split_joined(key))
     return len(key) <= 2
 
 

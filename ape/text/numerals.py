@@ -47,14 +47,14 @@ _MEASURE = regex.compile(
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number written in digits: as it stands, and its digits alone, in ours."""
+    """A number in digits, as written and as groups of ASCII digits."""
 
     surface: str
     parts: tuple[str, ...]
 
     @property
     def joined(self) -> str:
-        """All digits in a row, whatever parts them."""
+        """All digits without separators."""
         return "".join(self.parts)
 
     @property
@@ -64,7 +64,7 @@ class Number:
 
 
 class TextNumbers:
-    """All numbers of a text in a language: those in digits, and, worked out when asked for, the rest."""
+    """The numbers of a text: those in digits, and others computed on first use."""
 
     def __init__(self, text: str, language: str) -> None:
         for sign, plain in _FRACTIONS.items():
@@ -85,20 +85,20 @@ class TextNumbers:
         return _SCALE.search(self._text) is not None
 
     def has(self, number: Number) -> bool:
-        """Whether the text says this number in some way. The noughts of 17:00 say nothing."""
+        """Whether the text contains this number in any form. The zeros of 17:00 are ignored."""
         if number.joined == "00" or number.joined in self._joined:
             return True
         return self._in_words(number) or self._by_parts(number) or self._by_year(number)
 
     def has_in_words(self, value: int) -> bool:
-        """Whether the text says this value in words, numerals or digits."""
+        """Whether the text contains this value in words, numerals or digits."""
         if value in self.values or self.has(Number(str(value), (str(value),))):
             return True
         ones = value % 10
         return value < 100 and ones > 0 and {value - ones, ones} <= self.values  # four-and-twenty
 
     def may_exceed(self, value: int) -> bool:
-        """Whether a value above this may be among those of the text: far cheaper than to work them out."""
+        """Whether the text may contain a larger value; much cheaper than computing all values."""
         if not self._text.isascii() and _HAN.search(self._text):
             return True
         if _ROMAN.search(self._text):
@@ -106,13 +106,13 @@ class TextNumbers:
         lowered = self._text.lower()
         for stem in _large_stems(self._language, value):
             if stem in lowered:
-                large = _large(self._language, value)
+                large = _large_number_pattern(self._language, value)
                 return large.search(lowered) is not None
         return False
 
     @cached_property
     def other_measures(self) -> frozenset[str]:
-        """Words that count in another measure: fifteen days are a fortnight, twenty-four two dozen."""
+        """Words of other units: fifteen days are a fortnight, twenty-four is two dozen."""
         return frozenset(_MEASURE.findall(self._text.lower()))
 
     def _in_words(self, number: Number) -> bool:
@@ -140,19 +140,19 @@ class TextNumbers:
         return frozenset(number.joined[2:] for number in self.digits if len(number.joined) == 4)
 
     def _by_year(self, number: Number) -> bool:
-        """1990s and the 90s, 1994–1995 and 1994–95."""
+        """Whether a year occurs in its short or long form: 1990s and 90s, 1994–1995 and 1994–95."""
         digits = number.joined
         return digits in self._short_years or (len(digits) == 4 and digits[2:] in self._joined)
 
     def _by_parts(self, number: Number) -> bool:
-        """Dates and clocks change their order and marks, and spell the month: 12.05.1998 is 12 May 1998."""
+        """Whether a date or time occurs in another notation: 12.05.1998 as 12 May 1998."""
         parts = {int(part) for part in number.parts if len(part) < 16} - {0}
         missing = parts - self._part_values
         spelled_month = len(number.parts) == 3 and len(missing) == 1 and max(missing) <= 12
         return bool(parts) and (not missing or spelled_month)
 
     def has_scaled(self, number: Number) -> bool:
-        """Whether the text has this number but for zeros that a word like "million" stands for."""
+        """Whether the text contains this number up to zeros, which a word like "million" may express."""
         return number.significant in self._significant
 
 
@@ -170,7 +170,7 @@ def _number(surface: str) -> Number:
 
 
 def _roman_values(text: str) -> set[int]:
-    if text.strip(" .") in _ROMAN_VALUES:  # a heading that is nothing but its number
+    if text.strip(" .") in _ROMAN_VALUES:  # a heading that is only a number
         return {_roman(text.strip(" ."))}
     return {_roman(match.group()) for match in _ROMAN.finditer(text)}
 
@@ -178,8 +178,8 @@ def _roman_values(text: str) -> set[int]:
 def _roman(numeral: str) -> int:
     values = [_ROMAN_VALUES[sign] for sign in numeral]
     return sum(
-        -value if any(later > value for later in values[place + 1 : place + 2]) else value
-        for place, value in enumerate(values)
+        -value if any(later > value for later in values[position + 1 : position + 2]) else value
+        for position, value in enumerate(values)
     )
 
 
@@ -190,7 +190,7 @@ def _han_values(text: str) -> set[int]:
 
 
 def _han(numeral: str) -> int:
-    """三百二十 is 320, 一九八四 is 1984, 三万 is 30,000."""
+    """The value of a Chinese numeral: 三百二十 is 320, 一九八四 is 1984, 三万 is 30,000."""
     if not any(sign in _HAN_UNITS or sign in _HAN_SCALES for sign in numeral):
         return int("".join(str(_HAN_DIGITS[sign]) for sign in numeral[:15]))
     total = section = digit = 0
@@ -206,8 +206,8 @@ def _han(numeral: str) -> int:
     return total + section + digit
 
 
-# Stems, so that inflected forms are found by their beginnings; a stem may end in "$" to mean the whole word.
-# Order: 0 to 20, then 30, 40 … 90, then hundred, thousand. Alternatives are parted by "|".
+# Stems, which match the beginning of inflected forms; a final "$" requires the whole word. The order is 0 to 20, then
+# 30, 40 … 90, hundred, thousand. Alternatives are separated by "|".
 _WORDS: dict[str, str] = {
     "en": """
         zero one|once|first|single two|twice|second|both|pair|couple|half three|third|thrice|triple
@@ -273,7 +273,7 @@ _WORDS: dict[str, str] = {
 }
 _VALUES = (*range(21), *range(30, 100, 10), 100, 1000)
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*")
-# The same, several times as fast, for texts whose letters are Latin or Cyrillic, without marks of their own.
+# The same, several times as fast, for Latin and Cyrillic letters without combining marks.
 _PLAIN_LETTER = "[a-zªµºß-öø-ɏа-ҁҋ-ԯ]"
 _PLAIN_WORD = re.compile(f"{_PLAIN_LETTER}+(?:-{_PLAIN_LETTER}+)*")
 _NOT_PLAIN = re.compile("[\u0250-\u03ff\u0482-\u0489\u0530-\u1fff\u2070-\U0010ffff]")
@@ -295,8 +295,8 @@ def _large_stems(language: str, above: int) -> tuple[str, ...]:
 
 
 @cache
-def _large(language: str, above: int) -> regex.Pattern[str]:
-    """What finds them at the head of a word."""
+def _large_number_pattern(language: str, above: int) -> regex.Pattern[str]:
+    """A pattern for these stems at the beginning of a word."""
     return regex.compile(rf"\b(?:{'|'.join(map(regex.escape, _large_stems(language, above)))})")
 
 
@@ -314,19 +314,19 @@ def _value(word: str, language: str) -> int | None:
 
 
 def knows_number_words(language: str) -> bool:
-    """Whether we can read the number words of a language."""
+    """Whether number words of the language are recognised."""
     return language in _WORDS or language in ("zh", "ja")
 
 
 def _word_values(text: str, language: str) -> set[int]:
-    """The values of the number words, and of neighbours together: twenty-five gives 20, 5 and 25."""
+    """The values of number words, alone and combined: twenty-five gives 20, 5 and 25."""
     if language not in _WORDS:
         return set()
     lowered = text.lower()
     values: set[int] = set()
     run: list[int] = []
     words = (_WORD if _NOT_PLAIN.search(lowered) else _PLAIN_WORD).findall(lowered)
-    for whole, parts in map(_meaning, words, repeat(language)):
+    for whole, parts in map(_hyphenated_values, words, repeat(language)):
         if parts == _NO_NUMBER and not run:
             continue
         if whole is not None:
@@ -341,14 +341,14 @@ def _word_values(text: str, language: str) -> set[int]:
 
 
 @lru_cache(maxsize=50_000)
-def _meaning(word: str, language: str) -> tuple[int | None, tuple[int | None, ...]]:
-    """The value of a word that hyphens join, if it has any as a whole, and the values of its parts."""
+def _hyphenated_values(word: str, language: str) -> tuple[int | None, tuple[int | None, ...]]:
+    """The value of a hyphenated word as a whole, or None, and the values of its parts."""
     parts = tuple(_value(part, language) for part in word.split("-"))
     return (_value(word, language) if len(parts) > 1 else None), parts
 
 
 def _sums(run: list[int]) -> set[int]:
-    """What neighbouring number words may mean: each alone, and all together."""
+    """The possible values of adjacent number words: each alone, and combined."""
     found = set(run)
     total = section = 0
     for value in run:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
-# Measured on names of MLQE-PE's human post-edits against the words of their sources: at 0.8 nine in ten true
-# spellings pass, and one in thirty names taken from another sentence.
+# Measured on names in human post-edits of MLQE-PE against the words of their sources: at 0.8 nine in ten true
+# spellings pass, and one in thirty names from other sentences.
 SAME_NAME_SIMILARITY = 0.8
-# A form of a name adds endings; what is much shorter than the name is another word.
-_LENGTH = 0.6
+# Inflection adds endings, so a much shorter word is not a form of the name.
+_MIN_LENGTH_SHARE = 0.6
 
 _CYRILLIC = dict(
     zip(
@@ -45,7 +45,7 @@ _HEBREW = dict(
     )
 )
 _TABLE = str.maketrans(_CYRILLIC | _GREEK | _ARABIC | _HEBREW)
-# Spellings of one sound, longest first: what one language writes c another writes k.
+# Spellings of one sound in different languages, longest first.
 _SOUNDS = tuple(
     pair.split("=")
     for pair in (
@@ -57,7 +57,7 @@ _DOUBLED = re.compile(r"(.)\1+")
 
 @lru_cache(maxsize=20_000)
 def phonetic_key(word: str) -> str:
-    """A word in plain Latin letters, spelling habits evened out."""
+    """The word in plain Latin letters, with one spelling for each sound."""
     text = word.lower()
     if not text.isascii():
         text = "".join(map(_named_sound, text.translate(_TABLE)))
@@ -70,7 +70,7 @@ def phonetic_key(word: str) -> str:
 
 @lru_cache(maxsize=5_000)
 def _named_sound(sign: str) -> str:
-    """The sound that Unicode gives a syllabic sign by its name: DEVANAGARI LETTER KA, HANGUL SYLLABLE GAN."""
+    """The sound of a syllabic sign, from its Unicode name: DEVANAGARI LETTER KA, HANGUL SYLLABLE GAN."""
     if sign < "\u0900":
         return sign
     name = unicodedata.name(sign, "")
@@ -83,9 +83,9 @@ def _named_sound(sign: str) -> str:
     return sign
 
 
-def phonetic_similarity(word: str, folded: Iterable[str]) -> float:
-    """How much a word sounds like the one of these folded words it is nearest to."""
+def phonetic_similarity(word: str, keys: Iterable[str]) -> float:
+    """The similarity of a word to the most similar of these phonetic keys."""
     sound = phonetic_key(word)
-    long_enough = [other for other in folded if len(other) >= _LENGTH * len(sound)]
+    long_enough = [other for other in keys if len(other) >= _MIN_LENGTH_SHARE * len(sound)]
     found = process.extractOne(sound, long_enough, scorer=JaroWinkler.similarity, score_cutoff=0.5)
     return found[1] if found else 0.0

@@ -1,7 +1,7 @@
-"""Cut a text into sentences, in many scripts, so that joining them gives it back.
+"""Split a text into sentences, by rules for many scripts.
 
-Rules, no statistics: a mark that ends sentences, with the quotation marks and brackets that close after it. A full
-stop after an initial, a known abbreviation or a small number, or before a small letter, ends nothing.
+A sentence ends with a terminal mark and the closing quotation marks and brackets after it. A full stop after an
+initial, a known abbreviation or a small number, or before a lower-case letter, does not end a sentence.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _CLOSER = re.escape(CLOSERS)
 _MARK = ".!?…؟։"
 _WIDE = "。！？｡"
 _SPACE = r"[^\S\x1c-\x1f]"
-# One set of characters to begin with, so that all others are passed over quickly.
+# The pattern begins with one character class, so that other characters are skipped quickly.
 _END = re.compile(
     rf"""
     [{_MARK}{_WIDE}।॥۔።\n]
-    (?: (?<=[{_MARK}])(?<![{_MARK}]{{2}})[{_MARK}]*+(?:{_SPACE}?[{_CLOSER}])*+{_SPACE}++   # 3.14 and a.org go on
+    (?: (?<=[{_MARK}])(?<![{_MARK}]{{2}})[{_MARK}]*+(?:{_SPACE}?[{_CLOSER}])*+{_SPACE}++   # not 3.14 or a.org
       | (?<=\n){_SPACE}*+
-      | (?<=[{_WIDE}])[{_WIDE}]*+…*+[{_CLOSER}]*+{_SPACE}*+      # these need no space after them
+      | (?<=[{_WIDE}])[{_WIDE}]*+…*+[{_CLOSER}]*+{_SPACE}*+      # no space needed after these
       | (?<=[।॥۔።])[{_CLOSER}]*+{_SPACE}*+
     )
     """,
@@ -33,12 +33,12 @@ _ABBREVIATIONS = frozenset(
     "mr mrs ms dr st prof rev hon gen col capt lt sgt sen rep gov pres jr sr vs cf eg ie etc no vol pp fig ed "
     "mme mlle mgr hr fr frau nr bzw ca usw sig sra dna dl str art г гг ул им т д н см рис стр ст".split()
 )
-# An abbreviation is a few letters: there is no need to look further back for it.
+# Abbreviations are shorter than this.
 _LOOK_BACK = 16
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences in order, each with the white space that follows it: `"".join(split(text)) == text`."""
+    """The sentences in order, each with the white space after it; joined they give the text."""
     sentences = []
     start = 0
     for match in _END.finditer(text):
@@ -53,7 +53,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _ends_here(text: str, mark: int, end: int) -> bool:
-    """Whether a sentence ends with the mark at one place and the spaces up to another."""
+    """Whether the mark at position `mark`, with the space up to `end`, ends a sentence."""
     after = text[end : end + 8].lstrip(_OPENERS)[:1]
     if after.islower():
         return False

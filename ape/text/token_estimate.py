@@ -9,7 +9,7 @@ from ape.text.languages import script_counts
 
 @dataclass(frozen=True, slots=True)
 class TokenRange:
-    """Between what and what."""
+    """A range of token counts or rates."""
 
     low: float = 0.0
     high: float = 0.0
@@ -18,13 +18,13 @@ class TokenRange:
         return TokenRange(self.low + other.low, self.high + other.high)
 
     def times(self, low: float, high: float | None = None) -> TokenRange:
-        """Both ends multiplied, each by its own factor."""
+        """Multiply the two ends, by `low` and `high` or both by `low`."""
         return TokenRange(self.low * low, self.high * (low if high is None else high))
 
 
-# Tokens per character, spaces and points included. High: SmolLM2's vocabulary of 49,152, mostly English, measured (en
-# 0.23, de 0.37, fr 0.36, et 0.42, ro 0.43, ru 0.76, ne 1.15, zh 1.80, si 2.61) and rounded up; for scripts not measured
-# our estimate. Low: our estimate of what vocabularies of 150,000 and more, made for many languages, come to.
+# Tokens per character, spaces and punctuation included. High: measured with the mostly English vocabulary of SmolLM2
+# (49,152 tokens; en 0.23, de 0.37, fr 0.36, et 0.42, ro 0.43, ru 0.76, ne 1.15, zh 1.80, si 2.61) and rounded up;
+# estimated for other scripts. Low: estimated for multilingual vocabularies of 150,000 tokens and more.
 PER_CHARACTER = {
     "Latin": TokenRange(0.20, 0.45), "Cyrillic": TokenRange(0.22, 0.80),
     "Greek": TokenRange(0.30, 1.00), "Han": TokenRange(0.55, 1.90), "Hiragana": TokenRange(0.55, 1.70),
@@ -34,12 +34,12 @@ PER_CHARACTER = {
 }  # fmt: skip
 PER_CHARACTER_OTHER = TokenRange(0.30, 2.70)
 PER_CHARACTER_NO_LETTERS = TokenRange(0.30, 1.00)
-# English is what every vocabulary is best at.
+# Every vocabulary encodes English best.
 PER_CHARACTER_ENGLISH = TokenRange(0.20, 0.27)
 
 
 def estimate_tokens(text: str, *, language: str = "") -> TokenRange:
-    """The tokens of a text; Latin letters are taken as English ones where that is the language."""
+    """Estimate the tokens of a text; with the language "en", Latin letters count as English."""
     scripts = script_counts(text)
     letters = scripts.total()
     if not letters:

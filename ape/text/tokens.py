@@ -1,7 +1,7 @@
-"""Cut a text into words, numbers, mark-up, marks and spaces, in any script, so that joining them gives it back.
+"""Split a text into tokens: words, numbers, tags, punctuation marks and spaces, in any script.
 
-Scripts that put no spaces between words are cut by character (Han, kana, Thai …), except that a run of
-katakana, nearly always one borrowed word or name, stays whole.
+Scripts without spaces between words (Han, kana, Thai …) are split into characters, except that a run of katakana,
+nearly always one borrowed word or name, is one token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TOKEN = regex.compile(
     r"""
       \s+
     | </?[A-Za-z][^<>\n]{0,200}>                                   # a tag is one token, so a diff never splits it
-    | ⟦/?\d{1,4}/?⟧                                                # so is a mark that stands for one
+    | ⟦/?\d{1,4}/?⟧                                                # so is an inline mark
     | \p{N}+(?:[.,:'’]\p{N}+)*                                     # 3,141.59 · 12:30
     | [\p{Katakana}ー]+
     | [\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*
@@ -26,7 +26,7 @@ _TOKEN = regex.compile(
 )
 _WORD = regex.compile(r"[\p{L}\p{N}]")
 
-# Most texts in Latin letters have no other characters than these. There `re` finds the same tokens, twice as fast.
+# Most texts in Latin script have only these characters, for which `re` finds the same tokens twice as fast.
 _LETTER = "A-Za-zÀ-ÖØ-öø-ſ"
 _PLAIN = re.compile(rf"[ \n\t\u00a0!-~{_LETTER}‘’“”„«»–—…]*")
 _PLAIN_TOKEN = re.compile(
@@ -41,31 +41,31 @@ _PLAIN_TOKEN = re.compile(
 
 
 def tokens(text: str) -> list[str]:
-    """All pieces of the text in order: `"".join(tokens(text)) == text`, always."""
+    """All tokens in order, spaces included: `"".join(tokens(text)) == text`."""
     pieces: list[str] = _TOKEN.findall(text)
     return pieces
 
 
 def token_spans(text: str) -> list[tuple[int, int]]:
-    """Where each token starts and ends, without the spaces."""
+    """The spans of all tokens that are not spaces."""
     if _PLAIN.fullmatch(text):
         return [match.span() for match in _PLAIN_TOKEN.finditer(text)]
     return piece_spans(tokens(text))
 
 
 def piece_spans(pieces: list[str]) -> list[tuple[int, int]]:
-    """Where in the text they make together the pieces stand that are no spaces."""
+    """The spans of the pieces that are not spaces, in the text that they form together."""
     ends = accumulate(map(len, pieces))
     return [(end - len(piece), end) for piece, end in zip(pieces, ends, strict=True) if not piece.isspace()]
 
 
 def is_word(token: str) -> bool:
-    """Whether the token says something: it has a letter or a digit, and is not a tag."""
+    """Whether the token has a letter or digit and is not a tag."""
     if token.isalnum():
         return True
     return not token.startswith(("<", "⟦")) and _WORD.search(token) is not None
 
 
 def words(text: str) -> list[str]:
-    """The words and numbers alone."""
+    """The words and numbers of a text."""
     return [token for token in tokens(text) if is_word(token)]

@@ -1,13 +1,13 @@
 """Function words by class (pronouns, connectives, auxiliaries, numerals), as readable tables.
 
-Written out for en fr de es it pt ru zh ja. A language without tables has empty ones: what needs them is then
-simply not found. In a table, `_` stands for the space inside an expression of several words.
+There are tables for en fr de es it pt ru zh ja; other languages have empty ones. In a table, `_` represents a space
+within an expression of several words.
 """
 
 from __future__ import annotations
 
-# A sure word keeps its class whatever it is exchanged for ("her" -> "the" concerns a pronoun). A doubtful one
-# ("that", "so", "one") also has other uses, and counts only where the other side is of its class too.
+# A sure word determines the class of an edit alone ("her" -> "the" is a pronoun edit). A doubtful word ("that", "so",
+# "one") has other uses too, and counts only if the other side is of the same class.
 SURE_PRONOUNS = {
     "en": """i me my mine myself you your yours yourself yourselves he him his himself she her hers
              herself it its itself we us our ours ourselves they them their theirs themselves who whom
@@ -143,7 +143,7 @@ DOUBTFUL_NUMBERS = {
     "zh": "〇 零 一 二 两 三 四 五 六 七 八 九 十 百 千 万 亿 几",
     "ja": "零 一 二 三 四 五 六 七 八 九 十 百 千 万 億",
 }
-# Words that often open a sentence, and so are capitalised without being names.
+# Words that often begin a sentence, and so are capitalised without being names.
 ORDINARY = {
     "en": """yes no oh ah well please perhaps maybe never always often sometimes soon later today tomorrow
              yesterday suddenly again once even just such some any many much more most few several another

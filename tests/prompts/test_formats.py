@@ -25,5 +25,5 @@ def test_the_hashes_are_those_that_adapters_and_jobs_were_made_with() -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'xml'; there is: chat, sep"):
+    with pytest.raises(ValueError, match="'xml'; known formats: chat, sep"):
         prompt_format("xml")

@@ -168,7 +168,7 @@ def test_bold_text_that_is_all_of_it_stays_bold(path: Path) -> None:
 
 
 def test_lost_marks_are_refused(path: Path) -> None:
-    with pytest.raises(InputError, match="Paragraph document#2 can't be written: The mark ⟦1⟧ is lost"):
+    with pytest.raises(InputError, match="Paragraph document#2 can't be written: The mark ⟦1⟧ is missing"):
         written(open_docx(rich(path)), {"document#2": "It was very late"})
 
 

@@ -361,7 +361,7 @@ def test_what_the_encoding_lacks_becomes_a_reference(path: Path) -> None:
 
 
 def test_lost_marks_are_refused(path: Path) -> None:
-    with pytest.raises(InputError, match="Paragraph p1 can't be written: The mark ⟦1⟧ is lost"):
+    with pytest.raises(InputError, match="Paragraph p1 can't be written: The mark ⟦1⟧ is missing"):
         edited(path, "A *b* c.\n", "A b c.")
 
 

@@ -31,11 +31,11 @@ def test_marks_are_written_as_they_are_read() -> None:
     [
         (MT, ""),
         ("At nine⟦2/⟧ the ⟦1⟧Swan⟦/1⟧ left.", ""),
-        ("The Swan left at nine.⟦2/⟧", "⟦1⟧ is lost"),
-        ("The ⟦1⟧Swan⟦/1⟧ left at nine.", "⟦2/⟧ is lost"),
-        ("The ⟦1⟧Swan⟦/1⟧ left⟦2/⟧ at nine.⟦2/⟧", "more often"),
-        ("The ⟦/1⟧Swan⟦1⟧ left at nine.⟦2/⟧", "closes what is not open"),
-        ("The ⟦1⟧Swan⟦/1⟧ ⟦3⟧left⟦/3⟧ at nine.⟦2/⟧", "more often"),
+        ("The Swan left at nine.⟦2/⟧", "⟦1⟧ is missing"),
+        ("The ⟦1⟧Swan⟦/1⟧ left at nine.", "⟦2/⟧ is missing"),
+        ("The ⟦1⟧Swan⟦/1⟧ left⟦2/⟧ at nine.⟦2/⟧", "too often"),
+        ("The ⟦/1⟧Swan⟦1⟧ left at nine.⟦2/⟧", "closes an element that is not open"),
+        ("The ⟦1⟧Swan⟦/1⟧ ⟦3⟧left⟦/3⟧ at nine.⟦2/⟧", "too often"),
     ],
 )
 def test_what_can_not_be_put_back_is_said(text: str, complaint: str) -> None:
