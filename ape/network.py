@@ -1,4 +1,4 @@
-"""Which addresses are this machine's own."""
+"""Loopback addresses and the hosts of URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_loopback(host: str) -> bool:
 
 
 def url_host(url: str) -> str:
-    """The host name in a URL, or "" where it makes no sense."""
+    """The host of a URL, or "" if the URL is invalid."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:  # "http://["

@@ -1,7 +1,7 @@
-"""One frozen Settings, read once: flag over environment over file over default.
+"""Settings, read once: flags override the environment, which overrides the file, which overrides the defaults.
 
-The file is `ape.toml` in the working directory, or `config.toml` in the user's configuration directory, or
-what APE_CONFIG names. A variable is a field's name in capitals after APE_: `APE_PORT=9000`.
+The file is `ape.toml` in the working directory, else `config.toml` in the user's configuration directory, unless
+APE_CONFIG names another. An environment variable is APE_ and the field in capitals: `APE_PORT=9000`.
 """
 
 from __future__ import annotations
@@ -30,42 +30,42 @@ from ape.files.hashing import hash_text
 from ape.network import url_host
 
 ENVIRONMENT_PREFIX = "APE_"
-# OPENAI_API_KEY is sent there and nowhere else; another server's key is APE_ENGINE_KEY.
+# OPENAI_API_KEY is sent to this host only; the key of any other server is APE_ENGINE_KEY.
 OPENAI_HOST = "api.openai.com"
-# Requests to the engine at once: another server may be shared, while vLLM batches all it gets.
+# A server behind a URL may be shared; vLLM batches all requests it gets.
 DEFAULT_CONCURRENCY = {"embedded": 4, "url": 8, "vllm": 64}
 MAX_EMBEDDED_CONCURRENCY = 64
-# Former names, still read. Each of the first two was for some engines only.
+# Former names, still read. The first two applied to some engines only.
 _FORMER_NAMES = {"slots": "concurrency", "in_flight": "concurrency", "book_lanes": "book_concurrency"}
 _PASSWORD = re.compile(r"(?<=:)[^:/@]*(?=@)")
 _KEY_HASH = re.compile("sha256:[0-9a-f]{64}")
 
 
 class Settings(BaseModel):
-    """Everything that can be set, with its default."""
+    """All settings and their defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    engine: Annotated[Literal["embedded", "vllm", "url"], Field(description="who runs the model")] = (
-        "embedded"
-    )
-    url: Annotated[str | None, Field(description="an OpenAI-compatible server, up to and with /v1")] = None
-    engine_key: Annotated[SecretStr | None, Field(description="the key to that server")] = None
+    engine: Annotated[
+        Literal["embedded", "vllm", "url"],
+        Field(description="engine that runs the model: in this process, a vLLM server, or a server by URL"),
+    ] = "embedded"
+    url: Annotated[
+        str | None, Field(description="base URL of an OpenAI-compatible server, including /v1")
+    ] = None
+    engine_key: Annotated[SecretStr | None, Field(description="API key of that server")] = None
     model: Annotated[
         str | None,
         Field(
-            description="embedded: a catalogue name, .gguf file or hub id; vllm: a directory or hub id; url: a name"
+            description="model; embedded: catalogue name, .gguf file or hub id; vllm: directory or hub id; url: name"
         ),
     ] = None
     aliases: Annotated[
-        dict[str, str], Field(description="other names of models, NAME=MODEL; `default` too")
+        dict[str, str], Field(description="aliases of models, NAME=MODEL; may include `default`")
     ] = {}
     cache: Annotated[
         Path,
-        Field(
-            description="where pulled models are kept",
-            default_factory=lambda: platformdirs.user_cache_path("ape", appauthor=False) / "models",
-        ),
+        Field(description="folder for downloaded models", default_factory=lambda: default_cache()),
     ]
 
     concurrency: Annotated[
@@ -73,96 +73,96 @@ class Settings(BaseModel):
         Field(
             ge=1,
             le=1024,
-            description="requests to the engine at once; embedded 4 (at most 64), url 8, vllm 64 if left out",
+            description="concurrent requests to the engine; default: embedded 4 (maximum 64), url 8, vllm 64",
         ),
     ] = Field(default_factory=lambda given: DEFAULT_CONCURRENCY[given.get("engine", "embedded")])
-    window: Annotated[int, Field(ge=512, description="tokens for a passage and its answer, embedded")] = 4096
+    window: Annotated[
+        int, Field(ge=512, description="embedded: context length in tokens of each concurrent request")
+    ] = 4096
     threads: Annotated[
-        int | None, Field(ge=1, description="threads of the embedded engine; all cores but one if left out")
+        int | None, Field(ge=1, description="embedded: number of threads; default: one fewer than the cores")
     ] = None
     repeatable: Annotated[
         bool,
         Field(
-            description="embedded: the same answer to the same prompt, whatever was asked before; "
-            "needs a concurrency of 1"
+            description="embedded: answers that do not depend on earlier requests; requires a concurrency of 1"
         ),
     ] = False
     timeout_seconds: Annotated[
-        float | None, Field(gt=0, description="longest silence of the model server; 60 by url, 300 of vllm")
+        float | None,
+        Field(gt=0, description="time without a byte from the model server; default: url 60, vllm 300"),
     ] = None
-    retry_attempts: Annotated[int, Field(ge=1, le=20, description="tries of a request that fails")] = 4
-    retry_seconds: Annotated[float, Field(ge=0, description="longest time for those tries together")] = 180.0
+    retry_attempts: Annotated[int, Field(ge=1, le=20, description="maximum attempts for a request")] = 4
+    retry_seconds: Annotated[float, Field(ge=0, description="maximum time for all attempts together")] = 180.0
 
     vllm_python: Annotated[
-        Path | None, Field(description="the interpreter that has vllm; this one if left out")
+        Path | None, Field(description="Python interpreter with vllm installed; default: the current one")
     ] = None
-    vllm_flags: Annotated[tuple[str, ...], Field(description="flags for vllm, as in a shell")] = ()
-    vllm_start_seconds: Annotated[float, Field(gt=0, description="longest time for vllm to be up")] = 1800.0
+    vllm_flags: Annotated[tuple[str, ...], Field(description="flags for vllm, quoted as in a shell")] = ()
+    vllm_start_seconds: Annotated[float, Field(gt=0, description="maximum time for vllm to start")] = 1800.0
     vllm_speculation: Annotated[
-        bool | None, Field(description="whether vllm guesses ahead from the MT; on the CPU alone if left out")
+        bool | None, Field(description="speculative decoding from the MT in vllm; default: on CPUs only")
     ] = None
-    adapters: Annotated[dict[str, Path], Field(description="adapters to begin with, NAME=DIRECTORY")] = {}
+    adapters: Annotated[dict[str, Path], Field(description="adapters to load at start, NAME=DIRECTORY")] = {}
     adapter_dirs: Annotated[
-        tuple[Path, ...], Field(description="where adapters may be loaded from at run time, comma-separated")
+        tuple[Path, ...],
+        Field(description="folders that adapters may be loaded from at run time, comma-separated"),
     ] = ()
-    max_adapters: Annotated[int, Field(ge=1, le=1000, description="adapters loaded at once")] = 32
+    max_adapters: Annotated[int, Field(ge=1, le=1000, description="maximum number of loaded adapters")] = 32
 
     jobs: Annotated[
         str | None,
-        Field(
-            description="where books at work are kept: a file, or postgresql://…; the data folder if left out"
-        ),
+        Field(description="job database: a file or postgresql://…; default: a file in the data folder"),
     ] = None
-    price_in: Annotated[float | None, Field(ge=0, description="cost of a million tokens read, for plans")] = (
-        None
-    )
+    price_in: Annotated[
+        float | None, Field(ge=0, description="price of a million input tokens, for cost estimates")
+    ] = None
     price_out: Annotated[
-        float | None, Field(ge=0, description="cost of a million tokens written, for plans")
+        float | None, Field(ge=0, description="price of a million output tokens, for cost estimates")
     ] = None
     book_concurrency: Annotated[
         int | None,
         Field(
             ge=1,
             le=1024,
-            description="paragraphs of a book at once; if left out the concurrency (embedded 1), "
-            "in a service half of it",
+            description="concurrent paragraphs of a book; default: the concurrency (embedded 1), half in a service",
         ),
     ] = None
     uploads: Annotated[
-        Path | None, Field(description="where the service keeps uploaded books; the data folder if left out")
+        Path | None, Field(description="folder for uploaded books; default: in the data folder")
     ] = None
     comparisons: Annotated[
         Path | None,
-        Field(
-            description="where the service looks for folders of `ape compare`; the data folder if left out"
-        ),
+        Field(description="folder of the comparisons that the service shows; default: in the data folder"),
     ] = None
-    max_book_bytes: Annotated[int, Field(ge=1024, description="largest upload of books")] = 200_000_000
+    max_book_bytes: Annotated[int, Field(ge=1024, description="maximum size of a book upload")] = 200_000_000
 
     host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free one")] = 8000
+    port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free port")] = 8000
     api_keys: Annotated[
-        tuple[str, ...], Field(description="keys to the service, comma-separated; kept as SHA-256 only")
+        tuple[str, ...], Field(description="API keys of the service, comma-separated; stored as SHA-256 only")
     ] = ()
     admin_keys: Annotated[
         tuple[str, ...],
-        Field(description="keys that may load adapters and move aliases; those of api_keys if left out"),
+        Field(description="keys that may load adapters and move aliases; default: api_keys"),
     ] = ()
     rate_limit: Annotated[
-        str | None, Field(description="passages that a key may send, e.g. 600/minute; no limit if left out")
+        str | None, Field(description="passages per key, for example 600/minute; default: no limit")
     ] = None
     drain_seconds: Annotated[
-        float, Field(ge=0, le=3600, description="longest time to finish what is under way when told to stop")
+        float, Field(ge=0, le=3600, description="maximum time to finish running requests at shutdown")
     ] = 20.0
-    max_body_bytes: Annotated[int, Field(ge=1024, description="largest request body")] = 2_000_000
-    max_passages: Annotated[int, Field(ge=1, description="longest list of passages in a request")] = 64
-    max_characters: Annotated[int, Field(ge=100, description="longest source or MT of a passage")] = 20_000
-    max_queue: Annotated[int, Field(ge=1, description="passages that may wait or be worked on")] = 256
+    max_body_bytes: Annotated[int, Field(ge=1024, description="maximum size of a request body")] = 2_000_000
+    max_passages: Annotated[int, Field(ge=1, description="maximum passages in a request")] = 64
+    max_characters: Annotated[
+        int, Field(ge=100, description="maximum characters of the source or the MT of a passage")
+    ] = 20_000
+    max_queue: Annotated[int, Field(ge=1, description="maximum passages waiting or in progress")] = 256
 
     @model_validator(mode="before")
     @classmethod
     def _read_former_names(cls, values: Any) -> Any:
-        """Take `slots` for the embedded engine's concurrency, `in_flight` for that of the others."""
+        """Read `slots` as the concurrency of the embedded engine, `in_flight` as that of the others."""
         values = dict(values)
         unused = "in_flight" if values.get("engine", "embedded") == "embedded" else "slots"
         values.pop(unused, None)
@@ -170,31 +170,31 @@ class Settings(BaseModel):
 
     @field_validator("concurrency")
     @classmethod
-    def _fits_engine(cls, concurrency: int, info: ValidationInfo) -> int:
+    def _limit_embedded(cls, concurrency: int, info: ValidationInfo) -> int:
         if info.data.get("engine") == "embedded" and concurrency > MAX_EMBEDDED_CONCURRENCY:
             raise ValueError(f"at most {MAX_EMBEDDED_CONCURRENCY} for the embedded engine")
         return concurrency
 
     @field_validator("aliases", "adapters", mode="before")
     @classmethod
-    def _pairs(cls, given: object) -> object:
-        """NAME=VALUE, in a list or separated by commas."""
+    def _parse_pairs(cls, given: object) -> object:
+        """Parse NAME=VALUE pairs, in a list or separated by commas."""
         if isinstance(given, str):
             given = [pair for pair in given.split(",") if pair.strip()]
         if not isinstance(given, list | tuple):
             return given
         pairs = [str(pair).partition("=") for pair in given]
         if not all(name.strip() and value.strip() for name, _, value in pairs):
-            raise ValueError("is to be NAME=VALUE, or several of these")
+            raise ValueError("must be NAME=VALUE pairs")
         named = {name.strip(): value.strip() for name, _, value in pairs}
         if len(named) < len(pairs):
-            raise ValueError("has a name twice")
+            raise ValueError("repeats a name")
         return named
 
     @field_validator("adapters", "adapter_dirs", "vllm_python", "cache", "uploads", "comparisons")
     @classmethod
-    def _at_home(cls, given: Any) -> Any:
-        """A shell leaves the ~ of NAME=~/DIRECTORY as it is."""
+    def _expand_home(cls, given: Any) -> Any:
+        """Expand ~, which a shell does not in NAME=~/DIRECTORY."""
         if isinstance(given, dict):
             return {name: path.expanduser() for name, path in given.items()}
         if isinstance(given, tuple):
@@ -203,73 +203,80 @@ class Settings(BaseModel):
 
     @field_validator("adapter_dirs", mode="before")
     @classmethod
-    def _list(cls, given: object) -> object:
+    def _split_commas(cls, given: object) -> object:
         if isinstance(given, str):
             return [part.strip() for part in given.split(",") if part.strip()]
         return given
 
     @field_validator("vllm_flags", mode="before")
     @classmethod
-    def _words(cls, given: object) -> object:
+    def _split_words(cls, given: object) -> object:
         return shlex.split(given) if isinstance(given, str) else given
 
     @field_validator("api_keys", "admin_keys", mode="before")
     @classmethod
     def _hash_keys(cls, keys: object) -> object:
-        """Keep no key in clear: only its hash, which may also be what was given (`sha256:…`)."""
+        """Store hashes instead of keys; a value may be a hash already (`sha256:…`)."""
         if isinstance(keys, str):
             keys = [key.strip() for key in keys.split(",") if key.strip()]
-        return tuple(_hashed(key) for key in keys) if isinstance(keys, list | tuple) else keys
+        return tuple(_hash_key(key) for key in keys) if isinstance(keys, list | tuple) else keys
 
     @field_validator("url")
     @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
+    def _require_http(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("http://", "https://")):
-            raise ValueError("begins with http:// or https://")
+            raise ValueError("must begin with http:// or https://")
         return url.rstrip("/") if url else url
 
     @property
     def jobs_url(self) -> str:
-        """Where books at work are kept: the address of a database, or a file."""
+        """The job database: a URL or a file."""
         given = self.jobs or str(platformdirs.user_data_path("ape", appauthor=False) / "jobs.sqlite")
         return given if "://" in given else str(Path(given).expanduser())
 
     @property
     def uploads_folder(self) -> Path:
-        """Where the service keeps uploaded books."""
+        """The folder for uploaded books."""
         return self.uploads or platformdirs.user_data_path("ape", appauthor=False) / "uploads"
 
     @property
     def comparisons_folder(self) -> Path:
-        """Where the service looks for comparisons."""
+        """The folder of the comparisons that the service shows."""
         return self.comparisons or platformdirs.user_data_path("ape", appauthor=False) / "comparisons"
 
     def masked(self) -> dict[str, str]:
-        """All values for a reader, with secrets masked."""
-        return {name: _masked(value) for name, value in self}
+        """All values as text, with secrets masked."""
+        return {name: _mask(value) for name, value in self}
+
+
+def default_cache() -> Path:
+    """The default folder for downloaded models."""
+    return platformdirs.user_cache_path("ape", appauthor=False) / "models"
 
 
 def load_settings(**flags: object) -> Settings:
-    """Read everything once; flags that are None were not given."""
+    """Read the settings from the file, the environment and the flags; None means that a flag is not given."""
     values: dict[str, Any] = {}
     for given in (_from_file(), _from_environment(), flags):
-        told = {name: value for name, value in given.items() if value is not None}
+        source = {name: value for name, value in given.items() if value is not None}
         for former, name in _FORMER_NAMES.items():
-            if name in told:  # it overrides the former name in this source and those before
-                told.pop(former, None)
+            if name in source:  # it overrides the former name in this source and earlier ones
+                source.pop(former, None)
                 values.pop(former, None)
         # A URL implies the url engine, unless the same source names another.
-        values |= ({"engine": "url"} if told.get("url") else {}) | told
+        values |= ({"engine": "url"} if source.get("url") else {}) | source
     if "engine_key" not in values and url_host(str(values.get("url", ""))) == OPENAI_HOST:
         values["engine_key"] = os.environ.get("OPENAI_API_KEY")
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise InputError("; ".join(_error_message(one) for one in error.errors())) from error
+        raise InputError("; ".join(_error_message(each) for each in error.errors())) from error
     if settings.engine == "url" and not settings.url:
-        raise InputError("The url engine needs a server: --url http://host:port/v1, or APE_URL.", field="url")
+        raise InputError("The url engine needs a server: set `url`, as http://host:port/v1.", field="url")
     if settings.engine == "vllm" and not (settings.url or settings.model):
-        raise InputError("The vllm engine needs a model: --model DIRECTORY_OR_HUB_ID.", field="model")
+        raise InputError(
+            "The vllm engine needs a model: set `model` to a directory or hub id.", field="model"
+        )
     return settings
 
 
@@ -295,34 +302,34 @@ def config_file() -> Path | None:
     """The settings file in force, or None."""
     if named := os.environ.get(ENVIRONMENT_PREFIX + "CONFIG"):
         return Path(named)
-    places = (Path("ape.toml"), Path(platformdirs.user_config_dir("ape")) / "config.toml")
-    return next((place for place in places if place.is_file()), None)
+    paths = (Path("ape.toml"), Path(platformdirs.user_config_dir("ape")) / "config.toml")
+    return next((path for path in paths if path.is_file()), None)
 
 
-def _hashed(key: object) -> str:
+def _hash_key(key: object) -> str:
     text = str(key)
     if not text.startswith("sha256:"):
         return "sha256:" + hash_text(text)
     if not _KEY_HASH.fullmatch(text.lower()):
-        raise ValueError("a key after sha256: is to be 64 hexadecimal digits")
+        raise ValueError("a key after sha256: must be 64 hexadecimal digits")
     return text.lower()
 
 
-def _masked(value: object) -> str:
+def _mask(value: object) -> str:
     if isinstance(value, SecretStr):
         return "********"
     if isinstance(value, str) and "://" in value:
         return _PASSWORD.sub("********", value)
     if isinstance(value, dict):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
+        return ", ".join(f"{name}={item}" for name, item in value.items())
     if isinstance(value, tuple):
-        return ", ".join(f"{one[:15]}…" if _KEY_HASH.fullmatch(str(one)) else str(one) for one in value)
+        return ", ".join(f"{item[:15]}…" if _KEY_HASH.fullmatch(str(item)) else str(item) for item in value)
     return "" if value is None else str(value)
 
 
 def _error_message(error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"]) or "settings"
     sentence = f"{name}: {error['msg'].removeprefix('Value error, ')}"
-    # What we don't know by name may be a mistyped key.
+    # An unknown name may be a mistyped key.
     is_secret = "key" in name or name not in Settings.model_fields
     return sentence if is_secret else f"{sentence} (given: {str(error['input'])[:80]!r})"

@@ -14,8 +14,8 @@ import httpx2
 import pytest
 
 from ape.errors import ModelError
-from ape.models import DEFAULT_MODEL, default_cache, find_model, model_location, pull_model, verify_model
-from ape.settings import Settings
+from ape.models import DEFAULT_MODEL, find_model, model_location, pull_model, verify_model
+from ape.settings import Settings, default_cache
 from tests.scripted import ScriptedServer, running, scripted_server
 
 pytest_plugins = ["tests.needs"]

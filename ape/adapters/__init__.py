@@ -1,4 +1,4 @@
-"""Adapters: what a directory has to hold before a server sees it, and which base model it belongs to."""
+"""LoRA adapters: their directories, cards and base models."""
 
 from ape.adapters.base_model import AdapterBase, read_base
 from ape.adapters.card import CARD_FILE, AdapterCard, AdapterCardBase, amend_card, read_card, write_card

@@ -1,9 +1,8 @@
-"""Which base model this is: a fingerprint of its shape and of some of its weights, the same in every precision.
+"""Identify base models by a fingerprint of their shape and some of their weights, in any precision.
 
-The name says little: the same weights lie in a directory here and under a hub id there, and an instruct model has the
-shape of the model it was made from. So a few thousand weights are looked at: the first rows of the embedding, and
-every norm. Rounded to bfloat16, they are the same for a float32, float16 or bfloat16 copy of one model, and where only
-the linear layers are quantised.
+A name is not enough: the same weights may be in a directory or under a hub id, and an instruct model has the shape of
+the model it was made from. The fingerprint covers the first rows of the embedding and every norm. Rounded to bfloat16,
+they are the same in float32, float16 and bfloat16 copies of a model, and if only the linear layers are quantised.
 """
 
 from __future__ import annotations
@@ -39,18 +38,15 @@ _SAMPLED_VALUES = 4096
 
 @dataclass(frozen=True, slots=True)
 class AdapterBase:
-    """A base model: what it is called, and what its files say where they can be seen from here.
-
-    `sides` are the sizes (out, in) of its linear layers by name.
-    """
+    """A base model: its name, and its fingerprint and the `dimensions` (out, in) of its linear layers if known."""
 
     name: str
     fingerprint: str | None = None
-    sides: dict[str, tuple[int, ...]] | None = None
+    dimensions: dict[str, tuple[int, ...]] | None = None
 
 
 def read_base(model: str) -> AdapterBase:
-    """The base of that directory, or of that hub id as far as it has been pulled to this machine."""
+    """Read the base model in a directory, or of a hub id if it is cached on this machine."""
     directory = _directory(model)
     if directory is None:
         return AdapterBase(model)
@@ -64,8 +60,8 @@ def read_base(model: str) -> AdapterBase:
         ) from error
     if not tensors:
         return AdapterBase(model)
-    linear = None if "quantization_config" in config else _sides(tensors)
-    return AdapterBase(model, _fingerprint(config, tensors), linear)
+    dimensions = None if "quantization_config" in config else _dimensions(tensors)
+    return AdapterBase(model, _fingerprint(config, tensors), dimensions)
 
 
 def _directory(model: str) -> Path | None:
@@ -92,24 +88,24 @@ def _tensors(directory: Path) -> dict[str, SafetensorsTensor]:
     return found
 
 
-def _sides(tensors: dict[str, SafetensorsTensor]) -> dict[str, tuple[int, ...]]:
+def _dimensions(tensors: dict[str, SafetensorsTensor]) -> dict[str, tuple[int, ...]]:
     return {name: tensor.shape for name, tensor in tensors.items() if len(tensor.shape) == 2}
 
 
 def _fingerprint(config: dict[str, Any], tensors: dict[str, SafetensorsTensor]) -> str:
-    # A model that also sees or hears keeps the shape of its language part in there.
+    # Multimodal models have the shape of their language part in text_config.
     text = config.get("text_config") if isinstance(config.get("text_config"), dict) else config
     shape = {name: text.get(name) for name in _SHAPE} if text else {}
-    told = hashlib.sha256(json.dumps(shape, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(shape, sort_keys=True).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         if tensor.is_float and name.endswith((*_EMBEDDINGS, "norm.weight")):
-            told.update(name.encode())
-            told.update(round_to_bfloat16(tensor.read(most=_SAMPLED_VALUES)).tobytes())
-    return f"base@{told.hexdigest()[:16]}"
+            digest.update(name.encode())
+            digest.update(round_to_bfloat16(tensor.read(limit=_SAMPLED_VALUES)).tobytes())
+    return f"base@{digest.hexdigest()[:16]}"
 
 
 def round_to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """Rounded to the nearest, ties to even, as every library does it."""
+    """Round to the nearest bfloat16, ties to even, as all libraries do."""
     bits = values.view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)

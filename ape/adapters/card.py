@@ -1,4 +1,4 @@
-"""`ape.json`: what an adapter was trained for and how it is to be asked, beside its weights."""
+"""The card of an adapter, `ape.json`: its base model, prompt format, languages and training."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AdapterCardBase(BaseModel):
 
 
 class AdapterCard(BaseModel):
-    """An adapter's description. What a later version adds is ignored by an earlier one."""
+    """The description of an adapter. Unknown fields, from later versions, are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,29 +51,29 @@ class AdapterCard(BaseModel):
 
     @property
     def format(self) -> str:
-        """The format by name; raises where it is not one of ours, or no longer the one that it was trained in."""
+        """The name of the prompt format; AdapterRefused if it is unknown or has changed since the training."""
         known = FORMATS.get(self.prompt.partition("@")[0])
         if known is None:
             raise AdapterRefused(
                 f"It was trained in the prompt format {self.prompt}, which is not known here. "
-                f"There is: {', '.join(one.fingerprint for one in FORMATS.values())}."
+                f"There is: {', '.join(form.fingerprint for form in FORMATS.values())}."
             )
         if self.prompt != known.fingerprint:
             raise AdapterRefused(
                 f"It was trained in the prompt format {self.prompt}, and here that format is {known.fingerprint}: "
-                "it would be asked in other words than it was taught. Use the version of ape that trained it."
+                "its prompts would differ from those of its training. Use the version that trained it."
             )
         return known.name
 
     @property
     def decides(self) -> bytes:
-        """What of it an answer depends on, besides the weights. Results of a check, say, change no answer."""
-        told = self.model_dump(mode="json", include={"prompt", "stop", "gate"})
-        return json.dumps(told, sort_keys=True).encode()
+        """The fields that answers depend on, as JSON."""
+        fields = self.model_dump(mode="json", include={"prompt", "stop", "gate"})
+        return json.dumps(fields, sort_keys=True).encode()
 
     @property
     def fingerprint(self) -> str:
-        """That in short, by which results are known to be of this very gate and format."""
+        """A digest of the fields that answers depend on; results are stored with it."""
         return f"card@{hash_bytes(self.decides, length=16)}"
 
 
@@ -82,19 +82,20 @@ class _NotJson(ValueError):
 
 
 def _refuse_constant(name: str) -> None:
-    raise _NotJson(f"{name} is no number")
+    raise _NotJson(f"{name} is not a number")
 
 
 def read_card(directory: Path) -> AdapterCard:
-    """The card of an adapter directory."""
+    """Read the card of an adapter directory."""
     try:
         return AdapterCard.model_validate(
             json.loads((directory / CARD_FILE).read_bytes(), parse_constant=_refuse_constant)
         )
     except OSError as error:
         raise AdapterRefused(
-            f"It has no {CARD_FILE}, so nobody knows in which format to ask it. Training writes that file; "
-            "for an adapter from elsewhere, `ape models card` does."
+            f"It has no {CARD_FILE}, so its prompt format is unknown. Training writes that file; an adapter from "
+            "elsewhere needs one too.",
+            field="card",
         ) from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, _NotJson) as error:
         raise AdapterRefused(f"Its {CARD_FILE} can't be read: it is not JSON ({error}).") from error
@@ -104,12 +105,12 @@ def read_card(directory: Path) -> AdapterCard:
 
 
 def write_card(directory: Path, card: AdapterCard) -> Path:
-    """Put the card into the directory."""
+    """Write the card into the directory."""
     return _write(directory / CARD_FILE, card.model_dump_json(indent=2))
 
 
 def amend_card(directory: Path, changes: Mapping[str, object]) -> Path:
-    """Change some of what is written in the card; all else stays, also what this version does not know."""
+    """Change some fields of the card; the others are preserved, including unknown ones."""
     path = directory / CARD_FILE
     with explain_write_errors(path):
         amended = {**json.loads(path.read_bytes()), **changes}

@@ -1,4 +1,4 @@
-"""A folder for copies of adapters, of this process alone; those of processes that died are cleared away."""
+"""A temporary folder of this process for copies of adapters; those of dead processes are removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 @contextmanager
 def open_copy_folder(within: Path) -> Iterator[Path]:
-    """A folder of our own, gone at the end of the block, or else when the next process comes by."""
+    """Create a folder and remove it at the end of the block; if we are killed, the next process removes it."""
     within.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(within)
     own = Path(tempfile.mkdtemp(prefix="run-", dir=within))
@@ -27,11 +27,11 @@ def open_copy_folder(within: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(within: Path) -> None:
-    """The system frees the lock of whoever dies, by whatever signal."""
+    """Remove the folders of dead processes, whose locks the system has released."""
     for folder in within.glob("run-*/"):
         path = _lock_of(folder)
         if not path.exists():
-            continue  # somebody is just beginning
+            continue  # its process is just starting
         try:
             with FileLock(path, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,7 @@
-"""An adapter directory, read and checked before any server sees it.
+"""Read and check an adapter directory before it is passed to a server.
 
-A server that is handed a bad adapter answers with a stack trace, or loads it and writes nonsense. So everything that
-can be told from the files is told here, in a sentence: where they lie, what kind of adapter it is, whether its weights
-are whole, and whether it belongs to the model that is served.
+A server fails on a bad adapter with a stack trace, or loads it and writes nonsense. These checks give a clear reason:
+they cover the location of the files, the kind of adapter, the integrity of its weights, and the base model.
 """
 
 from __future__ import annotations
@@ -36,26 +35,26 @@ WEIGHTS_FILE = "adapter_model.safetensors"
 _FILES = (CONFIG_FILE, WEIGHTS_FILE, CARD_FILE)
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _LORA = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
-# What sets the first weights of a LoRA and nothing else.
-_HARMLESS_BEGINNINGS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")
-# What changes the meaning of an adapter, and what no server does.
-_UNSERVED = {
+# Initialisations that do not change the base model.
+_HARMLESS_INITS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")
+# Features of PEFT that change what an adapter computes and that servers do not support.
+_UNSUPPORTED = {
     "use_dora": "DoRA",
     "lora_bias": "a LoRA bias",
-    "modules_to_save": "whole modules saved beside the LoRA",
+    "modules_to_save": "whole modules in addition to the LoRA",
     "layer_replication": "replicated layers",
     "alora_invocation_tokens": "activated LoRA",
     "use_qalora": "QALoRA",
     "use_bdlora": "block-diagonal LoRA",
-    "trainable_token_indices": "tokens of its own",
+    "trainable_token_indices": "trained token embeddings",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """An adapter that may be served: its name, its card, and what its files say.
+    """A checked adapter.
 
-    `revision` is a hash of its weights and how it is asked: of two that have the same, the answers are the same.
+    `revision` is a hash of its weights and prompt format: adapters with the same revision give the same answers.
     """
 
     name: str
@@ -67,32 +66,32 @@ class Adapter:
 
 
 def check_adapter_name(name: str) -> str:
-    """A name that can stand in a URL and in a log."""
+    """Return the name if it is valid, so that it is safe in URLs and logs."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise AdapterRefused(
-            f"{name!r} is no name for an adapter: letters, digits, '.', '_' and '-', at most 64, "
-            "a letter or digit first.",
+            f"{name!r} is not a valid adapter name: use at most 64 letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit.",
             field="name",
         )
     return name
 
 
 def locate_adapter(given: str, roots: Sequence[Path]) -> Path:
-    """The real directory that is meant, which has to lie within one of the roots, wherever its links point."""
+    """The adapter directory below one of the roots, with links resolved."""
     if not roots:
         raise AdapterRefused(
-            "This service takes adapters from no directory. Set APE_ADAPTER_DIRS to those it may.",
+            "This service may not load adapters from any directory. Set `adapter_dirs` to allow some.",
             field="directory",
         )
     for root in roots:
-        with suppress(OSError, ValueError, RuntimeError):  # a name too long, a NUL, a loop of links
+        with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
             place = (root / given).resolve()
             if place.is_dir() and _within(place, roots):
                 _refuse_links_to_elsewhere(place, roots)
                 return place
     raise AdapterRefused(
-        f"There is no adapter directory {given!r} within those that this service may take adapters from "
-        "(a link that leads out of them does not count).",
+        f"There is no adapter directory {given!r} in the directories that this service may load adapters from "
+        "(links that lead out of them are not followed).",
         field="directory",
     )
 
@@ -106,23 +105,23 @@ def _refuse_links_to_elsewhere(place: Path, roots: Sequence[Path]) -> None:
         path = place / name
         if path.exists() and not _within(path.resolve(), roots):
             raise AdapterRefused(
-                f"{name} of that adapter is a link to a file outside of the directories that this service may read.",
+                f"{name} of that adapter is a link to a file outside the directories that this service may read.",
                 field="directory",
             )
 
 
 def list_adapters(roots: Sequence[Path]) -> Iterator[Path]:
-    """The adapter directories right below the roots."""
+    """The adapter directories directly below the roots."""
     for root in roots:
         if root.is_dir():
             yield from sorted(place for place in root.iterdir() if (place / CONFIG_FILE).is_file())
 
 
 def snapshot_adapter(directory: Path, into: Path) -> Path:
-    """A copy of the adapter's files under a name made from their content, for a server to keep reading.
+    """Copy the files of an adapter to a directory named by their hash.
 
-    Retraining may overwrite the original at any time; a server reads an adapter again when it had to make room, and
-    keeps what it has computed under the adapter's path.
+    Retraining may overwrite the original at any time, while a server may read an adapter again after evicting it, and
+    caches by its path.
     """
     into.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".copy-", dir=into))
@@ -151,17 +150,17 @@ def read_adapter(name: str, directory: Path, *, base: AdapterBase, max_rank: int
     if max_rank is not None and rank > max_rank:
         raise AdapterRefused(
             f"It has rank {rank}, and vLLM was started for ranks up to {max_rank}. "
-            f"Start the service with this adapter, or with `-- --max-lora-rank {rank}`."
+            f"Start the service with this adapter, or with --max-lora-rank {rank} in `vllm_flags`."
         )
     _refuse_other_base(card, base)
     _refuse_other_shape(tensors, base)
     _refuse_invalid_weights(tensors)
-    revision = _hash(directory, (CONFIG_FILE, WEIGHTS_FILE), besides=card.decides)
+    revision = _hash(directory, (CONFIG_FILE, WEIGHTS_FILE), prefix=card.decides)
     return Adapter(name, directory, card, form, rank, revision)
 
 
 def read_rank(directory: Path) -> int:
-    """The rank that a server needs for the adapter, from its configuration alone."""
+    """The rank that a server needs for the adapter, read from its configuration only."""
     return _configured_rank(_config(directory))
 
 
@@ -175,15 +174,15 @@ def _config(directory: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or str(config.get("peft_type")).upper() != "LORA":
         kind = config.get("peft_type") if isinstance(config, dict) else None
         raise AdapterRefused(f"It is an adapter of the kind {kind!r}, and only LoRA can be served.")
-    for key, what in _UNSERVED.items():
+    for key, what in _UNSUPPORTED.items():
         if config.get(key):
             raise AdapterRefused(f"It uses {what} ({key}), which can't be served.")
     if config.get("bias", "none") != "none":
         raise AdapterRefused("It trains biases too (bias), which can't be served.")
-    begun = config.get("init_lora_weights")
-    if isinstance(begun, str) and begun.lower() not in _HARMLESS_BEGINNINGS:
+    init = config.get("init_lora_weights")
+    if isinstance(init, str) and init.lower() not in _HARMLESS_INITS:
         raise AdapterRefused(
-            f"It was begun by {begun} (init_lora_weights), which changes the base too. Convert it to a plain LoRA."
+            f"It was initialised by {init} (init_lora_weights), which changes the base too. Convert it to a plain LoRA."
         )
     alpha = config.get("lora_alpha")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not math.isfinite(alpha):
@@ -208,28 +207,28 @@ def _weights(directory: Path) -> dict[str, SafetensorsTensor]:
     except FileNotFoundError as error:
         pickled = directory / "adapter_model.bin"
         also = (
-            " A .bin file can run any program when it is read, and is never loaded."
+            " A .bin file may run arbitrary code when it is read, and is never loaded."
             if pickled.exists()
             else ""
         )
         raise AdapterRefused(f"It has no {WEIGHTS_FILE}.{also}") from error
     except (DamagedSafetensors, OSError) as error:
         raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {error}. Copy it again.") from error
-    strange = [name for name in tensors if not _LORA.fullmatch(name)]
-    if strange or not tensors:
-        what = f"has {strange[0]!r}" if strange else "is empty"
-        raise AdapterRefused(f"Its {WEIGHTS_FILE} {what}, and should hold LoRA weights alone.")
+    others = [name for name in tensors if not _LORA.fullmatch(name)]
+    if others or not tensors:
+        what = f"has {others[0]!r}" if others else "is empty"
+        raise AdapterRefused(f"Its {WEIGHTS_FILE} {what}, and should hold only LoRA weights.")
     return tensors
 
 
 def _rank(config: dict[str, Any], tensors: dict[str, SafetensorsTensor]) -> int:
-    """The largest rank in the weights, which has to be the configured one: they are scaled by that."""
+    """The largest rank of the weights. It must be the configured rank, by which they are scaled."""
     stated = _configured_rank(config)
     found = 0
-    for module, sides in _pairs(tensors).items():
-        if set(sides) != {"A", "B"}:
+    for module, pair in _pairs(tensors).items():
+        if set(pair) != {"A", "B"}:
             raise AdapterRefused(f"Its {WEIGHTS_FILE} has one half of {module} and not the other.")
-        first, second = sides["A"].shape, sides["B"].shape
+        first, second = pair["A"].shape, pair["B"].shape
         if len(first) != 2 or len(second) != 2 or first[0] != second[1]:
             raise AdapterRefused(
                 f"In its {WEIGHTS_FILE} the two halves of {module} do not fit: {first}, {second}."
@@ -261,34 +260,34 @@ def _refuse_other_base(card: AdapterCard, base: AdapterBase) -> None:
             "the model's files are not on this machine" if theirs.fingerprint else "it has no fingerprint"
         )
         raise AdapterRefused(
-            f"It was trained on {theirs.model}, and {base.name} is served here. Whether they are the same can't be "
-            f"told: {missing}."
+            f"It was trained on {theirs.model}, and {base.name} is served here. They can't be compared: {missing}."
         )
 
 
 def _refuse_other_shape(tensors: dict[str, SafetensorsTensor], base: AdapterBase) -> None:
-    for module, sides in _pairs(tensors).items() if base.sides else ():
-        assert base.sides
-        wanted = base.sides.get(f"{module}.weight")
-        if wanted is None:
+    if base.dimensions is None:
+        return
+    for module, pair in _pairs(tensors).items():
+        expected = base.dimensions.get(f"{module}.weight")
+        if expected is None:
             raise AdapterRefused(f"It changes {module}, which {base.name} does not have.")
-        given = (sides["B"].shape[0], sides["A"].shape[1])
-        if given != wanted:
-            raise AdapterRefused(f"For {module} it has the shape {given}, and {base.name} has {wanted}.")
+        actual = (pair["B"].shape[0], pair["A"].shape[1])
+        if actual != expected:
+            raise AdapterRefused(f"For {module} it has the shape {actual}, and {base.name} has {expected}.")
 
 
 def _refuse_invalid_weights(tensors: dict[str, SafetensorsTensor]) -> None:
     for name, tensor in tensors.items():
         if not tensor.is_float or not np.isfinite(tensor.read()).all():
-            raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {name} holds something that is no number.")
+            raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {name} holds values that are not numbers.")
 
 
-def _hash(directory: Path, names: Sequence[str], *, besides: bytes = b"") -> str:
-    told = hashlib.sha256(besides)
+def _hash(directory: Path, names: Sequence[str], *, prefix: bytes = b"") -> str:
+    digest = hashlib.sha256(prefix)
     for name in names:
         path = directory / name
         if path.is_file():
-            told.update(name.encode())
+            digest.update(name.encode())
             with path.open("rb") as file:
-                told.update(hashlib.file_digest(file, "sha256").digest())
-    return told.hexdigest()[:16]
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]

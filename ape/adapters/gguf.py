@@ -1,8 +1,8 @@
-"""An adapter for the embedded engine: `adapter.gguf` beside its card, checked before llama.cpp sees it.
+"""Adapters of the embedded engine: `adapter.gguf` and its card, checked before llama.cpp loads it.
 
-llama.cpp compares shapes alone, so an adapter of another model of the same size would load, and write nonsense. The
-norms tell models apart: they are never quantised, so a model has the same in every one of its GGUF files. Export puts
-their hash into the adapter (rounded to bfloat16, for the sake of copies in other precisions).
+llama.cpp only compares shapes, so an adapter of another model of the same size would load and write nonsense. Norms
+identify a model: they are never quantised, so all GGUF files of a model have the same ones. The export stores their
+hash in the adapter, rounded to bfloat16 so that it does not depend on the precision.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIDES = (".lora_a", ".lora_b")
 
 @dataclass(frozen=True, slots=True)
 class GgufAdapter:
-    """An adapter that the embedded engine may load. `revision` is a hash of its file and how it is asked."""
+    """A checked adapter of the embedded engine. `revision` is a hash of its file and prompt format."""
 
     name: str
     path: Path
@@ -40,7 +40,7 @@ class GgufAdapter:
 
 
 def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
-    """The adapter, or AdapterRefused with the reason why it can't be served on that base, a GGUF file itself."""
+    """Read an adapter and check it against its base, a GGUF file; raises AdapterRefused with the reason."""
     check_adapter_name(name)
     card = read_card(directory)
     form = card.format
@@ -49,23 +49,24 @@ def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
         header = read_gguf_header(path)
     except FileNotFoundError as error:
         raise AdapterRefused(
-            f"It has no {GGUF_FILE}, which the embedded engine needs. `ape finetune export {directory}` writes it."
+            f"It has no {GGUF_FILE}, which the embedded engine needs. Export the adapter to GGUF.",
+            field="gguf",
         ) from error
     except (DamagedGguf, OSError) as error:
         raise AdapterRefused(f"Its {GGUF_FILE} is damaged: {error}. Copy or export it again.") from error
     if header.metadata.get("adapter.type") != "lora":
-        raise AdapterRefused(f"Its {GGUF_FILE} is no LoRA adapter.")
+        raise AdapterRefused(f"Its {GGUF_FILE} is not a LoRA adapter.")
     _refuse_another_base(header, card, read_gguf_header(base))
     return GgufAdapter(name, path, card, form, _rank(header), _revision(card, path))
 
 
 def norms_hash(norms: Mapping[str, NDArray[np.float32]]) -> str:
-    """A name for a model by its norms, which go by their names in GGUF."""
-    told = hashlib.sha256()
+    """The digest of a model's norms by their names in GGUF."""
+    digest = hashlib.sha256()
     for name in sorted(norms):
-        told.update(name.encode())
-        told.update(round_to_bfloat16(norms[name]).tobytes())
-    return f"norms@{told.hexdigest()[:16]}"
+        digest.update(name.encode())
+        digest.update(round_to_bfloat16(norms[name]).tobytes())
+    return f"norms@{digest.hexdigest()[:16]}"
 
 
 def _refuse_another_base(header: GgufHeader, card: AdapterCard, base: GgufHeader) -> None:
@@ -83,13 +84,13 @@ def _refuse_another_base(header: GgufHeader, card: AdapterCard, base: GgufHeader
 def _refuse_another_shape(name: str, header: GgufHeader, base: GgufHeader) -> None:
     module, side = name[: -len(_SIDES[0])], name[-len(_SIDES[0]) :]
     if side not in _SIDES:
-        raise AdapterRefused(f"Its {GGUF_FILE} has {name!r}, and should hold LoRA weights alone.")
+        raise AdapterRefused(f"Its {GGUF_FILE} has {name!r}, and should hold only LoRA weights.")
     if module not in base.tensors:
         raise AdapterRefused(f"It changes {module}, which {base.path.name} does not have.")
-    wanted, given = base.tensors[module].shape, header.tensors[name].shape
-    fits = given[-1:] == wanted[-1:] if side == ".lora_a" else given[:1] == wanted[:1]
+    expected, actual = base.tensors[module].shape, header.tensors[name].shape
+    fits = actual[-1:] == expected[-1:] if side == ".lora_a" else actual[:1] == expected[:1]
     if not fits or not all(module + half in header.tensors for half in _SIDES):
-        raise AdapterRefused(f"For {module} it has the shape {given}, and {base.path.name} has {wanted}.")
+        raise AdapterRefused(f"For {module} it has the shape {actual}, and {base.path.name} has {expected}.")
 
 
 def _rank(header: GgufHeader) -> int:
@@ -109,6 +110,6 @@ def _norms(base: GgufHeader) -> str:
 
 def _revision(card: AdapterCard, path: Path) -> str:
     with path.open("rb") as file:
-        told = hashlib.file_digest(file, "sha256")
-    told.update(card.decides)
-    return told.hexdigest()[:16]
+        digest = hashlib.file_digest(file, "sha256")
+    digest.update(card.decides)
+    return digest.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What a safetensors file holds, read without torch: names, shapes, and a few of the values."""
+"""Read the header and values of a safetensors file without torch."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_HEADER_BYTES = 100_000_000  # what the format itself allows
+MAX_HEADER_BYTES = 100_000_000  # the limit of the format
 _BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _FLOATS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8"}
 
 
 class DamagedSafetensors(ValueError):
-    """The file is not what its header says."""
+    """The file does not match its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class SafetensorsTensor:
-    """Where a tensor lies in its file."""
+    """A tensor and its position in the file."""
 
     path: Path
     name: str
@@ -31,15 +31,15 @@ class SafetensorsTensor:
 
     @property
     def is_float(self) -> bool:
-        """Whether its values can be read here."""
+        """Whether `read` supports its data type."""
         return self.dtype in _FLOATS
 
-    def read(self, *, most: int | None = None) -> NDArray[np.float32]:
-        """Its values, or the first so many of them."""
+    def read(self, *, limit: int | None = None) -> NDArray[np.float32]:
+        """The values, or the first `limit` of them."""
         width = _BYTES[self.dtype]
         with self.path.open("rb") as file:
             file.seek(self.start)
-            content = file.read(self.size if most is None else min(self.size, most * width))
+            content = file.read(self.size if limit is None else min(self.size, limit * width))
         raw = np.frombuffer(content, _FLOATS[self.dtype])
         if self.dtype == "BF16":
             return (raw.astype(np.uint32) << 16).view(np.float32)
@@ -47,7 +47,7 @@ class SafetensorsTensor:
 
 
 def read_safetensors_header(path: Path) -> dict[str, SafetensorsTensor]:
-    """All tensors of a file by name; Damaged where the header and the file do not agree."""
+    """The tensors of a file by name; DamagedSafetensors if the header and the file do not match."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -63,12 +63,12 @@ def read_safetensors_header(path: Path) -> dict[str, SafetensorsTensor]:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DamagedSafetensors("its header can't be read") from error
     end = 8 + length
-    for tensor in sorted(tensors.values(), key=lambda one: one.start):
+    for tensor in sorted(tensors.values(), key=lambda tensor: tensor.start):
         if tensor.start != end:
-            raise DamagedSafetensors(f"{tensor.name} does not begin where the one before it ends")
+            raise DamagedSafetensors(f"{tensor.name} does not begin where the previous tensor ends")
         end += tensor.size
     if end != size:
-        raise DamagedSafetensors(f"it has {size:,} bytes where its header speaks of {end:,}")
+        raise DamagedSafetensors(f"it has {size:,} bytes, and its header describes {end:,}")
     return tensors
 
 

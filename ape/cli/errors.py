@@ -24,16 +24,22 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "systems": ("system",),
     "vllm_flags": ("flags",),
 }
+# Commands that create what an adapter directory lacks.
+_COMMANDS: Mapping[str, str] = {"card": "ape models card", "gguf": "ape finetune export"}
 PACKAGES = ("ape", "eval", "finetune", "prompts", "serve")
 
 
 def describe_error(error: ApeError, command: Any, arguments: Sequence[str]) -> str:
-    """The message of an error, followed by the flag that its field stands for, unless the message names one.
+    """The message of an error, followed by the command or flag for its field, unless the message names a flag.
 
     `command` is a click command, whose types typer keeps private.
     """
     message = str(error)
-    flag = _find_flag(error.field, _find_command(command, arguments)) if isinstance(error, InputError) else ""
+    if not isinstance(error, InputError):
+        return message
+    if remedy := _COMMANDS.get(error.field or ""):
+        return f"{message} Run `{remedy}`."
+    flag = _find_flag(error.field, _find_command(command, arguments))
     return f"{message} See {flag}." if flag and "--" not in message else message
 
 

@@ -1,4 +1,4 @@
-"""Engines: every model is reached through the OpenAI HTTP dialect."""
+"""Engines: models behind the OpenAI HTTP API."""
 
 from ape.engines.protocol import Engine, EngineHealth, Model, Reply, Sampling
 

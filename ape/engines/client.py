@@ -1,7 +1,7 @@
-"""The one client: every model is asked through the OpenAI HTTP dialect, always as a stream.
+"""Client for the OpenAI HTTP API, through which every model is called. Replies are always streamed.
 
-A stream, even when nobody watches, because closing it is the only way to stop a generation: llama.cpp goes on
-with a plain request after the caller has hung up (measured: 4 s later its slot was still busy).
+Closing the stream is the only way to stop a generation: llama.cpp continues a plain request after the caller has
+disconnected (measured: its slot was still busy 4 s later).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ape.passage.result import Usage
 from ape.passage.segment import Draft, TokenLogprobs
 from prompts import Prompt
 
-# What comes of reading JSON that has not the shape it should: the client library checks none of it.
+# Errors from reading JSON of an unexpected shape; the client library does not validate it.
 MALFORMED_REPLY_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
 MAX_ANSWER_SECONDS = 900.0
 UNSUPPORTED_CALL_STATUSES = (404, 405, 501)
@@ -40,7 +40,7 @@ Stream = AsyncStream[ChatCompletionChunk] | AsyncStream[Completion]
 
 
 class OpenAIEngine:
-    """A server that speaks the OpenAI dialect, with retries and a limit of requests in flight."""
+    """An OpenAI-compatible server, with retries and a limit on concurrent requests."""
 
     extra_body: Mapping[str, object] | None = None
     headers: ClassVar[dict[str, str] | None] = None
@@ -62,7 +62,7 @@ class OpenAIEngine:
             max_retries=0,
             default_headers=self.headers,
             timeout=openai.Timeout(timeout_seconds, connect=10.0),
-            # A proxy for the world outside knows nothing of this machine's own ports.
+            # Proxy settings do not apply to loopback addresses.
             http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(url_host(url))),
         )
         self._default_model = default_model
@@ -81,8 +81,8 @@ class OpenAIEngine:
         await self._client.close()
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """Draw one draft; a try that fails in passing is made again, from its first token."""
-        # It is held while waiting to retry: more requests do not help a server in trouble.
+        """Generate one draft; after a transient failure it is generated again from the first token."""
+        # Held between attempts too: more requests do not help a server in trouble.
         async with self._semaphore:
             async for attempt in retry_loop(self._retry, listen):
                 with attempt:
@@ -90,17 +90,17 @@ class OpenAIEngine:
         raise AssertionError("unreachable: the loop returns or raises")
 
     async def count(self, text: str) -> int | None:
-        """None: the dialect has no call for it."""
+        """None: the OpenAI API has no such call."""
         return None
 
     async def models(self) -> tuple[Model, ...]:
-        """What the server lists, with the one that was asked for on the command line first."""
+        """The models that the server lists, the default model first."""
         try:
             listed = [_model(entry.to_dict()) async for entry in self._client.models.list()]
         except openai.APIStatusError as error:
             if error.status_code not in UNSUPPORTED_CALL_STATUSES or not self._default_model:
                 raise translate_error(error) from error
-            listed = []  # some servers have the one model and no list
+            listed = []  # servers of a single model may have no list
         except openai.OpenAIError as error:
             self._answers = not isinstance(error, openai.APIConnectionError)
             raise translate_error(error) from error
@@ -117,11 +117,11 @@ class OpenAIEngine:
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        """The model of that name. What the server does with it meanwhile is the server's business."""
+        """The model of that name; the server decides whether it stays loaded."""
         yield await self._model(name)
 
     async def _model(self, name: str) -> Model:
-        """Known, or else looked for in the server's list."""
+        """Find a model among the known ones, or else in the server's list."""
         with suppress(EngineUnavailable, UnknownModel):
             return pick_model(self._known, name)
         async for attempt in retry_loop(self._retry, ignore_event):
@@ -130,27 +130,27 @@ class OpenAIEngine:
         raise AssertionError("unreachable: the loop returns or raises")
 
     def health(self) -> EngineHealth:
-        """Whether the last request reached it."""
+        """Whether the last request reached the server."""
         return EngineHealth("up" if self._answers else "down")
 
     async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
         try:
-            # The client's own time-out is for silence alone, and a server can be busy saying nothing.
+            # The client's own timeout only covers silence; a server may also stream without end.
             async with asyncio.timeout(MAX_ANSWER_SECONDS):
                 stream = await self._open(prompt, sampling, model)
                 async with stream:
                     reply = await _collect_draft(stream, sampling.max_characters, listen)
         except TimeoutError as error:
             self._answers = False
-            raise EngineTimeout("The model server did not come to an end in time.") from error
+            raise EngineTimeout("The model server did not finish its answer in time.") from error
         except (openai.OpenAIError, ValueError) as error:
-            self._answers = not isinstance(error, openai.APIConnectionError)  # a time-out is one of these
+            self._answers = not isinstance(error, openai.APIConnectionError)  # the base class of timeouts
             raise translate_error(error) from error
         self._answers = True
         return reply
 
     async def _open(self, prompt: Prompt, sampling: Sampling, model: Model) -> Stream:
-        """Begin the answer. A server that does not know one of the parameters is asked again without it."""
+        """Open the stream. Parameters that the server does not support are dropped one by one."""
         unknown = self._unknown[model.name]
         capped = True
         while True:
@@ -159,7 +159,7 @@ class OpenAIEngine:
                 stream = await self._begin(prompt, parameters, model)
             except openai.BadRequestError as error:
                 if capped and is_context_overflow(error):
-                    # Servers refuse a cap that passes the window, though the answer itself may well fit.
+                    # Servers refuse a max_tokens beyond the window, although the answer itself may fit.
                     capped = False
                 elif error.code in UNKNOWN_PARAMETER_CODES and error.param in parameters:
                     unknown.add(error.param)
@@ -169,17 +169,17 @@ class OpenAIEngine:
                 return await _require_stream(stream)
 
     def body_for(self, prompt: Prompt, model: Model) -> Mapping[str, object] | None:
-        """What goes with a request besides what the dialect knows."""
+        """Extensions of the OpenAI API to send with a request."""
         return self.extra_body
 
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
-        """Send the question, by the client's own `post`.
+        """Send the request with the client's `post`.
 
-        Its `create` walks through the types of every parameter there could be, for which it took a quarter of the
-        time of a request, and ours are plain JSON already.
+        Its `create` converts every possible parameter, which took a quarter of the time of a request; ours are plain
+        JSON already.
         """
         body = {**parameters, "model": model.name, "stream": True, **(self.body_for(prompt, model) or {})}
-        # The key of this server alone: left out, an administrator's key of the environment may go along.
+        # Without "security" the client may also send an administrator's key from the environment.
         options: RequestOptions = {"headers": _trace(), "security": {"bearer_auth": True}}
         if isinstance(prompt.body, str):
             return await self._client.post(
@@ -202,7 +202,7 @@ class OpenAIEngine:
 
 
 def _trace() -> dict[str, str]:
-    """The id of the request under way, made unique: one request may ask for several drafts at once."""
+    """The id of the current request with a random suffix, since one request may need several drafts."""
     current = request_id.get()
     return {"X-Request-Id": f"{current}.{secrets.token_hex(4)}"} if current else {}
 
@@ -212,11 +212,11 @@ async def _require_stream(stream: Stream) -> Stream:
     if "event-stream" in kind:
         return stream
     await stream.close()
-    raise EngineError(f"The model server does not stream: it answered with {kind or 'something untold'}.")
+    raise EngineError(f"The model server does not stream: it answered with {kind or 'no content type'}.")
 
 
 def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped: bool) -> dict[str, Any]:
-    """What goes with the messages. Reasoning models of OpenAI know no `max_tokens`, but another name for it."""
+    """Decoding parameters. OpenAI's reasoning models have `max_completion_tokens` instead of `max_tokens`."""
     parameters: dict[str, Any] = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
@@ -226,7 +226,7 @@ def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped
         "stream_options": {"include_usage": True},
     } | _logprob_parameters(prompt, sampling.alternatives)
     left_out = without if capped else {*without, "max_tokens", "max_completion_tokens"}
-    # Left out, a chat goes on to the end of the window, but a text for 16 tokens, unless the cap is null.
+    # Without max_tokens a chat may fill the window, but a completion stops after 16 tokens unless it is null.
     uncapped = {} if capped or not isinstance(prompt.body, str) else {"max_tokens": None}
     return {name: value for name, value in parameters.items() if name not in left_out} | uncapped
 
@@ -240,17 +240,17 @@ def _logprob_parameters(prompt: Prompt, alternatives: int) -> dict[str, Any]:
 
 
 async def _collect_draft(chunks: AsyncIterator[Chunk], max_characters: int, listen: Listener) -> Reply:
-    """Put the pieces together; leaving early closes the stream and so stops the server."""
+    """Join the pieces of the stream; returning early closes it and so stops the server."""
     pieces: list[str] = []
-    chances: list[TokenLogprobs] = []
+    logprobs: list[TokenLogprobs] = []
     length, reason, usage = 0, None, Usage()
     async for chunk in chunks:
         try:
             usage = _usage(chunk) or usage
             text, reason_now = _piece(chunk)
-            chances += _logprobs(chunk)
+            logprobs += _logprobs(chunk)
         except MALFORMED_REPLY_ERRORS as error:
-            raise EngineError("The model server sent something that is no answer.") from error
+            raise EngineError("The model server sent an answer that can't be read.") from error
         reason = reason_now or reason
         if text:
             pieces.append(text)
@@ -258,24 +258,24 @@ async def _collect_draft(chunks: AsyncIterator[Chunk], max_characters: int, list
             listen(TokenEvent(text))
             if length > max_characters:
                 return Reply(
-                    Draft("".join(pieces), "length", tuple(chances)), Usage(usage.prompt_tokens, len(pieces))
+                    Draft("".join(pieces), "length", tuple(logprobs)), Usage(usage.prompt_tokens, len(pieces))
                 )
     if reason is None:
         raise EngineError("The model server broke off in the middle of its answer.")
-    return Reply(Draft("".join(pieces), reason, tuple(chances)), usage)
+    return Reply(Draft("".join(pieces), reason, tuple(logprobs)), usage)
 
 
 def _usage(chunk: Chunk) -> Usage | None:
-    """The tokens an event tells of; a number that is none is counted as 0."""
+    """The token counts of an event; anything other than a number counts as 0."""
     if chunk.usage:
-        told = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
-        return Usage(*(count if isinstance(count, int) else 0 for count in told))
+        counts = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        return Usage(*(count if isinstance(count, int) else 0 for count in counts))
     progress = (chunk.model_extra or {}).get("prompt_progress")
     return Usage(int(progress["total"]), 0) if progress else None
 
 
 def _piece(chunk: Chunk) -> tuple[str, str | None]:
-    """The text of an event, and why the answer ends, if it does."""
+    """The text of an event and the finish reason, if any."""
     if not chunk.choices:
         return "", None
     choice = chunk.choices[0]
@@ -283,17 +283,17 @@ def _piece(chunk: Chunk) -> tuple[str, str | None]:
         choice.text if isinstance(choice, CompletionChoice) else choice.delta and choice.delta.content
     )
     if not isinstance(text, str | None):
-        raise TypeError("the text is no text")
+        raise TypeError("the text is not a string")
     return text or "", choice.finish_reason
 
 
 def _logprobs(chunk: Chunk) -> list[TokenLogprobs]:
-    told = chunk.choices[0].logprobs if chunk.choices else None
-    return list(read_logprobs(told.to_dict())) if told else []
+    logprobs = chunk.choices[0].logprobs if chunk.choices else None
+    return list(read_logprobs(logprobs.to_dict())) if logprobs else []
 
 
 def _model(entry: dict[str, Any]) -> Model:
-    """A listed model; vLLM and llama.cpp each tell the window in a place of their own."""
+    """A listed model; vLLM and llama.cpp have the context length under different keys."""
     meta = entry.get("meta")
     window = entry.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
     return Model(str(entry["id"]), int(window) if window else None)

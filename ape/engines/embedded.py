@@ -1,4 +1,4 @@
-"""The embedded engine: llama.cpp in this process, on a loopback port of its own, asked like any other server."""
+"""The embedded engine: llama.cpp in this process, called over HTTP on a loopback port."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from prompts import Prompt
 
 DEFAULT_CONCURRENCY = 4
 DEFAULT_WINDOW = 4096
-# Tokens of a prompt read between two looks at who hung up; smaller reads slower.
+# Prompt tokens read between two checks for disconnected callers; smaller batches are slower.
 BATCH_TOKENS = 256
-# The model that was asked last, and the turns that it had read before the passage.
-_Opening = tuple[str, list[dict[str, str]]]
+# The model of the last request, and the messages before its passage.
+_Prefix = tuple[str, list[dict[str, str]]]
 
 
 @asynccontextmanager
@@ -44,12 +44,11 @@ async def embedded_engine(
     adapters: Sequence[GgufAdapter] = (),
     default_model: str | None = None,
 ) -> AsyncIterator[EmbeddedEngine]:
-    """Start llama.cpp on a model file; on the way out its threads, memory and port are gone.
+    """Start llama.cpp on a model file; at the end its threads, memory and port are freed.
 
-    `concurrency` passages share each pass over the weights (continuous batching); each has `window` tokens.
-    `repeatable` gives the same answer to the same prompt whatever was asked before; with one slot, that is. `adapters`
-    are models of their own on the same weights, and `default_model` is the one that "default" stands for, `name` if
-    left out.
+    `concurrency` passages are batched, each with a window of `window` tokens. `repeatable` makes answers independent of
+    earlier requests; it requires a concurrency of 1. `adapters` are served as further models. `default_model` is the
+    model called "default", by default `name`.
     """
     card = read_merged_card(path.parent)
     server = _Server()
@@ -84,17 +83,17 @@ async def embedded_engine(
 
 
 def default_threads() -> int:
-    """One fewer than the cores that we may use.
+    """One fewer than the available cores.
 
-    llama.cpp's threads wait for each other after every operation, so one that has to share its core holds up all:
-    beside a busy neighbour two threads on two cores ran several times slower than one.
+    llama.cpp's threads synchronise after every operation, so one that shares its core delays all: with another busy
+    process two threads on two cores were several times slower than one.
     """
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     return max(1, allowed - 1)
 
 
 def revision_on_base(base: Model, adapter: GgufAdapter) -> Model:
-    """An adapter is what it is on its base."""
+    """The adapter as a model; its revision includes that of its base."""
     return replace(
         base,
         name=adapter.name,
@@ -106,10 +105,10 @@ def revision_on_base(base: Model, adapter: GgufAdapter) -> Model:
 
 
 class EmbeddedEngine(OpenAIEngine):
-    """The client of our own llama.cpp, which can also count tokens and tell how busy it is."""
+    """Client of the llama.cpp server in this process."""
 
-    # llama.cpp often closes a connection after a stream though it promised to keep it, and a request that comes at once
-    # is lost (measured: 12 of 600). A new connection on loopback costs less than any of the retries.
+    # llama.cpp often closes a keep-alive connection after a stream, and the next request is lost (measured: 12 of 600).
+    # A new loopback connection costs less than a retry.
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
     def __init__(
@@ -126,7 +125,7 @@ class EmbeddedEngine(OpenAIEngine):
         default_model: str | None = None,
         card: AdapterCard | None = None,
     ) -> None:
-        # A slow machine may take long over a prompt before its first token, and nobody else can hang it.
+        # A slow machine may take long to read a prompt before its first token.
         super().__init__(
             f"{address}/v1",
             api_key=key,
@@ -137,17 +136,17 @@ class EmbeddedEngine(OpenAIEngine):
         )
         self._address = address
         self._revision = revision
-        # llama.cpp notices a caller who hung up only when it writes. Reports of progress make it write after every
-        # batch of the prompt, so that cancelling four long prompts frees the slots in seconds (measured: 54 s without).
+        # llama.cpp notices a disconnected caller only when it writes. Progress events make it write after every batch
+        # of the prompt: cancelling four long prompts then frees the slots in seconds (measured: 54 s without).
         self.extra_body = {"return_progress": True}
         self._repeatable = repeatable
         self.adapters = tuple(adapters)
         self._default_name = default_model or name
         self._card = card
-        self._opening: _Opening | None = None
+        self._prefix: _Prefix | None = None
 
     async def models(self) -> tuple[Model, ...]:
-        """The model of the file, with the file's revision, and its adapters."""
+        """The base model with the revision of its file, and the adapters."""
         (base,) = await super().models()
         base = apply_card(replace(base, revision=self._revision), self._card)
         served = (base, *(revision_on_base(base, adapter) for adapter in self.adapters))
@@ -155,46 +154,46 @@ class EmbeddedEngine(OpenAIEngine):
         return self._known
 
     def body_for(self, prompt: Prompt, model: Model) -> Mapping[str, object]:
-        """Progress, the adapter; and for a repeatable text that nothing is kept, as two have no turns in common."""
-        kept = {"cache_prompt": False} if self._repeatable and isinstance(prompt.body, str) else {}
-        return {**(self.extra_body or {}), **self._chosen(model), **kept}
+        """Progress events, the adapter, and no prompt cache for a repeatable text prompt, which has no prefix."""
+        cache = {"cache_prompt": False} if self._repeatable and isinstance(prompt.body, str) else {}
+        return {**(self.extra_body or {}), **self._adapter_scales(model), **cache}
 
-    def _chosen(self, model: Model) -> dict[str, object]:
-        """Every adapter with its share: an empty list would mean those of the start, and what is left out stays on."""
-        shares = [
+    def _adapter_scales(self, model: Model) -> dict[str, object]:
+        """The scale of every adapter: one that is left out keeps its scale of the previous request."""
+        scales = [
             {"id": number, "scale": float(adapter.name == model.name)}
             for number, adapter in enumerate(self.adapters)
         ]
-        return {"lora": shares} if shares else {}
+        return {"lora": scales} if scales else {}
 
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
         if isinstance(prompt.body, str):
-            self._opening = None
+            self._prefix = None
         elif self._repeatable:
             turns = [{"role": turn.role, "content": turn.content} for turn in prompt.body[:-1]]
-            await self._reopen(turns, model)
+            await self._cache_prefix(turns, model)
         return await super()._begin(prompt, parameters, model)
 
-    async def _reopen(self, opening: list[dict[str, str]], model: Model) -> None:
-        """Bring the slot to where the turns that all prompts begin with end, and nowhere else.
+    async def _cache_prefix(self, prefix: list[dict[str, str]], model: Model) -> None:
+        """Make the prompt cache of the slot hold exactly the messages that all prompts begin with.
 
-        llama.cpp keeps as much of the prompt before as the next one has in common with it, and reads the rest in
-        batches from there; batches of another size round differently (measured: 3 of 28 passages changed with the order
-        in which they came). So each prompt finds the same tokens kept, and they were read in the same batches. To keep
-        nothing would do as well, and reads the instructions again for every passage.
+        llama.cpp reuses the tokens that a prompt shares with the previous one and reads the rest in batches; batches of
+        another size round differently (measured: 3 of 28 passages changed with the order of requests). Here each prompt
+        finds the same tokens cached, read in the same batches. Without any cache the instructions would be read again
+        for every passage.
         """
-        if (model.name, opening) != self._opening:
-            await self._read(opening, model, cache_prompt=False)
-            self._opening = (model.name, opening)
-        await self._read(opening, model, cache_prompt=True)
+        if (model.name, prefix) != self._prefix:
+            await self._read(prefix, model, cache_prompt=False)
+            self._prefix = (model.name, prefix)
+        await self._read(prefix, model, cache_prompt=True)
 
-    async def _read(self, opening: list[dict[str, str]], model: Model, *, cache_prompt: bool) -> None:
-        messages: Any = opening
+    async def _read(self, prefix: list[dict[str, str]], model: Model, *, cache_prompt: bool) -> None:
+        messages: Any = prefix
         await self._client.chat.completions.create(
             model=model.name,
             messages=messages,
             max_tokens=1,
-            extra_body={"cache_prompt": cache_prompt, **self._chosen(model)},
+            extra_body={"cache_prompt": cache_prompt, **self._adapter_scales(model)},
         )
 
     async def count(self, text: str) -> int | None:
@@ -202,9 +201,9 @@ class EmbeddedEngine(OpenAIEngine):
         return len(await self.tokens(text))
 
     async def tokens(self, *parts: str | int, as_prompt: bool = False) -> list[int]:
-        """What llama.cpp reads, each text by itself; numbers among them stay as they are.
+        """Tokenise each text by itself; numbers are token ids and stay as they are.
 
-        As a prompt, the first text gets what the model has every prompt begin or end with.
+        `as_prompt` adds the special tokens that the model begins or ends a prompt with.
         """
         body = {"content": list(parts), "add_special": as_prompt}
         try:
@@ -216,13 +215,13 @@ class EmbeddedEngine(OpenAIEngine):
         return reply["tokens"]
 
     async def busy(self) -> int:
-        """How many slots are at work."""
+        """The number of busy slots."""
         slots = await self._client.get(f"{self._address}/slots", cast_to=list[dict[str, Any]])
         return sum(bool(slot["is_processing"]) for slot in slots)
 
 
 class _Server:
-    """A running llama.cpp server and the key to it."""
+    """A llama.cpp server and its API key."""
 
     def __init__(self) -> None:
         self.key = secrets.token_urlsafe(24)
@@ -239,7 +238,7 @@ class _Server:
         threads: int | None,
         adapters: Sequence[GgufAdapter],
     ) -> None:
-        """Load the model and listen; the port is the system's choice."""
+        """Load the model and listen on a free port."""
         import xllamacpp
 
         parameters = xllamacpp.CommonParams()
@@ -252,10 +251,10 @@ class _Server:
         parameters.n_ctx = window * concurrency
         parameters.endpoint_slots = True
         parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
-        # By default it keeps a copy of every prompt it has read, up to 8 GB. A passage is read once, and what all
-        # prompts begin with is in each slot anyway.
+        # By default it stores a copy of every prompt, up to 8 GB. A passage is read once, and the common prefix of
+        # all prompts is in each slot anyway.
         parameters.cache_ram_mib = 0
-        # Loaded, and off until a request asks for one.
+        # Loaded with scale 0, until a request enables one.
         parameters.lora_adapters = [
             xllamacpp.CommonAdapterLoraInfo(str(adapter.path), 0.0) for adapter in adapters
         ]
@@ -263,7 +262,7 @@ class _Server:
         parameters.verbosity = -1
         for pool in (parameters.cpuparams, parameters.cpuparams_batch):
             pool.n_threads = threads or default_threads()
-            pool.poll = 0  # waiting threads that spin starve the Python side of this same process
+            pool.poll = 0  # spinning threads starve the Python threads of this process
         try:
             self._handle = xllamacpp.Server(parameters)
         except RuntimeError as error:
@@ -273,5 +272,5 @@ class _Server:
         self.address = self._handle.listening_address
 
     def stop(self) -> None:
-        """Dropping the only handle joins the server's threads and frees its port."""
+        """Drop the only handle, which joins the server's threads and frees its port."""
         self._handle = None

@@ -1,4 +1,4 @@
-"""Open the engine that the settings name, and close it properly whatever happens."""
+"""Open the engine of the settings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ape.settings import Settings
 
 
 def fetch_model(settings: Settings, *, progress: DownloadListener = ignore_progress) -> Path | None:
-    """The file of the embedded engine's model, pulled if need be; None for an engine that has its own.
+    """Download the model of the embedded engine, if not cached, and return its path; None for other engines.
 
-    Commands call it first, outside of any event loop, so that Ctrl-C stops a long download.
+    Commands call it before they start an event loop, so that Ctrl-C stops a long download.
     """
     if settings.engine != "embedded":
         return None
@@ -31,30 +31,32 @@ def fetch_model(settings: Settings, *, progress: DownloadListener = ignore_progr
 
 
 async def embedded_models(settings: Settings) -> tuple[Model, ...]:
-    """What the embedded engine would serve, its base first, told by the files: it is not started, and has no window."""
-    wanted = select_models(settings)
-    path = await asyncio.to_thread(resolve_model, wanted.base, cache=settings.cache)
-    base = apply_card(Model(_name(wanted, path), revision=file_revision(path)), read_merged_card(path.parent))
+    """The models that the embedded engine would serve, the base first, without starting it; their window is None."""
+    selection = select_models(settings)
+    path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
+    base = apply_card(
+        Model(_name(selection, path), revision=file_revision(path)), read_merged_card(path.parent)
+    )
     return base, *(
-        revision_on_base(base, adapter) for adapter in await asyncio.to_thread(wanted.read_adapters, path)
+        revision_on_base(base, adapter) for adapter in await asyncio.to_thread(selection.read_adapters, path)
     )
 
 
-def _name(wanted: ModelSelection, path: Path) -> str:
-    return wanted.base if wanted.base in CATALOGUE else path.stem
+def _name(selection: ModelSelection, path: Path) -> str:
+    return selection.base if selection.base in CATALOGUE else path.stem
 
 
 @asynccontextmanager
 async def open_engine(
     settings: Settings, *, log_line: LogLine = lambda _: None
 ) -> AsyncIterator[ModelRegistry]:
-    """The engine of the settings with its adapters and aliases; it is closed at the end of the block.
+    """Open the engine of the settings with its adapters and aliases; it is closed at the end of the block.
 
-    The embedded engine downloads its model first if it is not cached. The vllm engine is started here, unless the
-    settings have the URL of one that runs; its log goes to `log_line`.
+    The embedded engine first downloads a model that is not cached. vLLM is started, unless the settings have the URL of
+    a running one; its log goes to `log_line`.
     """
     if settings.engine == "vllm":
-        from ape.engines.vllm.factory import open_vllm  # an import that the other engines need not pay for
+        from ape.engines.vllm.factory import open_vllm  # slow to import, and only needed here
 
         async with open_vllm(settings, log_line=log_line) as registry:
             yield registry
@@ -66,7 +68,7 @@ async def open_engine(
 
 @asynccontextmanager
 async def open_client(settings: Settings) -> AsyncIterator[OpenAIEngine]:
-    """The embedded or the url engine alone, without aliases."""
+    """Open the embedded or the url engine without aliases."""
     retry = RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds)
     if settings.engine == "url":
         key = settings.engine_key.get_secret_value() if settings.engine_key else "none"
@@ -86,19 +88,19 @@ async def open_client(settings: Settings) -> AsyncIterator[OpenAIEngine]:
 
 @asynccontextmanager
 async def _embedded(
-    settings: Settings, wanted: ModelSelection, retry: RetryPolicy
+    settings: Settings, selection: ModelSelection, retry: RetryPolicy
 ) -> AsyncIterator[OpenAIEngine]:
-    path = await asyncio.to_thread(resolve_model, wanted.base, cache=settings.cache)
-    adapters = await asyncio.to_thread(wanted.read_adapters, path)
+    path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
+    adapters = await asyncio.to_thread(selection.read_adapters, path)
     async with embedded_engine(
         path,
-        name=_name(wanted, path),
+        name=_name(selection, path),
         concurrency=settings.concurrency,
         window=settings.window,
         threads=settings.threads,
         retry=retry,
         repeatable=settings.repeatable,
         adapters=adapters,
-        default_model=wanted.default,
+        default_model=selection.default,
     ) as engine:
         yield engine

@@ -1,4 +1,4 @@
-"""How sure a model was, token by token, as servers tell it: OpenAI's two shapes, and llama.cpp's mix of them."""
+"""Log probabilities of tokens, in the two formats of OpenAI and llama.cpp's mix of them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from ape.passage.segment import TokenLogprobs
 
 
-def read_logprobs(told: Any) -> Iterator[TokenLogprobs]:
-    """The tokens of one event; what is not in a known shape is left out, and so nothing is made of it."""
-    if not isinstance(told, Mapping):
+def read_logprobs(logprobs: Any) -> Iterator[TokenLogprobs]:
+    """The tokens of one event; an unknown format yields nothing."""
+    if not isinstance(logprobs, Mapping):
         return
-    content = told.get("content")
+    content = logprobs.get("content")
     if isinstance(content, list):
-        yield from (_of_chat(entry) for entry in content)
-    elif isinstance(told.get("tokens"), list):
-        beside = told.get("top_logprobs") or [None] * len(told["tokens"])
-        for token, logprob, others in zip(told["tokens"], told["token_logprobs"], beside, strict=True):
+        yield from (_read_chat_token(entry) for entry in content)
+    elif isinstance(tokens := logprobs.get("tokens"), list):
+        alternatives = logprobs.get("top_logprobs") or [None] * len(tokens)
+        for token, logprob, others in zip(tokens, logprobs["token_logprobs"], alternatives, strict=True):
             yield TokenLogprobs(str(token), float(logprob), tuple((others or {}).items()))
 
 
-def _of_chat(entry: Mapping[str, Any]) -> TokenLogprobs:
+def _read_chat_token(entry: Mapping[str, Any]) -> TokenLogprobs:
     others = tuple((_text(other), float(other["logprob"])) for other in entry.get("top_logprobs") or ())
     return TokenLogprobs(_text(entry), float(entry["logprob"]), others)
 
 
 def _text(entry: Mapping[str, Any]) -> str:
-    """A token may be a part of a character: bytes that are no text stand in it as Python escapes them."""
+    """The text of a token. It may be a part of a character: bytes that are not UTF-8 become surrogates."""
     given = entry.get("bytes")
     if not isinstance(given, Sequence) or isinstance(given, str):
         return str(entry["token"])

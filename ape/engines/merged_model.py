@@ -1,7 +1,7 @@
-"""A merged model: an ordinary one, beside which lies the card of the adapter that went into it.
+"""Merged models: base models with an adapter merged into their weights, and the card of that adapter.
 
-It has learned a format as the adapter had, and no server says so. So the card is looked for where the model lies: in
-its directory, or beside a GGUF file that was made there.
+A server does not report the prompt format that the adapter was trained in, so the card is read from the directory of
+the model or of the GGUF file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ape.errors import AdapterRefused
 
 
 def read_merged_card(directory: Path) -> AdapterCard | None:
-    """The card of the merged model in that directory. An adapter's own says nothing of a base that lies beside it."""
+    """The card of the merged model in a directory, or None. The card of an unmerged adapter does not count."""
     is_model = (directory / "config.json").is_file() and not (directory / CONFIG_FILE).exists()
     if not is_model or not (directory / CARD_FILE).is_file():
         return None
@@ -29,7 +29,7 @@ def read_merged_card(directory: Path) -> AdapterCard | None:
 
 
 def apply_card(model: Model, card: AdapterCard | None) -> Model:
-    """The model as its card says that it is to be asked; without one, as it was."""
+    """The model with the prompt format, edit filter and languages of its card, if any."""
     if card is None:
         return model
     return replace(model, format=card.format, edit_filter=card.gate, languages=card.languages)

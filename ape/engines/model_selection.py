@@ -1,4 +1,4 @@
-"""What the embedded engine is to load: a base model, adapters on it, and which of them all is the default."""
+"""The models that the embedded engine loads: a base model, its adapters, and the default among them."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ from prompts import DEFAULT_FORMAT
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """A base as a user types it, directories of adapters by name, and the default: the base where it is None."""
+    """A base model, adapter directories by name, and the default model: the base if None."""
 
     base: str
     adapters: Mapping[str, Path]
     default: str | None = None
 
     def read_adapters(self, base: Path) -> tuple[GgufAdapter, ...]:
-        """The adapters, checked against the base's file."""
+        """Read the adapters and check them against the file of the base."""
         return tuple(_read(name, directory, base) for name, directory in self.adapters.items())
 
     def name_and_format(self, name: str) -> tuple[str, str]:
-        """The model of that name, or what "default" stands for, and the format that it will be asked in."""
-        meant = (self.default or self.base) if name == DEFAULT_MODEL_NAME else name
-        if meant not in self.adapters:
-            place = Path(meant).expanduser()
-            card = read_merged_card(place.parent) if place.suffix == ".gguf" else None
-            return meant, card.format if card else DEFAULT_FORMAT.name
-        with _name_adapter_in_errors(meant, self.adapters[meant]):
-            return meant, read_card(self.adapters[meant]).format
+        """Resolve "default" and return the model's name with its prompt format."""
+        model = (self.default or self.base) if name == DEFAULT_MODEL_NAME else name
+        if model not in self.adapters:
+            path = Path(model).expanduser()
+            card = read_merged_card(path.parent) if path.suffix == ".gguf" else None
+            return model, card.format if card else DEFAULT_FORMAT.name
+        with _name_adapter_in_errors(model, self.adapters[model]):
+            return model, read_card(self.adapters[model]).format
 
 
 def select_models(settings: Settings, *, tuned: Path = TUNED_FOLDER) -> ModelSelection:
-    """What the settings ask for. `tuned` holds the adapter that comes with the package.
+    """Select the models of the settings. `tuned` is the directory of the adapter that comes with the package.
 
-    Without that folder the default is the untuned model, and says so by its name. A folder that can't be used is an
-    error: edits of another model than usual are not what anybody asked for.
+    Without that directory the default is the untuned model, under its own name. A damaged one is an error, so that the
+    model never changes silently.
     """
-    wanted = settings.model or (TUNED_MODEL if tuned.is_dir() else DEFAULT_MODEL)
+    model = settings.model or (TUNED_MODEL if tuned.is_dir() else DEFAULT_MODEL)
     for name, directory in settings.adapters.items():
         with _name_adapter_in_errors(name, directory):
             _require(directory)
         if name in CATALOGUE or name == DEFAULT_MODEL_NAME:
             raise InputError(
-                f"{name} is a model's name already. Choose another for the adapter.", field="adapters"
+                f"{name} is already the name of a model. Choose another for the adapter.", field="adapters"
             )
-    if wanted in settings.adapters:
-        return ModelSelection(_base_of(wanted, settings.adapters[wanted]), settings.adapters, wanted)
-    if wanted == TUNED_MODEL:
+    if model in settings.adapters:
+        return ModelSelection(_base_of(model, settings.adapters[model]), settings.adapters, model)
+    if model == TUNED_MODEL:
         return ModelSelection(DEFAULT_MODEL, {TUNED_MODEL: tuned, **settings.adapters}, TUNED_MODEL)
-    return ModelSelection(wanted, settings.adapters)
+    return ModelSelection(model, settings.adapters)
 
 
 def _base_of(name: str, directory: Path) -> str:
-    """The base that its card names, if it is one that we know how to get."""
+    """The base in the adapter's card; InputError if it is not a model that can be resolved."""
     with _name_adapter_in_errors(name, directory):
         base = read_card(directory).base.model
     if base in CATALOGUE or Path(base).suffix == ".gguf":
         return base
     raise InputError(
-        f"The adapter {name} was trained on {base}, and where a GGUF file of that is can't be told. Give it with "
-        f"--model FILE.gguf, and let the adapter be the default with APE_ALIASES=default={name}.",
+        f"The adapter {name} was trained on {base}, and no GGUF file of that model is known. Set `model` to its .gguf "
+        f"file, and `aliases` to default={name} to make the adapter the default.",
         field="model",
     )
 
@@ -86,13 +86,15 @@ def _require(directory: Path) -> None:
 
 @contextmanager
 def _name_adapter_in_errors(name: str, directory: Path) -> Iterator[None]:
-    """Say which adapter a refusal is about."""
+    """Add the name and directory of the adapter to a refusal."""
     try:
         yield
     except AdapterRefused as error:
         if name == TUNED_MODEL:
             raise ModelError(
-                f"The tuned model that comes with ape can't be used. {error} Install ape again, or take the untuned "
-                f"model with --model {DEFAULT_MODEL}."
+                f"The tuned model of this package can't be used. {error} Reinstall the package, or set `model` to "
+                f"{DEFAULT_MODEL}, the untuned model."
             ) from error
-        raise AdapterRefused(f"The adapter {name} ({directory}) can't be served. {error}") from error
+        raise AdapterRefused(
+            f"The adapter {name} ({directory}) can't be served. {error}", field=error.field
+        ) from error

@@ -1,4 +1,4 @@
-"""What an engine is: something that turns a prompt into a draft, and knows its models."""
+"""The protocol of engines, which turn prompts into drafts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ EngineState = Literal["starting", "up", "down", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a draft is drawn.
+    """Decoding parameters of a draft.
 
-    `max_characters` stops a run-away early: a draft longer than that will be refused by the guards anyway. `stop` ends
-    a draft besides what the prompt's format has for that. `alternatives` asks for the chances of the draft's tokens,
-    and of so many others in the place of each.
+    `max_characters` stops a runaway draft early, which the guards would refuse anyway. `stop` adds to the stop strings
+    of the prompt's format. `alternatives` is the number of alternative tokens to return logprobs for; 0 returns none.
     """
 
     temperature: float
@@ -37,7 +36,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A draft and what it cost."""
+    """A draft and its token usage."""
 
     draft: Draft
     usage: Usage
@@ -45,11 +44,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that an engine serves, and the format it is to be asked in.
+    """A model of an engine and its prompt format.
 
-    `window` is its context length in tokens, where the server tells. `revision` stands for its weights, where we can
-    see them: two models of one name and one revision are the same. `edit_filter` undoes the edits it is not sure of.
-    `languages` are the pairs that it was tuned for, as "fr-en"; none means any.
+    `window` is its context length in tokens, if known. `revision` is a digest of its weights, if they can be read: two
+    models with the same name and revision are the same. `edit_filter` undoes uncertain edits. `languages` are the pairs
+    that it was tuned for, as "fr-en"; an empty tuple means any.
     """
 
     name: str
@@ -62,33 +61,33 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class EngineHealth:
-    """How an engine is at this moment, and how often it was started again."""
+    """The current state of an engine and its number of restarts."""
 
     state: EngineState
     restarts: int = 0
 
 
 class Engine(Protocol):
-    """A model server, reached through the OpenAI dialect."""
+    """A model server behind the OpenAI API."""
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """Draw one draft; cancelling the call stops the generation on the server too."""
+        """Generate one draft; cancelling the call also stops the generation on the server."""
         ...
 
     async def count(self, text: str) -> int | None:
-        """How many tokens the text is, exactly, or None where the server does not tell."""
+        """The exact number of tokens of a text, or None if the server can't count them."""
         ...
 
     async def models(self) -> tuple[Model, ...]:
-        """What is served, the default first."""
+        """The served models, the default first."""
         ...
 
     def using(self, name: str) -> AbstractAsyncContextManager[Model]:
-        """The model of that name, or UnknownModel; it stays loaded for the length of the block."""
+        """The model of that name, loaded during the block; raises UnknownModel."""
         ...
 
     def health(self) -> EngineHealth:
-        """How it is, as far as is known without asking it."""
+        """The last known health, without a request."""
         ...
 
 

@@ -92,7 +92,7 @@ class ModelRegistry(EngineWrapper):
                 model = await stack.enter_async_context(self.engine.using(name))
             except UnknownModel:
                 known = dict.fromkeys(
-                    [DEFAULT_MODEL_NAME, *(one.name for one in await self.models()), *self.aliases]
+                    [DEFAULT_MODEL_NAME, *(model.name for model in await self.models()), *self.aliases]
                 )
                 raise UnknownModel(
                     f"No model is called {name!r} here. There is: {', '.join(known)}.", field="model"
@@ -306,8 +306,8 @@ class ModelRegistry(EngineWrapper):
 
     def _refuse_more_than_limit(self, name: str) -> None:
         others = (self._entries.keys() | self._loading) - {name}
-        if len(others) >= (most := self._require_source().max_adapters):
-            raise NoRoom(f"{most} adapters are loaded, and no more may be (max_adapters). Unload one first.")
+        if len(others) >= (limit := self._require_source().max_adapters):
+            raise NoRoom(f"{limit} adapters are loaded, which is the limit (max_adapters). Unload one first.")
 
     def _require_source(self) -> AdapterSource:
         if self._source is None:

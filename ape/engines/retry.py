@@ -1,4 +1,4 @@
-"""When to ask a model server again: on 429, 5xx, time-outs and broken streams, never on other 4xx."""
+"""Retries of requests to a model server: on 429, 5xx, timeouts and broken streams, never on other 4xx."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tenacity import (
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, KeyRefused, TooLong
 from ape.passage.events import Listener, RetryEvent
 
-# How llama.cpp, OpenAI and vLLM say that a prompt is too long.
+# Messages of llama.cpp, OpenAI and vLLM about a prompt that is too long.
 _CONTEXT = re.compile("exceed_context_size|context_length_exceeded|maximum context length")
-# A server may ask for any wait, even for one without end; nobody comes back after more than a day.
+# A server may ask for any wait, even an infinite one.
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and for how long. `total_seconds` caps asking and waiting together."""
+    """Number of attempts and waits between them. `total_seconds` limits requests and waits together."""
 
     attempts: int = 4
     first_wait: float = 0.5
@@ -37,28 +37,28 @@ class RetryPolicy:
 
 
 def retry_loop(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
-    """A fresh loop of tries under the policy; each wait is told to the listener."""
+    """A new loop of attempts under the policy; the listener gets an event before each wait."""
     jittered = wait_exponential_jitter(
         multiplier=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
     )
 
     def wait(state: RetryCallState) -> float:
-        """As long as the server asks for in Retry-After, or else longer and longer."""
-        asked = getattr(_error(state), "retry_after", None)
-        return float(asked) if asked is not None else jittered(state)
+        """The server's Retry-After, or else exponential backoff."""
+        retry_after = getattr(_error(state), "retry_after", None)
+        return float(retry_after) if retry_after is not None else jittered(state)
 
     def out_of_time(state: RetryCallState) -> bool:
-        """Whether the next try could only begin after the cap."""
+        """Whether the next attempt would begin after the time limit."""
         return (state.seconds_since_start or 0.0) + state.upcoming_sleep > policy.total_seconds
 
-    def tell(state: RetryCallState) -> None:
+    def notify(state: RetryCallState) -> None:
         listen(RetryEvent(reason=str(_error(state)), wait_seconds=round(state.upcoming_sleep, 3)))
 
     return AsyncRetrying(
         retry=retry_if_exception(is_transient),
         wait=wait,
         stop=lambda state: stop_after_attempt(policy.attempts)(state) or out_of_time(state),
-        before_sleep=tell,
+        before_sleep=notify,
         reraise=True,
     )
 
@@ -68,12 +68,12 @@ def _error(state: RetryCallState) -> BaseException | None:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether asking again may help."""
+    """Whether a retry may help."""
     return isinstance(error, EngineError) and not isinstance(error, EngineRefused)
 
 
 def translate_error(error: Exception) -> Exception:
-    """Our own error for one of the client's, with a sentence for the user."""
+    """Translate an error of the client library into one of ours."""
     if isinstance(error, openai.APITimeoutError):
         return EngineTimeout("The model server did not answer in time.")
     if isinstance(error, openai.APIStatusError):
@@ -88,54 +88,54 @@ def translate_error(error: Exception) -> Exception:
 
 
 def _by_status(error: openai.APIStatusError) -> Exception:
-    status, said = error.status_code, _server_message(error)
+    status, message = error.status_code, _server_message(error)
     if status == 429 or status == 503:
-        waiting = _retry_after(error)
-        return EngineUnavailable(f"The model server is overloaded ({status}: {said}).", retry_after=waiting)
+        wait = _retry_after(error)
+        return EngineUnavailable(f"The model server is overloaded ({status}: {message}).", retry_after=wait)
     if status in (408, 504):
-        return EngineTimeout(f"The model server timed out ({status}: {said}).")
+        return EngineTimeout(f"The model server timed out ({status}: {message}).")
     if status >= 500:
-        return EngineError(f"The model server failed ({status}: {said}).", retry_after=_retry_after(error))
+        return EngineError(f"The model server failed ({status}: {message}).", retry_after=_retry_after(error))
     if is_context_overflow(error):
         limit, actual = _numbers(error)
-        return TooLong(f"The passage does not fit the model's window: {said}", actual=actual, limit=limit)
+        return TooLong(f"The passage does not fit the model's window: {message}", actual=actual, limit=limit)
     if status in (401, 403):
-        return KeyRefused(f"The model server does not let us in ({status}: {said}). Set APE_ENGINE_KEY.")
-    return EngineRefused(f"The model server refused the request ({status}: {said}).")
+        return KeyRefused(f"The model server rejected the key ({status}: {message}). Set APE_ENGINE_KEY.")
+    return EngineRefused(f"The model server refused the request ({status}: {message}).")
 
 
 def is_context_overflow(error: openai.APIStatusError) -> bool:
-    """Whether a refusal says that prompt and answer together are too long."""
+    """Whether the server refused because prompt and answer together are too long."""
     return _CONTEXT.search(f"{error.type} {error.code} {_server_message(error)}") is not None
 
 
 def _numbers(error: openai.APIStatusError) -> tuple[int | None, int | None]:
-    """The window and what was asked for, in tokens, where the server tells."""
+    """The window and the required tokens, if the server reports them."""
     body = error.body if isinstance(error.body, dict) else {}
-    window, asked = body.get("n_ctx"), body.get("n_prompt_tokens")
-    if isinstance(window, int) and isinstance(asked, int):
-        return window, asked
-    told = [int(number) for number in re.findall(r"(\d{1,9})(?: input)? tokens", _server_message(error))]
-    return (told[0], told[1]) if len(told) > 1 else (None, None)
+    window, required = body.get("n_ctx"), body.get("n_prompt_tokens")
+    if isinstance(window, int) and isinstance(required, int):
+        return window, required
+    found = [int(number) for number in re.findall(r"(\d{1,9})(?: input)? tokens", _server_message(error))]
+    return (found[0], found[1]) if len(found) > 1 else (None, None)
 
 
 def _server_message(error: openai.APIStatusError) -> str:
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    said = str(message or error.response.reason_phrase or "no reason given")
-    return said.encode("utf-8", "backslashreplace").decode()[:300]
+    text = str(message or error.response.reason_phrase or "no reason given")
+    return text.encode("utf-8", "backslashreplace").decode()[:300]
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
     header = error.response.headers.get("retry-after", "")
     try:
-        asked = float(header)
+        seconds = float(header)
     except ValueError:
         try:
-            asked = parsedate_to_datetime(header).timestamp() - time.time()
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
         except ValueError:
             return None
-    return min(max(0.0, asked), MAX_RETRY_AFTER_SECONDS)
+    return min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)
 
 
 def _cause(error: openai.APIConnectionError) -> str:

@@ -13,16 +13,16 @@ async def refuse_window_overflow(segment: Segment, prompt: Prompt, engine: Engin
     if model.window is None:
         return
     text = prompt.text
-    if _most_tokens(text) + _most_tokens(segment.mt) <= model.window:
+    if _max_tokens(text) + _max_tokens(segment.mt) <= model.window:
         return
-    asked, answer = await engine.count(text), await engine.count(segment.mt)
-    if asked is None or answer is None:
+    question, answer = await engine.count(text), await engine.count(segment.mt)
+    if question is None or answer is None:
         return
     # The chat template adds a few control tokens to each message.
-    needed = asked + answer + (0 if isinstance(prompt.body, str) else 8 * len(prompt.body))
+    needed = question + answer + (0 if isinstance(prompt.body, str) else 8 * len(prompt.body))
     if needed > model.window:
         raise TooLong(
-            f"The passage needs {needed:,} tokens (its question {asked:,}, an answer as long as the MT {answer:,}), "
+            f"The passage needs {needed:,} tokens (the prompt {question:,}, an answer as long as the MT {answer:,}), "
             f"and the window of {model.name} holds {model.window:,}. Split it at a paragraph or a sentence.",
             actual=needed,
             limit=model.window,
@@ -30,6 +30,6 @@ async def refuse_window_overflow(segment: Segment, prompt: Prompt, engine: Engin
         )
 
 
-def _most_tokens(text: str) -> int:
-    """An upper bound of the tokens that any byte-level vocabulary makes of the text."""
+def _max_tokens(text: str) -> int:
+    """An upper bound on the tokens of a text in any byte-level vocabulary."""
     return len(text.encode("utf-8", "replace")) + 64

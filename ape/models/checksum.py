@@ -1,4 +1,4 @@
-"""What a model file holds: whether it is GGUF at all, and whether it is the very file we expect."""
+"""Checks of model files: whether a file is GGUF, and whether its checksum is right."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ape.models.progress import DownloadListener, DownloadProgress
 
 GGUF_MAGIC = b"GGUF"
 _CHUNK = 1 << 20
-# Two trainings, or two quantisations, differ nearly everywhere: all of a 40 GB file would tell no more.
+# Two trainings or quantisations differ nearly everywhere, so samples identify even a 40 GB file.
 _SAMPLES, _SAMPLE = 64, 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class FileChecksum:
-    """The size of some content and its SHA-256."""
+    """Size and SHA-256 of a file."""
 
     size: int
     sha256: str
 
 
 def compute_checksum(path: Path, *, what: str, progress: DownloadListener) -> FileChecksum:
-    """Read a file to its end and take its fingerprint."""
+    """Compute the checksum of a file."""
     with path.open("rb") as file:
         return copy_with_checksum(file, None, what=what, total=path.stat().st_size, progress=progress)
 
@@ -34,9 +34,9 @@ def compute_checksum(path: Path, *, what: str, progress: DownloadListener) -> Fi
 def copy_with_checksum(
     reader: IO[bytes], writer: IO[bytes] | None, *, what: str, total: int | None, progress: DownloadListener
 ) -> FileChecksum:
-    """Copy from reader to writer, if there is one, and take the fingerprint on the way.
+    """Copy from reader to writer, if any, and compute the checksum.
 
-    It stops as soon as there is more than `total`: no more of a wrong file is written than of the right one.
+    Copying stops once there is more than `total`, so that a wrong file can't fill the disk.
     """
     digest, size = hashlib.sha256(), 0
     while (chunk := reader.read(_CHUNK)) and (total is None or size <= total):
@@ -49,7 +49,7 @@ def copy_with_checksum(
 
 
 def file_revision(path: Path) -> str:
-    """A short name for a model file's content, by its size and a sample of it: the same for every size of file."""
+    """A short digest of a model file's size and of samples of its content, equally fast for every size."""
     size = path.stat().st_size
     digest = hashlib.sha256(str(size).encode())
     with path.open("rb") as file:
@@ -60,7 +60,7 @@ def file_revision(path: Path) -> str:
 
 
 def verify_checksum(model: CatalogueModel, actual: FileChecksum, *, origin: str, remedy: str) -> None:
-    """Raise unless this is the content that the catalogue, or the hub, says the model has."""
+    """Raise ModelError unless size and hash are those of the catalogue or the hub."""
     if model.size is not None and actual.size != model.size:
         more = "over " if actual.size > model.size else ""
         wrong = f"it has {more}{actual.size:,} bytes instead of {model.size:,}"
@@ -68,16 +68,16 @@ def verify_checksum(model: CatalogueModel, actual: FileChecksum, *, origin: str,
         wrong = f"its SHA-256 is {actual.sha256} instead of {model.sha256}"
     else:
         return
-    raise ModelError(f"{origin} is not the model {model.name} that we know: {wrong}. {remedy}")
+    raise ModelError(f"{origin} is not the expected file of the model {model.name}: {wrong}. {remedy}")
 
 
 def is_gguf(path: Path) -> bool:
-    """Whether the file begins as every GGUF file does."""
+    """Whether the file begins with the GGUF magic number."""
     return _beginning(path).startswith(GGUF_MAGIC)
 
 
 def require_gguf(path: Path) -> None:
-    """Raise, with what the path is instead, unless it is a GGUF file."""
+    """Raise InputError, with a description of the path, unless it is a GGUF file."""
     try:
         if path.is_dir():
             raise InputError(
@@ -101,20 +101,20 @@ def _beginning(path: Path) -> bytes:
 
 def _describe_content(beginning: bytes) -> str:
     if beginning.startswith(b"version https://git-lfs"):
-        return "it is what Git LFS leaves in a model's place. Run `git lfs pull` in its repository."
+        return "it is a Git LFS pointer. Run `git lfs pull` in its repository."
     return (
-        f"it begins with {beginning[:4]!r} instead of {GGUF_MAGIC!r}. Was its download cut short, or is it of"
-        " another format? llama.cpp's convert_hf_to_gguf.py makes GGUF of safetensors."
+        f"it begins with {beginning[:4]!r} instead of {GGUF_MAGIC!r}. Was its download incomplete, or is it in"
+        " another format? llama.cpp's convert_hf_to_gguf.py converts safetensors to GGUF."
     )
 
 
 def _advice(folder: Path) -> str:
     files = sorted(folder.glob("*.gguf"))
     if files:
-        return f"Name the one in it that you want, for instance {files[0]}."
+        return f"Name one of the files in it, for example {files[0]}."
     if (folder / "config.json").is_file():
         return (
             "This looks like a model for transformers: convert it with llama.cpp's convert_hf_to_gguf.py, or"
-            " name the server that runs it with --url."
+            " set `url` to a server that runs it."
         )
     return "There is none in it."

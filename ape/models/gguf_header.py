@@ -1,4 +1,4 @@
-"""What a GGUF file says of itself: its metadata, and where its tensors lie. Read without any library for it."""
+"""Read the metadata and tensor positions of a GGUF file, without a library."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _VERSIONS = (2, 3)
 _ALIGNMENT = 32
 _STRING, _ARRAY = 8, 9
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-# Of the many kinds of tensors only the plain ones are read here: norms and LoRA weights are never quantised.
+# Only unquantised tensors are read: norms and LoRA weights are never quantised.
 _PLAIN = {0: "<f4", 1: "<f2"}
 
 
 class DamagedGguf(ValueError):
-    """The file ends early, or is none."""
+    """The file is incomplete or not GGUF."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """Where a tensor lies; `shape` as numpy has it, the last side running fastest."""
+    """A tensor and its position in the file; `shape` is in numpy's order."""
 
     shape: tuple[int, ...]
     kind: int
@@ -36,25 +36,25 @@ class GgufTensor:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its values can be read here."""
+        """Whether it is unquantised, so that its values can be read."""
         return self.kind in _PLAIN
 
     @property
     def size(self) -> int:
-        """In bytes; 0 where nobody here knows."""
+        """Its size in bytes, or 0 if it is quantised."""
         return prod(self.shape) * int(_PLAIN[self.kind][-1]) if self.is_plain else 0
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """The numbers and texts of the metadata (no lists: the vocabulary is one), and the tensors by name."""
+    """Metadata without lists (such as the vocabulary), and tensors by name."""
 
     path: Path
     metadata: Mapping[str, str | float | bool]
     tensors: Mapping[str, GgufTensor]
 
     def read(self, name: str) -> NDArray[np.float32]:
-        """The values of a tensor that is not quantised."""
+        """The values of an unquantised tensor."""
         tensor = self.tensors[name]
         with self.path.open("rb") as file:
             file.seek(tensor.start)
@@ -63,7 +63,7 @@ class GgufHeader:
 
 
 def read_gguf_header(path: Path) -> GgufHeader:
-    """The header; DamagedGguf where the file is not whole, as far as that can be told."""
+    """Read the header; DamagedGguf if the file is incomplete, as far as the header shows."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             header = _Reader(content).header(path)
@@ -80,18 +80,18 @@ def _require_whole(header: GgufHeader, size: int) -> None:
 
 
 class _Reader:
-    """Goes through the header once; in a model of 49,152 words nearly all of the time is theirs (40 ms)."""
+    """A single pass over the header; skipping a vocabulary of 49,152 tokens takes most of the time (40 ms)."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self._content = content
-        self._place = 0
+        self._position = 0
 
     def header(self, path: Path) -> GgufHeader:
         if self._content[:4] != GGUF_MAGIC:
-            raise DamagedGguf("it is no GGUF file")
-        self._place = 4
+            raise DamagedGguf("it is not a GGUF file")
+        self._position = 4
         if (version := self._take("I")) not in _VERSIONS:
-            raise DamagedGguf(f"it is GGUF of version {version}")
+            raise DamagedGguf(f"its GGUF version {version} is not supported")
         count, pairs = self._take("Q"), self._take("Q")
         metadata = {}
         for _ in range(pairs):
@@ -100,21 +100,21 @@ class _Reader:
                 metadata[name] = value
         found = [self._tensor() for _ in range(count)]
         alignment = int(metadata.get("general.alignment", _ALIGNMENT))
-        begin = -(-self._place // alignment) * alignment
+        begin = -(-self._position // alignment) * alignment
         tensors = {name: GgufTensor(shape, kind, begin + offset) for name, shape, kind, offset in found}
         return GgufHeader(path, metadata, tensors)
 
     def _take(self, form: str) -> int:
-        (value,) = struct.unpack_from(f"<{form}", self._content, self._place)
-        self._place += struct.calcsize(f"<{form}")
+        (value,) = struct.unpack_from(f"<{form}", self._content, self._position)
+        self._position += struct.calcsize(f"<{form}")
         return value  # type: ignore[no-any-return]
 
     def _text(self) -> str:
         length = self._take("Q")
-        begin, self._place = self._place, self._place + length
-        if self._place > len(self._content):
+        begin, self._position = self._position, self._position + length
+        if self._position > len(self._content):
             raise DamagedGguf("it ends early")
-        return self._content[begin : self._place].decode()
+        return self._content[begin : self._position].decode()
 
     def _value(self, kind: int) -> str | float | bool | None:
         if kind == _STRING:
@@ -128,16 +128,16 @@ class _Reader:
 
     def _skip(self, kind: int, count: int) -> None:
         if kind in _NUMBERS:
-            self._place += count * struct.calcsize(f"<{_NUMBERS[kind]}")
+            self._position += count * struct.calcsize(f"<{_NUMBERS[kind]}")
             return
         if kind != _STRING:
             raise DamagedGguf(f"its metadata has a list of the unknown kind {kind}")
-        content, place, length = self._content, self._place, struct.Struct("<Q").unpack_from
+        content, position, length = self._content, self._position, struct.Struct("<Q").unpack_from
         for _ in range(count):
-            place += 8 + length(content, place)[0]
-        self._place = place
+            position += 8 + length(content, position)[0]
+        self._position = position
 
     def _tensor(self) -> tuple[str, tuple[int, ...], int, int]:
         name = self._text()
-        sides = [self._take("Q") for _ in range(self._take("I"))]
-        return name, tuple(reversed(sides)), self._take("I"), self._take("Q")
+        dimensions = [self._take("Q") for _ in range(self._take("I"))]
+        return name, tuple(reversed(dimensions)), self._take("I"), self._take("Q")

@@ -1,6 +1,6 @@
-"""A model file from the Hugging Face hub, through huggingface_hub: the optional extra "hub".
+"""Download a model file from the Hugging Face hub with huggingface_hub, the optional extra "hub".
 
-That library brings the user's own token, mirror, proxy and download cache.
+That library uses the user's token, mirror, proxy and download cache.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ape.errors import InputError, ModelError
 from ape.models.catalogue import CatalogueModel, HubSource
 from ape.models.progress import DownloadListener, watch_folder
 
-# llama.cpp's own default: about the fewest bits at which a model is still itself.
+# The default of llama.cpp: about the fewest bits without a clear loss of quality.
 PREFERRED_QUANTISATION = "Q4_K_M"
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
 
 def describe_hub_model(model: CatalogueModel, source: HubSource) -> CatalogueModel:
-    """The model with its file chosen, and the size and the hash that the hub states for it."""
+    """Choose the file of the model; returns the model with the size and hash that the hub reports."""
     library = _library(source)
     with _translate_errors(library, source):
         found = library.model_info(source.repository, revision=source.revision, files_metadata=True)
@@ -38,7 +38,7 @@ def describe_hub_model(model: CatalogueModel, source: HubSource) -> CatalogueMod
 def download_from_hub(
     model: CatalogueModel, source: HubSource, *, into: Path, progress: DownloadListener
 ) -> Path:
-    """Fetch the file into a folder; it is copied instead if it is in the hub's own cache already."""
+    """Download the file into a folder, or copy it from the hub's own cache."""
     library = _library(source)
     what = f"Downloading {source.repository}:{source.file}"
     with (
@@ -52,62 +52,61 @@ def download_from_hub(
     return Path(path)
 
 
-def pick_file(files: Sequence[str], wanted: str, *, repository: str) -> str:
-    """The file meant by its name ("model-q8_0.gguf"), by a quantisation ("Q8_0"), or by nothing ("")."""
-    models = [name for name in files if _is_a_whole_model(name)]
-    if wanted in models:
-        return wanted
-    candidates = matching_files(models, wanted) or ([] if wanted else models)
+def pick_file(files: Sequence[str], query: str, *, repository: str) -> str:
+    """Find a file by its name ("model-q8_0.gguf"), by its quantisation ("Q8_0"), or by default ("")."""
+    models = [name for name in files if _is_complete_model(name)]
+    if query in models:
+        return query
+    candidates = matching_files(models, query) or ([] if query else models)
     if len(candidates) == 1:
         return candidates[0]
-    raise InputError(_choice(files, models, wanted, repository), field="model")
+    raise InputError(_describe_choice(files, models, query, repository), field="model")
 
 
 def matching_files(files: Sequence[str], quantisation: str) -> list[str]:
-    """The files whose names have that quantisation, or the preferred one, as a part."""
+    """The files with that quantisation, or the preferred one, in their names."""
     tag = (quantisation or PREFERRED_QUANTISATION).lower()
     return [name for name in files if tag in re.split(r"[-.]", PurePosixPath(name).stem.lower())]
 
 
-def _choice(files: Sequence[str], models: Sequence[str], wanted: str, repository: str) -> str:
+def _describe_choice(files: Sequence[str], models: Sequence[str], query: str, repository: str) -> str:
     if models:
-        asked = f"file {wanted!r}" if wanted else f"{PREFERRED_QUANTISATION} model"
+        missing = f"file {query!r}" if query else f"{PREFERRED_QUANTISATION} model"
         names = ", ".join(sorted(models))
-        return f"{repository} has no single {asked}. Name one, as {repository}:FILE, of: {names}."
+        return f"{repository} has no single {missing}. Name one, as {repository}:FILE, of: {names}."
     if any(name.endswith(".gguf") for name in files):
         return (
-            f"{repository} has its models in parts only. Download them, join them with llama.cpp's"
+            f"{repository} only has models split into parts. Download them, join them with llama.cpp's"
             " `llama-gguf-split --merge`, and give the path of the result."
         )
     return (
-        f"{repository} has no GGUF file. Look for the same model with -GGUF in its name, or serve this one"
-        " on a server of yours, named with --url."
+        f"{repository} has no GGUF file. Look for the same model with -GGUF in its name, or run this one"
+        " on a server and set `url` to it."
     )
 
 
-def _is_a_whole_model(name: str) -> bool:
+def _is_complete_model(name: str) -> bool:
     path = PurePosixPath(name)
-    apart = re.search(r"-\d{5}-of-\d{5}$", path.stem) or path.name.startswith(("mmproj", "imatrix"))
-    return path.suffix == ".gguf" and ".." not in path.parts and not path.is_absolute() and not apart
+    other = re.search(r"-\d{5}-of-\d{5}$", path.stem) or path.name.startswith(("mmproj", "imatrix"))
+    return path.suffix == ".gguf" and ".." not in path.parts and not path.is_absolute() and not other
 
 
 def _library(source: HubSource) -> ModuleType:
-    # By name, so that types are checked alike with the extra and without it; these parts too, because the
-    # package does not load them by itself.
+    # Imported by name, so that type checks do not depend on the extra; the package does not load these parts itself.
     try:
         for part in ("errors", "utils"):
             importlib.import_module(f"huggingface_hub.{part}")
         return importlib.import_module("huggingface_hub")
     except ImportError as error:
         raise ModelError(
-            f"{source.repository} is on the Hugging Face hub, which needs a package more:"
+            f"{source.repository} is on the Hugging Face hub, which needs another package:"
             ' `pip install "huggingface_hub>=1.0"`. Or download the file yourself and give its path.'
         ) from error
 
 
 @contextmanager
 def _silent(library: ModuleType) -> Iterator[None]:
-    """No bars of the library's own on the caller's terminal."""
+    """Disable the progress bars of the library."""
     bars = library.utils
     if bars.are_progress_bars_disabled():
         yield
@@ -121,10 +120,9 @@ def _silent(library: ModuleType) -> Iterator[None]:
 
 @contextmanager
 def _translate_errors(library: ModuleType, source: HubSource) -> Iterator[None]:
-    """Turn whatever the library raises into a sentence.
+    """Translate all errors of the library into ModelError, except those of the disk.
 
-    Everything is caught, because the HTTP library whose errors come through has changed between its releases;
-    errors of our disk are left to whoever chose the folder.
+    Everything is caught because the underlying HTTP library, whose errors come through, has changed between releases.
     """
     try:
         yield
@@ -132,32 +130,32 @@ def _translate_errors(library: ModuleType, source: HubSource) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
             raise
         raise ModelError(
-            f"{_sentence(library.errors, source, error)}{_manual_download_hint(source)}"
+            f"{_describe_error(library.errors, source, error)}{_manual_download_hint(source)}"
         ) from error
 
 
-def _sentence(errors: ModuleType, source: HubSource, error: Exception) -> str:
+def _describe_error(errors: ModuleType, source: HubSource, error: Exception) -> str:
     where = f"{source.repository} at {source.revision}"
     if isinstance(error, errors.GatedRepoError):
         return (
-            f"{source.repository} is for those only who accepted its terms. Accept them on its page, then log"
-            " in with `hf auth login`."
+            f"{source.repository} requires accepting its terms. Accept them on its page, then log in with"
+            " `hf auth login`."
         )
     if isinstance(error, errors.RepositoryNotFoundError):
         return (
-            f"The Hugging Face hub has no repository {source.repository} that you may see. Check the"
+            f"The Hugging Face hub has no repository {source.repository} that you can access. Check the"
             " spelling, or log in with `hf auth login` if it is private."
         )
     if isinstance(error, errors.RevisionNotFoundError):
         return f"{source.repository} has no revision {source.revision}."
-    # The local kind is a subclass of it, and means that the hub could not be asked.
+    # LocalEntryNotFoundError, a subclass, means that the hub could not be reached.
     if isinstance(error, errors.EntryNotFoundError) and not isinstance(error, errors.LocalEntryNotFoundError):
         return f"{where} has no file {source.file}."
     if any(isinstance(each, errors.OfflineModeIsEnabled) for each in (error, error.__cause__)):
-        return f"{where} is not on this machine, and HF_HUB_OFFLINE forbids to fetch it."
-    said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-    return f"{where} can't be fetched from the Hugging Face hub: {said}. Check the connection and try again."
+        return f"{where} is not on this machine, and HF_HUB_OFFLINE forbids downloading it."
+    message = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    return f"{where} can't be downloaded from the Hugging Face hub: {message}. Check the connection and try again."
 
 
 def _manual_download_hint(source: HubSource) -> str:
-    return f" Or bring {source.file or 'the file'} over from another machine and give its path."
+    return f" Or copy {source.file or 'the file'} from another machine and give its path."

@@ -1,4 +1,4 @@
-"""Telling the caller how a pull goes, since the library itself prints nothing."""
+"""Progress of downloads, reported to a listener."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EVERY_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DownloadProgress:
-    """What is being done, and how many bytes of it are done; `total` is None where nobody knows it."""
+    """A step of a download and its bytes so far; `total` is None if unknown."""
 
     what: str
     done: int = 0
@@ -22,16 +22,16 @@ class DownloadProgress:
 
 
 DownloadListener = Callable[[DownloadProgress], None]
-"""Whom we tell: called often, while something downloads from a thread of ours, and it must not raise."""
+"""Called often, during downloads from another thread; it must not raise."""
 
 
 def ignore_progress(step: DownloadProgress) -> None:
-    """The progress of a caller who does not want to know."""
+    """Ignore the progress."""
 
 
 @contextmanager
 def watch_folder(folder: Path, what: str, *, total: int | None, progress: DownloadListener) -> Iterator[None]:
-    """Tell how a folder grows while the block runs, for downloaders that tell nothing themselves."""
+    """Report the growth of a folder during the block, for downloaders that report no progress."""
     progress(DownloadProgress(what, 0, total))
     done = threading.Event()
 
@@ -49,9 +49,9 @@ def watch_folder(folder: Path, what: str, *, total: int | None, progress: Downlo
 
 
 def _bytes_in(folder: Path) -> int:
-    """The sum of what is there; the downloader renames and removes files and folders while they are counted."""
+    """The size of all files, while the downloader renames and removes some of them."""
     size = 0
-    for where, _, names in os.walk(folder):  # passes by what is gone, as rglob does not
+    for where, _, names in os.walk(folder):  # unlike rglob, it ignores folders that are gone
         for name in names:
             with suppress(FileNotFoundError):
                 size += Path(where, name).stat().st_size

@@ -1,13 +1,13 @@
-"""From what a user types as a model to the file that is loaded.
+"""Resolve a model as typed by a user to a file.
 
     smollm2-135m                          a name of the catalogue
-    ./model.gguf                          a file of one's own
+    ./model.gguf                          a local file
     owner/repository:file.gguf            a file of the Hugging Face hub
     owner/repository:Q8_0                 its only file of that quantisation
-    owner/repository                      its only Q4_K_M, else its only model
-    owner/repository@revision:file.gguf   a file of that commit, branch or tag, instead of main
+    owner/repository                      its only Q4_K_M file, else its only model
+    owner/repository@revision:file.gguf   a file of that commit, branch or tag instead of main
 
-A file that exists wins over the hub; `hf:` before the owner says that the hub is meant.
+An existing file has precedence over the hub; the prefix `hf:` always means the hub.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ _HUB_ID = re.compile(
 
 
 def parse_model(text: str) -> CatalogueModel | Path:
-    """The model of the catalogue or of the hub, or the path, that is meant."""
+    """Parse a model: one of the catalogue or the hub, or a path."""
     if not text.strip():
-        raise InputError("No model is named.", field="model")
+        raise InputError("The name of the model is empty.", field="model")
     if text in CATALOGUE:
         return CATALOGUE[text]
     path = _path(text)
-    on_the_hub = _HUB_ID.fullmatch(text.removeprefix("hf:"))
-    if on_the_hub and (text.startswith("hf:") or not _is_a_path(text, path)):
-        repository, revision, file = on_the_hub.group("repository", "revision", "file")
+    hub_id = _HUB_ID.fullmatch(text.removeprefix("hf:"))
+    if hub_id and (text.startswith("hf:") or not _is_path(text, path)):
+        repository, revision, file = hub_id.group("repository", "revision", "file")
         return CatalogueModel(text, HubSource(repository, file or "", revision or "main"))
-    return path if _is_a_path(text, path) or "/" in text or "\\" in text else find_model(text)
+    return path if _is_path(text, path) or "/" in text or "\\" in text else find_model(text)
 
 
 def resolve_model(text: str, *, cache: Path, progress: DownloadListener = ignore_progress) -> Path:
-    """The file of the model that is meant, pulled into the cache if it is not there yet."""
-    meant = parse_model(text)
-    if isinstance(meant, Path):
-        require_gguf(meant)
-        return meant
-    model = choose_model_file(meant, cache=cache)
+    """The file of a model, downloaded into the cache if it is not there."""
+    parsed = parse_model(text)
+    if isinstance(parsed, Path):
+        require_gguf(parsed)
+        return parsed
+    model = choose_model_file(parsed, cache=cache)
     if is_cached(model, cache=cache):
         return model_location(model, cache=cache)
     return pull_model(model, cache=cache, progress=progress)
@@ -60,8 +60,8 @@ def _path(text: str) -> Path:
         return Path(text)
 
 
-def _is_a_path(text: str, path: Path) -> bool:
+def _is_path(text: str, path: Path) -> bool:
     try:
         return path.exists() or (path.suffix == ".gguf" and ":" not in text)
-    except (OSError, ValueError):  # longer than a file name may be, or with a null byte
+    except (OSError, ValueError):  # too long for a file name, or with a null byte
         return False

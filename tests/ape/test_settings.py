@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from ape.settings import Settings, load_settings
+from ape.settings import Settings, default_cache, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def test_a_url_is_enough_to_mean_the_url_engine() -> None:
         ({"engine": "url"}, "needs a server"),
         ({"engine": "magic"}, "engine: Input should be 'embedded', 'vllm' or 'url'"),
         ({"port": 70000}, "port: .* 65535"),
-        ({"url": "ftp://x"}, "url: begins with http"),
+        ({"url": "ftp://x"}, "url: must begin with http"),
         ({"colour": "red"}, "colour: Extra inputs"),
     ],
 )
@@ -147,3 +147,7 @@ def test_the_embedded_engine_has_a_limit_of_its_own() -> None:
     with pytest.raises(InputError, match="concurrency: at most 64 for the embedded engine"):
         load_settings(concurrency=65)
     assert load_settings(url="http://h/v1", concurrency=65).concurrency == 65
+
+
+def test_models_are_stored_in_the_users_cache() -> None:
+    assert default_cache().parts[-2:] == ("ape", "models")

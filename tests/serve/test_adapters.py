@@ -204,7 +204,7 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
         lambda house: (house.root / "link").symlink_to(house.base),
         {"name": "link"},
         422,
-        "a link that leads out of them does not count",
+        "links that lead out of them are not followed",
     ),
     "corrupt": (
         lambda house: corrupt(house.root / "second" / "adapter_model.safetensors"),
@@ -230,7 +230,7 @@ REFUSED: dict[str, tuple[Callable[[House], object], dict[str, str], int, str]] =
         ),
         {"name": "second"},
         422,
-        "other words than it was taught",
+        "prompts would differ from those of its training",
     ),
     "no card": (lambda house: (house.root / "second" / "ape.json").unlink(), {"name": "second"}, 422, "no ape.json"),
     "the base's name": (lambda house: None, {"name": "tiny", "directory": "first"}, 409, "name of the base"),

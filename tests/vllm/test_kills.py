@@ -63,7 +63,7 @@ def test_a_process_of_vllm_is_killed_and_the_service_recovers(what: str, mortal:
         again = client.post("/v1/post-edit", json=PASSAGE | {"model": "copier"})
     assert (again.status_code, again.json()["post_edit"]) == (200, PASSAGE["mt"])
     assert _restarts(mortal) == restarts + 1
-    assert any("started again" in line for line in mortal.said)
+    assert any("Restarting it in" in line for line in mortal.said)
     wait_for(lambda: len(_ids(mortal, logged)) >= REQUESTS + 1)
     assert len(_ids(mortal, logged)) == len(set(_ids(mortal, logged))) == REQUESTS + 1
     assert not any(is_alive(pid) for pid in before[1:])  # the whole of the old family is gone

@@ -1,9 +1,8 @@
 """Start vLLM and keep it running: its log, its health checks, and its restarts.
 
-It may run in another environment. It listens on a reserved loopback port, behind a key of its own, under a reaper
-process (ape/engines/vllm/process.py), so that all of its processes end when it dies, when we stop, and when we are
-killed. It runs in a session of its own: Ctrl-C in a terminal reaches us alone, and requests in progress can be
-finished first.
+It may run in another environment. It listens on a reserved loopback port with its own key, under a reaper process
+(ape/engines/vllm/process.py), so that all of its processes end when it dies, when we stop, and when we are killed. It
+runs in its own session: Ctrl-C in a terminal reaches only us, and requests in progress can be finished first.
 """
 
 from __future__ import annotations
@@ -190,13 +189,13 @@ class VllmSupervisor:
         self._log(f"vLLM is up after {self._start_took:.1f} s.")
 
     async def _until_healthy(self, process: SupervisedProcess, began: float) -> None:
-        told = began
+        logged = began
         while await self._health(_START_CHECK_SECONDS) != httpx2.codes.OK:
             if await process.exits_within(_START_POLL_SECONDS):
                 raise ProcessEnded(await process.exit_description())
-            if time.monotonic() - told >= self._timeouts.progress:
-                told = time.monotonic()
-                self._log(f"vllm has been starting for {told - began:.0f} s …")
+            if time.monotonic() - logged >= self._timeouts.progress:
+                logged = time.monotonic()
+                self._log(f"vLLM has been starting for {logged - began:.0f} s …")
 
     async def _announce_ready(self, process: SupervisedProcess, *, first: bool) -> None:
         """Run on_up. A failure after a restart is logged only: vLLM stays up with something missing."""

@@ -57,13 +57,13 @@ def test_where_linear_layers_are_quantised_the_print_stays_and_shapes_are_not_ju
     plain = make_base(tmp_path / "plain")
     quantised = make_base(tmp_path / "quantised", config={"quantization_config": {"quant_method": "awq"}})
     assert print_of(plain) == print_of(quantised)
-    assert read_base(str(plain)).sides
-    assert read_base(str(quantised)).sides is None
+    assert read_base(str(plain)).dimensions
+    assert read_base(str(quantised)).dimensions is None
 
 
 def test_a_model_that_is_not_here_is_only_a_name() -> None:
     base = read_base("someone/not-pulled-here")
-    assert (base.name, base.fingerprint, base.sides) == ("someone/not-pulled-here", None, None)
+    assert (base.name, base.fingerprint, base.dimensions) == ("someone/not-pulled-here", None, None)
 
 
 @pytest.mark.parametrize("spoil", ["config", "weights"])

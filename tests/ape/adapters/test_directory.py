@@ -79,7 +79,7 @@ def a_module(name: str) -> dict[str, object]:
 
 FIRST = "base_model.model.model.layers.0.self_attn.q_proj"
 REASONS: dict[str, tuple[Spoil, str]] = {
-    "no card": (lambda d: (d / "ape.json").unlink(), r"no ape\.json.*ape models card"),
+    "no card": (lambda d: (d / "ape.json").unlink(), r"no ape\.json, so its prompt format is unknown"),
     "card is no JSON": (lambda d: (d / "ape.json").write_text("{"), r"ape\.json can't be read"),
     "card without a base": (lambda d: (d / "ape.json").write_text('{"prompt": "sep@0123456789ab"}'), "base"),
     "card of the future": (lambda d: change_card(d, version=2), "version"),
@@ -87,7 +87,10 @@ REASONS: dict[str, tuple[Spoil, str]] = {
         lambda d: change_card(d, prompt="xml@0123456789ab"),
         "not known here. There is: chat@",
     ),
-    "format changed": (lambda d: change_card(d, prompt="sep@0123456789ab"), "other words than it was taught"),
+    "format changed": (
+        lambda d: change_card(d, prompt="sep@0123456789ab"),
+        "prompts would differ from those",
+    ),
     "another base": (
         lambda d: change_card(d, base={"model": "big/one", "fingerprint": "base@0000000000000000"}),
         "trained on big/one .* another model",
@@ -108,7 +111,7 @@ REASONS: dict[str, tuple[Spoil, str]] = {
     ),
     "card with NaN": (
         lambda d: (d / "ape.json").write_text('{"training": {"loss": NaN}}'),
-        "NaN is no number",
+        "NaN is not a number",
     ),
     "no rank": (lambda d: change_config(d, r=None), "states no rank"),
     "rank is text": (lambda d: change_config(d, r="2"), "states no rank"),
@@ -116,19 +119,19 @@ REASONS: dict[str, tuple[Spoil, str]] = {
     "no weights": (lambda d: (d / "adapter_model.safetensors").unlink(), "has no adapter_model"),
     "pickled weights": (
         lambda d: (d / "adapter_model.safetensors").rename(d / "adapter_model.bin"),
-        "can run any program",
+        "may run arbitrary code",
     ),
     "empty file": (lambda d: cut(d, 0), "no header"),
-    "cut short": (lambda d: cut(d, -10), "bytes where its header speaks of"),
+    "cut short": (lambda d: cut(d, -10), "bytes, and its header describes"),
     "cut in the header": (lambda d: cut(d, 40), "damaged"),
     "not safetensors": (lambda d: (d / "adapter_model.safetensors").write_text("hello, world"), "no header"),
     "not a number": (
         lambda d: change_weights(d, **{f"{FIRST}.lora_A.weight": np.full((2, 8), np.nan, np.float32)}),
-        "no number",
+        "values that are not numbers",
     ),
     "other tensors": (
         lambda d: change_weights(d, extra=np.ones(3, np.float32)),
-        "'extra', and should hold LoRA",
+        "'extra', and should hold only LoRA",
     ),
     "half a pair": (
         lambda d: write_tensors(
@@ -169,7 +172,7 @@ def test_a_rank_that_the_server_has_no_room_for_is_refused(base: Path, tmp_path:
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a/b", "-x", "x" * 65, "é"])
 def test_a_name_is_plain(name: str, base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base)
-    with pytest.raises(AdapterRefused, match="no name for an adapter"):
+    with pytest.raises(AdapterRefused, match="not a valid adapter name"):
         read_adapter(name, place, base=read_base(str(base)))
 
 
@@ -218,7 +221,7 @@ def test_only_the_given_folders_are_looked_into(base: Path, tmp_path: Path) -> N
     for given_name in ("../outside/bad", str(outside / "bad"), "link", "nowhere", "good\x00", "/", "x" * 300):
         with pytest.raises(AdapterRefused, match="no adapter directory"):
             locate_adapter(given_name, roots)
-    with pytest.raises(AdapterRefused, match="APE_ADAPTER_DIRS"):
+    with pytest.raises(AdapterRefused, match="Set `adapter_dirs`"):
         locate_adapter("good", [])
 
 

@@ -45,9 +45,9 @@ def base(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--engine", "vllm"], "needs a model: --model"),
-        (["--engine", "vllm", "--model", "tiny", "--adapter", "x"], "adapters: is to be NAME=VALUE"),
-        (["--engine", "vllm", "--model", "tiny", "--adapter", "a=b", "--adapter", "a=c"], "has a name twice"),
+        (["--engine", "vllm"], "needs a model: set `model` to a directory or hub id. See --model."),
+        (["--engine", "vllm", "--model", "tiny", "--adapter", "x"], "adapters: must be NAME=VALUE"),
+        (["--engine", "vllm", "--model", "tiny", "--adapter", "a=b", "--adapter", "a=c"], "repeats a name"),
         (["--url", "http://127.0.0.1:9/v1", "--adapter", "a=b"], "--adapter is for the engines"),
         (["--adapter", "a=b"], "The adapter a (b) can't be served. There is no directory b."),
         (["--", "--dtype", "float32"], "'--dtype' is not understood"),

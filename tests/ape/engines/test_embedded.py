@@ -55,7 +55,7 @@ async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2
         for prompt in (*prompts, *reversed(prompts)):
             assert not isinstance(prompt.body, str)
             messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
-            await engine._reopen(messages[:-1], model)
+            await engine._cache_prefix(messages[:-1], model)
             reply = await engine._client.chat.completions.create(
                 model="tiny", messages=messages, max_tokens=4
             )

@@ -152,17 +152,19 @@ def test_a_shipped_adapter_that_can_not_be_used_is_an_error(house: House, tmp_pa
     (broken / GGUF_FILE).write_bytes(b"GGUF")
     wanted = select_models(settings(house, tmp_path), tuned=broken)
     with pytest.raises(
-        ModelError, match=r"comes with ape can't be used\. .*Install ape again.*--model smoll"
+        ModelError, match=r"of this package can't be used\. .*Reinstall the package.*`model` to smoll"
     ):
         wanted.read_adapters(house.model)
     gone = select_models(settings(house, tmp_path, model="smollm2-135m-ape"), tuned=tmp_path / "none")
-    with pytest.raises(ModelError, match="comes with ape can't be used"):
+    with pytest.raises(ModelError, match="of this package can't be used"):
         gone.read_adapters(house.model)
 
 
 def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(house: House, tmp_path: Path) -> None:
     given = {"adapters": house.directories, "model": "one"}
-    with pytest.raises(InputError, match=r"adapter one was trained on tiny, .* --model FILE\.gguf"):
+    with pytest.raises(
+        InputError, match=r"adapter one was trained on tiny, .* Set `model` to its \.gguf file"
+    ):
         select_models(settings(house, tmp_path, **given))
     own = tmp_path / "own"
     shutil.copytree(house.directories["one"], own)
@@ -174,7 +176,7 @@ def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(house: House
 
 @pytest.mark.parametrize("name", ["default", "smollm2-135m", "smollm2-135m-ape"])
 def test_an_adapter_has_a_name_of_its_own(name: str, house: House, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a model's name already"):
+    with pytest.raises(InputError, match="is already the name of a model"):
         select_models(settings(house, tmp_path, adapters={name: house.directories["one"]}))
 
 

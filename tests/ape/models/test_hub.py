@@ -116,8 +116,8 @@ def test_what_was_pulled_is_found_again_without_the_hub(hub: Hub, start: Starter
 def test_a_file_other_than_the_hub_states_is_refused(hub: Hub, start: Starter, tmp_path: Path) -> None:
     hub.stated["tiny-Q8_0.gguf"] = "0" * 64
     told = start(cache=tmp_path, resolve="someone/Tiny-GGUF:tiny-Q8_0.gguf").communicate()[0].splitlines()[-1]
-    assert told.startswith("ModelError: someone/Tiny-GGUF:tiny-Q8_0.gguf is not the model")
-    assert "It was not kept." in told
+    assert told.startswith("ModelError: someone/Tiny-GGUF:tiny-Q8_0.gguf is not the expected file")
+    assert "It was discarded." in told
     assert list(tmp_path.rglob("*.gguf")) == []
 
 
@@ -130,8 +130,8 @@ def test_a_file_other_than_the_hub_states_is_refused(hub: Hub, start: Starter, t
             "has no single file 'Q2_K'. Name one, as someone/Tiny-GGUF:FILE, of: tiny-Q4_K_M.gguf, ",
         ),
         ("someone/Tiny-GGUF@v9", "someone/Tiny-GGUF has no revision v9."),
-        ("someone/Nothing:x.gguf", "has no repository someone/Nothing that you may see."),
-        ("someone/Gated:x.gguf", "someone/Gated is for those only who accepted its terms."),
+        ("someone/Nothing:x.gguf", "has no repository someone/Nothing that you can access."),
+        ("someone/Gated:x.gguf", "someone/Gated requires accepting its terms."),
     ],
 )
 def test_what_the_hub_refuses_is_told_in_a_sentence(
@@ -148,7 +148,7 @@ def test_a_hub_out_of_reach_is_said_to_be(
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     told = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
-    assert "can't be fetched from the Hugging Face hub" in told
+    assert "can't be downloaded from the Hugging Face hub" in told
     assert "Check the connection" in told
 
 
@@ -160,7 +160,7 @@ def test_a_user_who_chose_to_be_offline_is_reminded(
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     for text in ("someone/Tiny-GGUF", "qwen3-4b"):
         told = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
-        assert "is not on this machine, and HF_HUB_OFFLINE forbids to fetch it." in told
+        assert "is not on this machine, and HF_HUB_OFFLINE forbids downloading it." in told
 
 
 @pytest.mark.parametrize("text", ["qwen2.5-1.5b", "someone/Tiny-GGUF", "someone/Tiny-GGUF:tiny.gguf"])
@@ -168,7 +168,7 @@ def test_without_the_extra_the_command_that_installs_it_is_told(
     text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ModelError, match=r'needs a package more: `pip install "huggingface_hub>=1.0"`'):
+    with pytest.raises(ModelError, match=r'needs another package: `pip install "huggingface_hub>=1.0"`'):
         resolve_model(text, cache=tmp_path)
 
 
@@ -219,9 +219,9 @@ def test_one_file_is_picked(files: list[str], wanted: str, picked: str) -> None:
         (FILES, "m-BF16-00001-of-00002.gguf", "o/r has no single file 'm-BF16-00001-of-00002.gguf'."),
         (["a-Q8_0.gguf", "b-Q8_0.gguf"], "", "o/r has no single Q4_K_M model. Name one"),
         (["a-Q4_K_M.gguf", "b-Q4_K_M.gguf"], "", "o/r has no single Q4_K_M model. Name one"),
-        (["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"], "", "o/r has its models in parts only."),
+        (["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"], "", "o/r only has models split into parts."),
         (["config.json", "model.safetensors"], "", "o/r has no GGUF file."),
-        (["../../m-Q4_K_M.gguf"], "", "o/r has its models in parts only."),
+        (["../../m-Q4_K_M.gguf"], "", "o/r only has models split into parts."),
     ],
 )
 def test_where_no_one_file_is_meant_the_choice_is_told(files: list[str], wanted: str, sentence: str) -> None:

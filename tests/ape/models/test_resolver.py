@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError, UnknownModel
-from ape.models import CATALOGUE, CatalogueModel, HubSource, default_cache, parse_model, resolve_model
+from ape.models import CATALOGUE, CatalogueModel, HubSource, parse_model, resolve_model
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_name_that_nobody_has_is_unknown(text: str, tmp_path: Path) -> None:
 
 
 def test_no_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No model is named"):
+    with pytest.raises(InputError, match="The name of the model is empty"):
         resolve_model(" ", cache=tmp_path)
 
 
@@ -92,8 +92,8 @@ def test_a_file_that_is_not_there_is_said_to_be_looked_for_where(
     ("inside", "advice"),
     [
         ([], "There is none in it."),
-        (["b.gguf", "a.gguf"], "for instance .*/a.gguf"),
-        (["config.json", "model.safetensors"], "a model for transformers: .* --url"),
+        (["b.gguf", "a.gguf"], "for example .*/a.gguf"),
+        (["config.json", "model.safetensors"], "a model for transformers: .* set `url`"),
     ],
 )
 def test_a_folder_is_no_model(inside: list[str], advice: str, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_folder_is_no_model(inside: list[str], advice: str, tmp_path: Path) ->
     ("content", "complaint"),
     [
         (b"PK\x03\x04wheel", r"it begins with b'PK\\x03\\x04' instead of b'GGUF'"),
-        (b"", r"it begins with b'' instead of b'GGUF'. Was its download cut short"),
+        (b"", r"it begins with b'' instead of b'GGUF'. Was its download incomplete"),
         (b"version https://git-lfs.github.com/spec/v1\n", "Run `git lfs pull`"),
     ],
     ids=["a zip", "empty", "a pointer"],
@@ -122,7 +122,3 @@ def test_a_path_through_a_file_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="can't be read: Not a directory"):
         resolve_model(str(tmp_path / "file" / "model.gguf"), cache=tmp_path)
-
-
-def test_models_are_kept_in_the_users_cache() -> None:
-    assert default_cache().parts[-2:] == ("ape", "models")

@@ -57,7 +57,7 @@ async def by_llama(engine: EmbeddedEngine, name: str, prompts: Sequence[list[int
                         "n_predict": LENGTH,
                         "temperature": 0,
                         "return_tokens": True,
-                        **engine._chosen(model),
+                        **engine._adapter_scales(model),
                     },
                     cast_to=dict[str, Any],
                 )

@@ -106,7 +106,7 @@ def test_the_file_says_what_it_is_and_on_what_it_belongs(tiny: Tiny, tmp_path: P
     ("options", "sentence"),
     [
         ({"use_dora": True}, r"uses DoRA \(use_dora\), which can't be served"),
-        ({"modules_to_save": ["input_layernorm"]}, "whole modules saved beside"),
+        ({"modules_to_save": ["input_layernorm"]}, "whole modules in addition"),
         ({"target_modules": ["lm_head"]}, "changes lm_head, which .* does not have"),
     ],
 )
@@ -144,7 +144,7 @@ def test_a_file_that_is_there_is_left_alone(tiny: Tiny, tmp_path: Path) -> None:
 def test_a_broken_adapter_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
     base, model = tiny
     adapter = make_adapter(tmp_path / "adapter", base)
-    with pytest.raises(AdapterRefused, match=r"has no adapter\.gguf.*ape finetune export"):
+    with pytest.raises(AdapterRefused, match=r"has no adapter\.gguf.*Export the adapter"):
         read_gguf_adapter("tuned", adapter, base=model)
     whole = write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE).read_bytes()
     for damaged in (whole[:-100], whole[:50], b"GGUF", b"", b"junk" * 20):
@@ -152,5 +152,5 @@ def test_a_broken_adapter_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
         with pytest.raises(AdapterRefused, match=r"adapter\.gguf is damaged"):
             read_gguf_adapter("tuned", adapter, base=model)
     (adapter / GGUF_FILE).write_bytes(model.read_bytes())
-    with pytest.raises(AdapterRefused, match="is no LoRA adapter"):
+    with pytest.raises(AdapterRefused, match="is not a LoRA adapter"):
         read_gguf_adapter("tuned", adapter, base=model)

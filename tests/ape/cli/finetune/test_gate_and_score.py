@@ -18,8 +18,7 @@ import pytest
 from ape.adapters import AdapterCardBase, amend_card, read_base, read_card
 from ape.adapters.gguf import GGUF_FILE
 from ape.engines.factory import open_engine
-from ape.models import default_cache
-from ape.settings import Settings
+from ape.settings import Settings, default_cache
 from finetune.base_model import find_base
 from finetune.data.example import Example, sample_evenly
 from finetune.export.gguf_lora import write_gguf_lora

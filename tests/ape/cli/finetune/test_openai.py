@@ -162,7 +162,7 @@ def test_a_wrong_key_is_a_sentence(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)  # of OpenAI alone: never sent to another host
     done = ape(*order)
     assert (done.code, done.out) == (1, "")
-    assert "does not let us in (401: Incorrect API key provided: ********.)" in done.err
+    assert "rejected the key (401: Incorrect API key provided: ********.)" in done.err
     assert "sk-wrong-99" not in done.err
 
 
