@@ -1,4 +1,4 @@
-"""What came before a paragraph, to be shown to the model with it."""
+"""The context of a paragraph in the prompt: the paragraphs before it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ape.jobs.job_paragraph import JobParagraph, PlannedParagraph
 from ape.passage.segment import Context
 from ape.text.inline_marks import strip_marks
 
-# Longer ones would take the window from the paragraph itself.
+# Longer paragraphs are left out, to save the context window for the paragraph itself.
 MAX_CONTEXT_CHARACTERS = 1_200
 
 
 class ContextWindow:
     """The last few paragraphs of a chapter, as edited.
 
-    A stretch begins with the MT of those before it: another worker may be at them, and a result that depended on who
-    was first could not be had again.
+    A stretch begins with the MT of the paragraphs before it. Another worker may be editing them, and results must not
+    depend on the order of workers.
     """
 
     def __init__(self, count: int, before: Iterable[PlannedParagraph] = ()) -> None:
@@ -26,7 +26,7 @@ class ContextWindow:
             self._add(planned, planned.mt)
 
     def add(self, row: JobParagraph) -> None:
-        """The next paragraph is done, or is not going to be."""
+        """Add a paragraph that is finished or skipped."""
         self._add(row.planned, row.text)
 
     def _add(self, planned: PlannedParagraph, target: str) -> None:
@@ -36,5 +36,5 @@ class ContextWindow:
 
     @property
     def pairs(self) -> tuple[Context, ...]:
-        """The oldest first."""
+        """The pairs, oldest first."""
         return tuple(self._pairs)

@@ -1,7 +1,7 @@
-"""What a job would be, before anything is spent: chapters, pairs, what is skipped and why, tokens, time and cost.
+"""Estimate a book before it is post-edited: chapters, pairs, skipped paragraphs, tokens, time and cost.
 
-Tokens, time and cost are ranges. The low end is one draft a paragraph in a vocabulary that suits the languages, the
-high end every attempt there may be in one that does not.
+Tokens, time and cost are ranges. The low end is one draft for each paragraph with a tokenizer that suits the languages,
+the high end all allowed attempts with one that does not.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ape.text.tokens import words
 from prompts import DEFAULT_FORMAT, FORMATS, Question
 
 _EXAMPLES = 5
-_HEAD = 80
+_EXAMPLE_CHARACTERS = 80
 # A post-edit is about as long as the MT.
 _LENGTH = (0.9, 1.1)
-# The chat template's control tokens, and the delimiters of a paragraph shown as context.
-_EACH_REQUEST = 40
+# Control tokens of the chat template, and delimiters of context paragraphs.
+_REQUEST_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpeed:
-    """Tokens that one request reads and writes in a second, and how many requests are under way at once.
+    """Tokens that one request reads and writes per second, and the number of concurrent requests.
 
-    What is expected lies between `slack` times slower and as much faster. `origin` says where the numbers come from.
+    The expected speed is within a factor of `slack`. `origin` describes where the numbers come from.
     """
 
     reads: float
@@ -42,14 +42,14 @@ class EngineSpeed:
 
     @classmethod
     def measured(cls, rate: ModelRate, *, concurrency: int) -> EngineSpeed:
-        """From how long passages took before: a second of one request reads and writes this much, side by side."""
-        # Half of the time for each: with both scaled alike, a passage as before takes as long as before.
+        """The speed of earlier passages, with reading and writing side by side."""
+        # Half of the time for each, so that an equal passage takes equally long.
         seconds = max(rate.seconds, 1e-6) / 2
         origin = f"measured on the last {rate.passages:,} passages"
         return cls(rate.prompt_tokens / seconds, rate.completion_tokens / seconds, concurrency, 1.3, origin)
 
 
-# Nothing but a first guess. Embedded: SmolLM2 on an idle machine writes 60 to 75 tokens a second to one request alone.
+# First guesses. Embedded: SmolLM2 on an idle machine writes 60 to 75 tokens a second for a single request.
 ENGINE_SPEEDS: Mapping[str, EngineSpeed] = {
     "embedded": EngineSpeed(reads=400, writes=25, concurrency=4),
     "vllm": EngineSpeed(reads=5_000, writes=40, concurrency=32),
@@ -59,7 +59,7 @@ ENGINE_SPEEDS: Mapping[str, EngineSpeed] = {
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """For a million tokens read and a million tokens written, in the same money."""
+    """Prices of a million tokens read and of a million tokens written, in one currency."""
 
     reads: float
     writes: float
@@ -70,7 +70,7 @@ FREE_PRICE = TokenPrice(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class ChapterEstimate:
-    """A chapter: its paragraphs, how many are to be edited or skipped, and the words of those to be edited."""
+    """A chapter: numbers of paragraphs, pairs to edit, skipped paragraphs, and words to edit."""
 
     number: int
     title: str
@@ -82,7 +82,7 @@ class ChapterEstimate:
 
 @dataclass(frozen=True, slots=True)
 class SkipCount:
-    """Why paragraphs are left alone, how many, and the first of them as (id, how it begins)."""
+    """A skip reason, the number of its paragraphs, and the first of them as (id, beginning)."""
 
     reason: str
     count: int
@@ -91,7 +91,7 @@ class SkipCount:
 
 @dataclass(frozen=True, slots=True)
 class BookEstimate:
-    """The whole. `cost` is None where no price is known. `pairs_by` counts pairs by how they were found."""
+    """The estimate of a book. `cost` is None without a price. `pairs_by` counts pairs by how they were found."""
 
     chapters: tuple[ChapterEstimate, ...]
     paragraphs: int
@@ -126,25 +126,25 @@ class BookEstimate:
 def estimate_book(
     pairs: Iterable[ParagraphPair], recipe: JobRecipe, *, speed: EngineSpeed, price: TokenPrice | None = None
 ) -> BookEstimate:
-    """Read all pairs once and count."""
-    counting = _EstimateCounter(recipe)
+    """Estimate a book in one pass over its pairs."""
+    counter = _EstimateCounter(recipe)
     for pair in pairs:
-        counting.add(pair)
+        counter.add(pair)
     tokens_in, tokens_out = (
-        counting.reads.times(1, recipe.max_attempts),
-        counting.writes.times(1, recipe.max_attempts),
+        counter.reads.times(1, recipe.max_attempts),
+        counter.writes.times(1, recipe.max_attempts),
     )
     return BookEstimate(
-        chapters=tuple(ChapterEstimate(*counts) for counts in counting.chapters),
-        paragraphs=counting.paragraphs,
-        pairs=sum(counting.pairs_by.values()),
-        words=counting.words,
-        characters=counting.characters,
+        chapters=tuple(ChapterEstimate(*counts) for counts in counter.chapters),
+        paragraphs=counter.paragraphs,
+        pairs=sum(counter.pairs_by.values()),
+        words=counter.words,
+        characters=counter.characters,
         skipped=tuple(
-            SkipCount(reason, count, tuple(counting.examples[reason]))
-            for reason, count in counting.by_frequency()
+            SkipCount(reason, count, tuple(counter.examples[reason]))
+            for reason, count in counter.by_frequency()
         ),
-        pairs_by=dict(counting.pairs_by),
+        pairs_by=dict(counter.pairs_by),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         seconds=_seconds(tokens_in, tokens_out, speed),
@@ -166,7 +166,7 @@ def _cost(tokens_in: TokenRange, tokens_out: TokenRange, price: TokenPrice | Non
 
 @dataclass(slots=True)
 class _EstimateCounter:
-    """What was counted so far, of one draft for each paragraph; only as many texts are held as are shown as context."""
+    """Running counts for one draft of each paragraph, with the token ranges of the context."""
 
     recipe: JobRecipe
     paragraphs: int = 0
@@ -179,7 +179,7 @@ class _EstimateCounter:
     reads: TokenRange = field(default_factory=TokenRange)
     writes: TokenRange = field(default_factory=TokenRange)
     fixed: TokenRange = field(init=False)
-    shows_context: bool = field(init=False)
+    uses_context: bool = field(init=False)
     before: deque[TokenRange] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -193,9 +193,11 @@ class _EstimateCounter:
             instructions=recipe.instructions,
         )
         prompt = FORMATS.get(recipe.prompt.partition("@")[0], DEFAULT_FORMAT).render(question)
-        self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(_EACH_REQUEST, _EACH_REQUEST)
-        self.shows_context = "context" not in prompt.unused_fields
-        self.before = deque(maxlen=recipe.context if self.shows_context else 0)
+        self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(
+            _REQUEST_TOKENS, _REQUEST_TOKENS
+        )
+        self.uses_context = "context" not in prompt.unused_fields
+        self.before = deque(maxlen=recipe.context if self.uses_context else 0)
 
     def add(self, pair: ParagraphPair) -> None:
         if not self.chapters or self.chapters[-1][0] != pair.chapter:
@@ -214,27 +216,27 @@ class _EstimateCounter:
         self.words += count
         self.characters += len(pair.mt)
         self.pairs_by[pair.how] = self.pairs_by.get(pair.how, 0) + 1
-        self._spend(pair)
+        self._add_tokens(pair)
 
     def _skip(self, pair: ParagraphPair) -> None:
-        # "the pair is doubtful (confidence 0.31)" is one reason, whatever the confidence.
+        # Without the number in "the pair is doubtful (confidence 0.31)", so that equal reasons are counted together.
         reason = pair.skip.partition(" (")[0]
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
         examples = self.examples.setdefault(reason, [])
         if len(examples) < _EXAMPLES:
-            examples.append((pair.id, pair.mt.strip()[:_HEAD]))
+            examples.append((pair.id, pair.mt.strip()[:_EXAMPLE_CHARACTERS]))
 
-    def _spend(self, pair: ParagraphPair) -> None:
+    def _add_tokens(self, pair: ParagraphPair) -> None:
         recipe = self.recipe
         source = estimate_tokens(pair.source, language=recipe.source_language)
         mt = estimate_tokens(pair.mt, language=recipe.target_language)
-        asked = self.fixed + source + mt
-        for shown in self.before:
-            asked += shown
+        request = self.fixed + source + mt
+        for context in self.before:
+            request += context
         for term, wording in recipe.glossary:
-            if self.shows_context and term in pair.source:
-                asked += estimate_tokens(f"{term} = {wording}\n")
-        self.reads += asked.times(recipe.candidates)
+            if self.uses_context and term in pair.source:
+                request += estimate_tokens(f"{term} = {wording}\n")
+        self.reads += request.times(recipe.candidates)
         self.writes += mt.times(_LENGTH[0] * recipe.candidates, _LENGTH[1] * recipe.candidates)
         self.before.append(source + mt)
 

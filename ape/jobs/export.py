@@ -1,7 +1,7 @@
-"""A job's paragraphs in other formats: all there is as JSON lines, pairs for translators' tools, or the text alone.
+"""Export a job's paragraphs: all fields as JSON Lines, pairs as TSV, TMX or XLIFF, or the text alone.
 
-Rows go through one at a time, so a book of any length takes the memory of a paragraph. In XML our marks are inline
-codes; in plain text they are left out.
+Rows are streamed, so memory does not grow with the book. In XML, marks become inline codes; in plain text they are
+dropped.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _COLUMNS = ("id", "chapter", "source", "mt", "post_edit", "decision", "state", "
 
 
 def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFormat, job: Job) -> int:
-    """Write the rows of a job, in UTF-8, and tell how many there were."""
+    """Write the rows of a job in UTF-8; return their number."""
     if format not in EXPORTS:
         raise InputError(
-            f"There is no export as {format!r}. There is: {', '.join(EXPORTS)}.",
+            f"Unknown export format {format!r}. Choose one of: {', '.join(EXPORTS)}.",
             field="format",
         )
     count = 0
@@ -38,19 +38,19 @@ def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFo
             yield row
 
     for text in EXPORTS[format](counted(), job):
-        # A model's JSON may hold half of a surrogate pair, which has no UTF-8.
+        # A model's JSON may contain lone surrogates, which UTF-8 can't represent.
         out.write(text.encode("utf-8", "replace"))
     return count
 
 
 def _jsonl(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
     for row in rows:
-        yield json.dumps(_known(row), ensure_ascii=False) + "\n"
+        yield json.dumps(_fields(row), ensure_ascii=False) + "\n"
 
 
-def _known(row: JobParagraph) -> dict[str, object]:
+def _fields(row: JobParagraph) -> dict[str, object]:
     planned, result = row.planned, row.result
-    known: dict[str, object] = {
+    fields: dict[str, object] = {
         "id": planned.id,
         "chapter": planned.chapter,
         "title": planned.title,
@@ -67,7 +67,7 @@ def _known(row: JobParagraph) -> dict[str, object]:
         "confidence": planned.confidence,
     }
     if result:
-        known["findings"] = [
+        fields["findings"] = [
             {
                 "guard": finding.guard,
                 "severity": str(finding.severity),
@@ -76,7 +76,7 @@ def _known(row: JobParagraph) -> dict[str, object]:
             }
             for finding in result.findings
         ]
-        known["edits"] = [
+        fields["edits"] = [
             {
                 "kind": str(edit.kind),
                 "before": edit.before,
@@ -86,15 +86,15 @@ def _known(row: JobParagraph) -> dict[str, object]:
             }
             for edit in result.edits
         ]
-        known |= {"model": result.model, "prompt": result.prompt}
-    return known
+        fields |= {"model": result.model, "prompt": result.prompt}
+    return fields
 
 
 def _tsv(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
     yield "\t".join(_COLUMNS) + "\n"
     for row in rows:
-        known = _known(row)
-        cells = ("" if known[name] is None else str(known[name]) for name in _COLUMNS)
+        fields = _fields(row)
+        cells = ("" if fields[name] is None else str(fields[name]) for name in _COLUMNS)
         yield "\t".join(re.sub(r"[\t\r\n]+", " ", cell) for cell in cells) + "\n"
 
 
@@ -120,7 +120,7 @@ def _tmx(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
             yield f'    <tu tuid="{_attribute(row.planned.id)}">\n'
             yield f'      <prop type="x-decision">{_xml(_decision(row))}</prop>\n'
             for language, text in ((source, row.planned.source), (target, row.text)):
-                coded = _coded(text, _tmx_code)
+                coded = _with_inline_codes(text, _tmx_code)
                 yield f'      <tuv xml:lang="{_attribute(language)}"><seg>{coded}</seg></tuv>\n'
             yield "    </tu>\n"
     yield "  </body>\n</tmx>\n"
@@ -143,17 +143,17 @@ def _xliff(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
 
 
 def _unit(row: JobParagraph) -> str:
-    # A unit's id may have few characters in it, so ours is its name.
+    # XLIFF restricts the characters of a unit's id, so ours is its name.
     name = _attribute(row.planned.id)
     notes = f'<note category="decision">{_xml(_decision(row))}</note>'
     if row.reason:
         notes += f'<note category="reason">{_xml(row.reason)}</note>'
-    target = f"<target>{_coded(row.text, _xliff_code)}</target>" if row.text.strip() else ""
+    target = f"<target>{_with_inline_codes(row.text, _xliff_code)}</target>" if row.text.strip() else ""
     done = row.state is ParagraphState.DONE and row.result and row.result.decision is not Decision.REJECTED
     return (
         f'    <unit id="u{row.planned.position + 1}" name="{name}">\n      <notes>{notes}</notes>\n'
         f'      <segment state="{"translated" if done and target else "initial"}">'
-        f"<source>{_coded(row.planned.source, _xliff_code)}</source>{target}</segment>\n    </unit>\n"
+        f"<source>{_with_inline_codes(row.planned.source, _xliff_code)}</source>{target}</segment>\n    </unit>\n"
     )
 
 
@@ -164,9 +164,9 @@ def _decision(row: JobParagraph) -> str:
 _Code = Callable[[re.Match[str], bool], str]
 
 
-def _coded(text: str, code: _Code) -> str:
-    """The text as XML, its marks as inline codes; `code` gets whether a mark is paired."""
-    paired = _pairs(text)
+def _with_inline_codes(text: str, code: _Code) -> str:
+    """The text as XML with marks as inline codes, written by `code(match, paired)`."""
+    paired = _paired_positions(text)
     out, at = "", 0
     for match in MARK.finditer(text):
         out += _xml(text[at : match.start()]) + code(match, match.start() in paired)
@@ -174,19 +174,19 @@ def _coded(text: str, code: _Code) -> str:
     return out + _xml(text[at:])
 
 
-def _pairs(text: str) -> set[int]:
-    """Where the marks stand that open and close properly, each number once."""
-    begun: list[re.Match[str]] = []
+def _paired_positions(text: str) -> set[int]:
+    """The positions of properly nested pairs of marks."""
+    opened: list[re.Match[str]] = []
     paired: set[int] = set()
     seen: set[str] = set()
     for match in MARK.finditer(text):
         if match["alone"]:
             continue
         if not match["close"] and match["number"] not in seen:
-            begun.append(match)
+            opened.append(match)
             seen.add(match["number"])
-        elif match["close"] and begun and begun[-1]["number"] == match["number"]:
-            paired |= {begun.pop().start(), match.start()}
+        elif match["close"] and opened and opened[-1]["number"] == match["number"]:
+            paired |= {opened.pop().start(), match.start()}
     return paired
 
 

@@ -1,4 +1,4 @@
-"""The very model that a job was begun with: results of another must not be mixed with its own."""
+"""Check that a job continues with the model it was started with, so that results of two models never mix."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from prompts import prompt_format
 
 
 class ModelChanged(ApeError):
-    """The model that a job was begun with is not served any more, or is another one by now."""
+    """The model that a job was started with is no longer served, or has changed."""
 
     title = "The model is not what it was"
 
 
 class SameModelEngine(EngineWrapper):
-    """The engine, as long as it serves that model with the same weights, and in the same prompt format.
+    """An engine that checks the weights and the prompt format of the recipe's model.
 
-    Looked at for every paragraph: an adapter may be retrained, or unloaded, while a book is at work.
+    The check runs for every paragraph, since an adapter may be retrained or unloaded while a job runs.
     """
 
     def __init__(self, engine: Engine, recipe: JobRecipe) -> None:
@@ -30,20 +30,20 @@ class SameModelEngine(EngineWrapper):
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
-        """The model, or ModelChanged."""
+        """Use the model; raises ModelChanged where it is not the recipe's."""
         recipe = self._recipe
         async with AsyncExitStack() as stack:
             try:
                 model = await stack.enter_async_context(self.engine.using(name))
             except UnknownModel as error:
                 raise ModelChanged(
-                    f"The model {name} is not served here any more. Serve it again, then resume the job."
+                    f"The model {name} is no longer served. Serve it again, then resume the job."
                 ) from error
             prompt = prompt_format(model.format).fingerprint
             if (model.revision, prompt) != (recipe.revision, recipe.prompt):
                 raise ModelChanged(
-                    f"The job was begun with {name}, revision {recipe.revision or 'unknown'} by {recipe.prompt}, and "
-                    f"it is revision {model.revision or 'unknown'} by {prompt} now. Results of the "
-                    "two must not mix: serve the old one again and resume the job, or begin the book anew."
+                    f"The job began with {name}, revision {recipe.revision or 'unknown'}, prompt {recipe.prompt}; "
+                    f"now it is revision {model.revision or 'unknown'}, prompt {prompt}. Results of the two must not "
+                    "mix: serve the old model again and resume the job, or start a new job."
                 )
             yield model

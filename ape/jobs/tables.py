@@ -1,13 +1,13 @@
-"""The tables of the job store, and what both databases have to be told in words of their own.
+"""The tables of the job store, and types and functions that differ between SQLite and PostgreSQL.
 
-    jobs ─┬─ paragraphs    what the book has and where each paragraph stands
-          ├─ results       all that models made of them, by fingerprint; what was redone stays as history
-          └─ stretches     runs of paragraphs that one worker does in order: who holds them, and their sums
-    workers                who is at work, and until when we believe it
-    trials ── raters ── votes    blind tests, who takes part, and what they said: one vote for an item and rater
+    jobs ─┬─ paragraphs    the paragraphs of a book and their states
+          ├─ results       post-edits by fingerprint; redone results stay as history
+          └─ stretches     runs of paragraphs that one worker does in order: the worker, and counts
+    workers                active workers and the ends of their leases
+    trials ── raters ── votes    blind tests, their raters, and one vote for each item and rater
 
-A row of `stretches` is the lock of its paragraphs: whoever changes one of them changes its stretch first, so its sums
-are always right and counting a job reads a few short rows.
+A row of `stretches` is the lock of its paragraphs: each change of a paragraph first updates its stretch. So its counts
+are always right, and counting a job reads a few short rows.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
-# What no database takes as text, and our own mark for text that is kept in another form: a character that never is one.
+# Characters that databases refuse, and the prefix of text stored as JSON: a Unicode noncharacter.
 _ESCAPED = "\ufdd0"
-_UNFIT = re.compile(f"[\x00\ud800-\udfff]|^{_ESCAPED}")
+_REFUSED = re.compile(f"[\x00\ud800-\udfff]|^{_ESCAPED}")
 
 
 class ExactText(TypeDecorator[str]):
-    """Text that comes back as it was given, also with a NUL or half a surrogate pair in it."""
+    """Text that is stored exactly, even with NUL characters or lone surrogates."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """As it is, or as JSON where the database would refuse it."""
+        """Escape the text where the database would refuse it."""
         return escape_text(value) if value is not None else None
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """The text that was given."""
+        """Restore the text."""
         return json.loads(value[1:]) if value and value[0] == _ESCAPED else value
 
 
 def escape_text(text: str) -> str:
-    """The text in a form that any database takes."""
+    """Escape text that a database would refuse, as JSON."""
     if text.isascii() and "\x00" not in text:
         return text
-    return _ESCAPED + json.dumps(text) if _UNFIT.search(text) else text
+    return _ESCAPED + json.dumps(text) if _REFUSED.search(text) else text
 
 
 class DatabaseTime(FunctionElement[float]):
-    """The time in seconds since 1970 by the clock of the database, the one clock that all who share it have."""
+    """Seconds since 1970 by the clock of the database, which all workers share."""
 
     inherit_cache = True
     type = Double()
@@ -76,7 +76,7 @@ def _now_sqlite(element: DatabaseTime, compiler: SQLCompiler, **_: Any) -> str:
 
 @compiles(DatabaseTime, "postgresql")
 def _now_postgresql(element: DatabaseTime, compiler: SQLCompiler, **_: Any) -> str:
-    # Not now(): that is when the transaction began, before it waited for a lock.
+    # Not now(), which is the start of the transaction, before it waited for a lock.
     return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
@@ -151,7 +151,7 @@ results = Table(
     _of_job(),
     _text("fingerprint"),
     _text("paragraph"),
-    _number("retired"),  # 0 for the one that counts, then 1, 2 … for those that were redone
+    _number("retired"),  # 0 for the current result, then 1, 2 … for redone ones
     _text("passage"),
     _text("post_edit"),
     _text("decision"),
@@ -166,7 +166,7 @@ results = Table(
     Column("seconds", Double, nullable=False),
     Column("created", Double, nullable=False),
     _text("worker"),
-    # What tells most comes first: a server that knows nothing yet of a new table might look no further than the job.
+    # The most selective column first: without statistics of a new table, PostgreSQL may use the job alone.
     PrimaryKeyConstraint("fingerprint", "paragraph", "job", "retired"),
     Index("results_by_model", "model", "created"),
 )
@@ -179,9 +179,7 @@ stretches = Table(
     _number("chapter"),
     _text("title"),
     Column("worker", ExactText),
-    _number(
-        "turn"
-    ),  # goes up with every claim, so that who lost a stretch and got it back knows the two apart
+    _number("turn"),  # incremented with every claim, to distinguish two claims of one worker
     _number("waiting"),
     _number("edited"),
     _number("unchanged"),
@@ -221,7 +219,7 @@ raters = Table(
     metadata,
     Column("trial", ExactText, ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),
     _text("name"),
-    Column("token_hash", ExactText),  # none for one whose votes came in a file
+    Column("token_hash", ExactText),  # NULL for raters whose votes were imported
     Column("created", Double, nullable=False),
     PrimaryKeyConstraint("trial", "name"),
     Index("raters_by_token", "token_hash", unique=True),

@@ -1,1 +1,1 @@
-"""Which paragraphs of an MT come from which of the source: by structure, or by an alignment with a confidence."""
+"""Pair the paragraphs of an MT with those of the source, by structure or by alignment with a confidence."""

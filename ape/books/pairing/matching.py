@@ -1,9 +1,9 @@
-"""Which part of the source a part of the MT comes from: chapter by chapter, and within each paragraph by paragraph.
+"""Match a source and its MT: first chapters, then the paragraphs within them.
 
-Chapters that surely belong together are blocks; whatever lies between two such is one block, too. Where the
-paragraphs of a block have the same shapes in the same order, the MT was made from that very file, unless their lengths
-and terms say otherwise: equal counts alone may be a coincidence, and chapters may have changed places. All other blocks
-are aligned, and once a few pairs are sure, what they teach helps with the rest.
+Confidently matched chapters are blocks; the text between two of them is a block too. Where the paragraphs of a block
+have the same shapes in the same order, they are paired by structure, unless lengths and terms contradict it: equal
+counts may be a coincidence, and chapters may have changed places. All other blocks are aligned, and the model is fitted
+to the confident pairs to align them again.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from ape.books.pairing.model_fitting import fit_pair_model
 from ape.books.pairing.pair_scores import IMPOSSIBLE, PairModel, PairScores, initial_pair_model
 from ape.books.pairing.profile import KINDS, BookProfile, Floats, Ints
 
-# A chapter is taken to be another's translation if the alignment of chapters is this sure of it.
+# The confidence from which two chapters are matched.
 _SURE_CHAPTER = 0.9
-# Where the shapes agree, merges, splits and gaps are this much rarer than elsewhere: in a short chapter, equal counts
-# are weak evidence. Measured on chapters of 6, 10 and 16 paragraphs of web novels, Candide and an encyclopedia, every
+# Where the shapes agree, merges, splits and gaps are this much rarer than elsewhere: equal counts are weak evidence in
+# a short chapter. Measured on chapters of 6, 10 and 16 paragraphs of web novels, Candide and an encyclopedia, every
 # fifth of which lacks one and has a foreign one further on: of the paragraphs between, 38%, 21% and 7% are sure of a
 # wrong source, and were 63%, 35% and 19% at 0.01. From 0.5 on, undisturbed chapters lose pairs.
 _RARER = 0.3
-# How far from the diagonal they may lead there.
+# The half width of the band there.
 _HALF = 12
-# To leave the diagonal and come back costs more than 10, for two beads so rare. Where moving paragraphs by up to so
-# many places gains no more than this, there is no need to look further.
+# Leaving the diagonal and returning costs more than 10, for two rare beads. Where pairing with near neighbours gains no
+# more than this, the alignment is skipped.
 _SMALL_GAIN = 8.0
 _NEIGHBOURS = 3
 _CHUNK = 128
-# In so many paragraphs or more, the evidence of those in the same places must be for their being pairs. Of runs of so
-# many true pairs out of web novels, Candide and an encyclopedia 0.3% fail, and of twice as many none.
-_TELLING = 10
-# Alignments after the first, each with what the one before taught. Web novels without chapters, disturbed by 10% on
-# either side, came from an F1 of links of 0.942 to 0.963 with the first and to 0.971 with the second.
-_LESSONS = 2
+# From this many paragraphs on, the evidence for pairs in the same positions must be positive. Of runs of this many true
+# pairs out of web novels, Candide and an encyclopedia 0.3% fail, and of twice as many none.
+_MIN_EVIDENCE = 10
+# Alignments after the first, each with a model fitted to the one before. On web novels without chapters, disturbed by
+# 10% on either side, the F1 of links rose from 0.942 to 0.963 with the first and to 0.971 with the second.
+_REFITS = 2
 
 STRUCTURE, ALIGNMENT = "structure", "alignment"
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedBlock:
-    """Source paragraphs and MT paragraphs that belong together, each from one up to another."""
+    """A range of source paragraphs and the matching range of MT paragraphs (ends are exclusive)."""
 
     source: int
     source_end: int
@@ -54,7 +54,7 @@ class AlignedBlock:
 
 @dataclass(frozen=True, slots=True)
 class BookMatch:
-    """All beads of a book in order, how each was found, and the model that was learned from them."""
+    """All beads of a book in order, how each was found, and the fitted model."""
 
     beads: list[Bead]
     how: list[str]
@@ -67,14 +67,14 @@ def match_books(source: BookProfile, mt: BookProfile) -> BookMatch:
     model = initial_pair_model(source, mt)
     found = [_by_structure(source, mt, block, model) for block in blocks]
     how = [STRUCTURE if beads else ALIGNMENT for beads in found]
-    for lesson in range(1 + _LESSONS):
+    for fit in range(1 + _REFITS):
         if ALIGNMENT not in how:
             break
-        if lesson:
-            taught = fit_pair_model(source, mt, [bead for beads in found for bead in beads], model)
-            if taught is model:
+        if fit:
+            fitted = fit_pair_model(source, mt, [bead for beads in found for bead in beads], model)
+            if fitted is model:
                 break
-            model = taught
+            model = fitted
         found = [
             _by_alignment(source, mt, block, model, before=beads) if way == ALIGNMENT else beads
             for block, way, beads in zip(blocks, how, found, strict=True)
@@ -87,13 +87,13 @@ def match_books(source: BookProfile, mt: BookProfile) -> BookMatch:
 
 
 def match_chapters(source: BookProfile, mt: BookProfile) -> list[AlignedBlock]:
-    """The blocks, in order; together they hold every paragraph once."""
+    """The blocks in order, which cover every paragraph once."""
     if len(source.chapters) == len(mt.chapters) and _same_shapes(source, mt):
         model = initial_pair_model(source, mt)
         same = (Bead(n, n + 1, n, n + 1, 1.0, 0.0) for n in range(len(source.chapters) - 1))
-        sure = [bead for bead in same if not _strangers(source, mt, bead, model)]
+        sure = [bead for bead in same if not _is_contradicted(source, mt, bead, model)]
     else:
-        ours, theirs = _as_paragraphs(source), _as_paragraphs(mt)
+        ours, theirs = _chapters_as_paragraphs(source), _chapters_as_paragraphs(mt)
         beads = align(PairScores(ours, theirs, initial_pair_model(ours, theirs)))
         sure = [bead for bead in beads if bead.paired and bead.confidence >= _SURE_CHAPTER]
     return list(_blocks(sure, source.chapters, mt.chapters))
@@ -103,15 +103,15 @@ def _same_shapes(source: BookProfile, mt: BookProfile) -> bool:
     return source.chapters == mt.chapters and np.array_equal(source.shapes, mt.shapes)
 
 
-def _strangers(source: BookProfile, mt: BookProfile, chapter: Bead, model: PairModel) -> bool:
-    """Whether two chapters of the same shapes have nothing else in common."""
+def _is_contradicted(source: BookProfile, mt: BookProfile, chapter: Bead, model: PairModel) -> bool:
+    """Whether the evidence contradicts the match of two chapters of the same shapes."""
     start, end = source.chapters[chapter.source], source.chapters[chapter.source_end]
     straight, _ = _diagonals(PairScores(source.part(start, end), mt.part(start, end), model))
-    return _speaks_against(straight)
+    return _contradicts(straight)
 
 
-def _speaks_against(straight: Floats) -> bool:
-    return len(straight) >= _TELLING and float(straight.sum()) <= 0
+def _contradicts(straight: Floats) -> bool:
+    return len(straight) >= _MIN_EVIDENCE and float(straight.sum()) <= 0
 
 
 def _blocks(sure: Sequence[Bead], source: Sequence[int], mt: Sequence[int]) -> Iterator[AlignedBlock]:
@@ -127,8 +127,8 @@ def _blocks(sure: Sequence[Bead], source: Sequence[int], mt: Sequence[int]) -> I
         end, mt_end = source[bead.source_end], mt[bead.mt_end]
 
 
-def _as_paragraphs(book: BookProfile) -> BookProfile:
-    """Each chapter as if it were one long paragraph, with all the terms it has."""
+def _chapters_as_paragraphs(book: BookProfile) -> BookProfile:
+    """Each chapter as one long paragraph with all of its terms."""
     bounds = np.array(book.chapters, dtype=np.int64)
     sums = np.concatenate([[0.0], np.cumsum(book.sizes)])
     chapter_of = np.searchsorted(bounds, np.arange(len(book)), "right") - 1
@@ -146,32 +146,32 @@ def _as_paragraphs(book: BookProfile) -> BookProfile:
 
 
 def _by_structure(source: BookProfile, mt: BookProfile, block: AlignedBlock, model: PairModel) -> list[Bead]:
-    """One bead a paragraph, or nothing where shapes or contents speak against it."""
+    """One bead for each paragraph, or [] where shapes or evidence contradict it."""
     ours, theirs = source.part(block.source, block.source_end), mt.part(block.mt, block.mt_end)
     if len(ours) != len(theirs) or not np.array_equal(ours.shapes, theirs.shapes):
         return []
     rare = {bead: share if bead == (1, 1) else share * _RARER for bead, share in model.beads.items()}
-    likeness = PairScores(ours, theirs, replace(model, beads=rare))
-    straight, aside = _diagonals(likeness)
-    if _speaks_against(straight):
+    scorer = PairScores(ours, theirs, replace(model, beads=rare))
+    straight, neighbours = _diagonals(scorer)
+    if _contradicts(straight):
         return []
-    if _largest_gain(aside - straight) < _SMALL_GAIN:
+    if _largest_gain(neighbours - straight) < _SMALL_GAIN:
         beads = [Bead(n, n + 1, n, n + 1, 1.0, float(score)) for n, score in enumerate(straight)]
-        return _moved(beads, block)
-    beads = align_near(likeness, _HALF)
+        return _offset(beads, block)
+    beads = align_near(scorer, _HALF)
     straight_on = all(bead.source == bead.mt and bead.paired for bead in beads)
-    return _moved(beads, block) if straight_on and len(beads) == len(ours) else []
+    return _offset(beads, block) if straight_on and len(beads) == len(ours) else []
 
 
-def _diagonals(likeness: PairScores) -> tuple[Floats, Floats]:
-    """The evidence for each paragraph's being its counterpart's pair, and the most for a near neighbour's."""
-    rows, _ = likeness.shape
-    prior = float(np.log(likeness.model.beads[1, 1]))
+def _diagonals(scorer: PairScores) -> tuple[Floats, Floats]:
+    """The evidence for pairing each paragraph with its counterpart, and the most for a near neighbour."""
+    rows, _ = scorer.shape
+    prior = float(np.log(scorer.model.beads[1, 1]))
     found = []
     for start in range(1, rows + 1, _CHUNK):
         within = np.arange(start, min(start + _CHUNK, rows + 1))
         columns = within[:, None] + np.arange(-_NEIGHBOURS, _NEIGHBOURS + 1)
-        found.append(likeness.block(within, columns, [(1, 1)])[1, 1] - prior)
+        found.append(scorer.block(within, columns, [(1, 1)])[1, 1] - prior)
     scores = np.concatenate(found)
     straight = scores[:, _NEIGHBOURS].copy()
     scores[:, _NEIGHBOURS] = IMPOSSIBLE
@@ -179,7 +179,7 @@ def _diagonals(likeness: PairScores) -> tuple[Floats, Floats]:
 
 
 def _largest_gain(gains: Floats) -> float:
-    """The most that could be gained by leaving the diagonal once and coming back to it."""
+    """The largest possible gain of leaving the diagonal once and returning."""
     sums = np.concatenate([[0.0], np.cumsum(gains)])
     return float((sums - np.minimum.accumulate(sums)).max())
 
@@ -188,10 +188,10 @@ def _by_alignment(
     source: BookProfile, mt: BookProfile, block: AlignedBlock, model: PairModel, *, before: Sequence[Bead]
 ) -> list[Bead]:
     ours, theirs = source.part(block.source, block.source_end), mt.part(block.mt, block.mt_end)
-    return _moved(align(PairScores(ours, theirs, model), near=before), block)
+    return _offset(align(PairScores(ours, theirs, model), near=before), block)
 
 
-def _moved(beads: Sequence[Bead], block: AlignedBlock) -> list[Bead]:
+def _offset(beads: Sequence[Bead], block: AlignedBlock) -> list[Bead]:
     return [
         replace(
             bead,

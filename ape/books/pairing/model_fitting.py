@@ -1,7 +1,7 @@
-"""What the surest pairs of a book teach about the rest of it: proportions, habits, and words that stand for each other.
+"""Fit the pair model to the most confident pairs of a book: length ratio, bead frequencies and term links.
 
-No dictionary is needed: that 罗德 is Rhode shows in every second paragraph. Words are linked one to one, the strongest
-link first (competitive linking, Melamed 2000), by the log-likelihood ratio of their being together (Dunning 1993).
+No dictionary is needed: 罗德 and Rhode occur together in every second paragraph. Terms are linked one to one, the
+strongest link first (competitive linking, Melamed 2000), by the log-likelihood ratio of co-occurrence (Dunning 1993).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ape.books.pairing.pair_scores import (
 )
 from ape.books.pairing.profile import KINDS, BookProfile, Floats, Ints
 
-# A bead this sure may teach.
+# The confidence from which a bead is used for fitting.
 SURE_CONFIDENCE = 0.8
-# With fewer of them there is nothing to learn.
+# The fewest confident beads to fit a model.
 _ENOUGH = 12
-# How much our expectation weighs, in beads.
+# The weight of the prior, in beads.
 _EXPECTED = 30
-# Pairs of terms counted at most: the surest beads, evenly thinned, until so many.
+# The most pairs of terms to count; beads are evenly sampled to stay below it.
 _MOST_PAIRS = 600_000
 _MOST_LINKS = 200_000
-# A link is believed that was seen so often and is so unlikely by chance.
+# Thresholds of a link: co-occurrences, largest share of paragraphs with the term, log-likelihood ratio.
 _SEEN = 3
 _COMMON = 0.3
 _UNLIKELY = 15.0
@@ -40,7 +40,7 @@ _UNLIKELY = 15.0
 def fit_pair_model(
     source: BookProfile, mt: BookProfile, beads: Sequence[Bead], before: PairModel
 ) -> PairModel:
-    """The model that the sure beads among these suggest, or the one before where they are too few."""
+    """Fit a model to the confident beads; return `before` where they are too few."""
     sure = [bead for bead in beads if bead.paired and bead.confidence >= SURE_CONFIDENCE]
     single = np.array(
         [
@@ -57,7 +57,7 @@ def fit_pair_model(
         _counts(source.signs[single[:, 0], sign], mt.signs[single[:, 1], sign], kinds)
         for sign, kinds in enumerate(KINDS)
     )
-    return PairModel(ratio, spread, _habits(beads, before), signs, _terms(source, mt, single))
+    return PairModel(ratio, spread, _bead_frequencies(beads, before), signs, _terms(source, mt, single))
 
 
 def _proportion(source: Floats, mt: Floats) -> tuple[float, float]:
@@ -69,8 +69,8 @@ def _proportion(source: Floats, mt: Floats) -> tuple[float, float]:
     return ratio, max(float(spread), 0.05)
 
 
-def _habits(beads: Sequence[Bead], before: PairModel) -> dict[tuple[int, int], float]:
-    """How often each bead is there, by how often it seems to be."""
+def _bead_frequencies(beads: Sequence[Bead], before: PairModel) -> dict[tuple[int, int], float]:
+    """The frequencies of bead shapes, with the previous model as prior."""
     counts = {bead: _EXPECTED * share for bead, share in before.beads.items()}
     for bead in beads:
         counts[bead.source_end - bead.source, bead.mt_end - bead.mt] += bead.confidence
@@ -83,18 +83,21 @@ def _counts(source: Ints, mt: Ints, kinds: int) -> Floats:
 
 
 def _terms(source: BookProfile, mt: BookProfile, pairs: Ints) -> TermLinks:
-    """Links learned, and what is the same on both sides, with how often each is kept."""
-    shown = _thinned(source, mt, pairs)
-    ours, theirs = _Words(source, shown[:, 0]), _Words(mt, shown[:, 1])
+    """Learned links and terms that are equal on both sides, each with how often it is kept."""
+    sampled = _sampled(source, mt, pairs)
+    ours, theirs = _Words(source, sampled[:, 0]), _Words(mt, sampled[:, 1])
     mine, yours = matching_places(ours.beads, theirs.beads)
     keys, together = np.unique(
         ours.words[mine] * (len(theirs.names) + 1) + theirs.words[yours], return_counts=True
     )
     here, there = keys // (len(theirs.names) + 1), keys % (len(theirs.names) + 1)
     linked = _links(
-        here, there, _surprise(together, ours.seen[here], theirs.seen[there], len(shown)), together
+        here,
+        there,
+        _log_likelihood_ratio(together, ours.seen[here], theirs.seen[there], len(sampled)),
+        together,
     )
-    # One time less than it was seen: the pairs it was learned from are among those it will speak for.
+    # Counted once less, since the link is used to score the pairs it was learned from.
     kept = (together[linked] - 1) / (ours.seen[here[linked]] + 1)
     names, mt_names = ours.names[here[linked]], theirs.names[there[linked]]
     same = shared_terms(source, mt).source
@@ -109,7 +112,7 @@ def _terms(source: BookProfile, mt: BookProfile, pairs: Ints) -> TermLinks:
 
 
 class _Words:
-    """The words of some paragraphs, each bead's by its number, without those too rare or too common to be linked."""
+    """The terms of some paragraphs by bead, without those too rare or too common to be linked."""
 
     def __init__(self, profile: BookProfile, paragraphs: Ints) -> None:
         bead_of = np.full(len(profile), -1)
@@ -122,14 +125,14 @@ class _Words:
         self.beads, self.words = beads[beads >= 0][useful], words[useful]
 
 
-def _thinned(source: BookProfile, mt: BookProfile, pairs: Ints) -> Ints:
-    """Every so many-th pair, so that there are not too many pairs of words to count."""
+def _sampled(source: BookProfile, mt: BookProfile, pairs: Ints) -> Ints:
+    """Sample the pairs evenly, to limit the number of term pairs."""
     many = np.diff(source.ends, prepend=0)[pairs[:, 0]] * np.diff(mt.ends, prepend=0)[pairs[:, 1]]
     return pairs[:: int(many.sum()) // _MOST_PAIRS + 1]
 
 
-def _surprise(together: Ints, ours: Ints, theirs: Ints, total: int) -> Floats:
-    """The log-likelihood ratio of seeing two words together so often; 0 where it is seldomer than by chance."""
+def _log_likelihood_ratio(together: Ints, ours: Ints, theirs: Ints, total: int) -> Floats:
+    """The log-likelihood ratio of the co-occurrence; 0 where it is rarer than by chance."""
     cells = [together, ours - together, theirs - together, total - ours - theirs + together]
     expected = [
         ours * theirs / total, ours * (total - theirs) / total, (total - ours) * theirs / total,
@@ -142,10 +145,10 @@ def _surprise(together: Ints, ours: Ints, theirs: Ints, total: int) -> Floats:
     return np.where(together > expected[0], 2 * ratio, 0.0)
 
 
-def _links(here: Ints, there: Ints, surprise: Floats, together: Ints) -> Ints:
-    """Places of the links to believe: the strongest first, and each word in one only."""
-    strong = np.flatnonzero((surprise >= _UNLIKELY) & (together >= _SEEN))
-    order = strong[np.argsort(-surprise[strong], kind="stable")][:_MOST_LINKS]
+def _links(here: Ints, there: Ints, ratios: Floats, together: Ints) -> Ints:
+    """Indices of the accepted links: the strongest first, each term in one link only."""
+    strong = np.flatnonzero((ratios >= _UNLIKELY) & (together >= _SEEN))
+    order = strong[np.argsort(-ratios[strong], kind="stable")][:_MOST_LINKS]
     taken: set[int] = set()
     mt_taken: set[int] = set()
     links = []

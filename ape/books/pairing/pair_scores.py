@@ -1,7 +1,7 @@
-"""How much more likely a run of MT paragraphs is, given a run of source paragraphs, than by chance.
+"""Score runs of MT paragraphs against runs of source paragraphs, as log odds against chance (0 is no evidence).
 
-The evidence is length (after Gale and Church 1993), signs that cross languages (questions, speech, headings) and terms
-that both sides have or that were learned to stand for each other. All of it is a logarithm of odds: 0 says nothing.
+The evidence is length (after Gale and Church 1993), features that translations keep (questions, speech, headings), and
+terms that are shared or were learned to translate each other.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ import numpy.typing as npt
 
 from ape.books.pairing.profile import COUNTED, END, KINDS, BookProfile, Floats, Ints
 
-# Source paragraphs, MT paragraphs, and how often such a bead is there, before anything is known of a book.
+# Prior frequencies of beads by their numbers of source and MT paragraphs.
 BEADS: dict[tuple[int, int], float] = {
     (1, 1): 0.90, (1, 2): 0.02, (2, 1): 0.02, (1, 3): 0.005, (3, 1): 0.005, (1, 4): 0.0015, (4, 1): 0.0015,
     (2, 2): 0.003, (1, 0): 0.02, (0, 1): 0.02,
 }  # fmt: skip
-# Where one side has far more paragraphs, a page of talk may be one paragraph of the other side.
+# Where one side has far more paragraphs, a page of dialogue may be one paragraph on the other side.
 _UNEVEN = 1.25
 _LONG_RUN = 12
 IMPOSSIBLE = -1e9
-# Added to sizes, so that the shortest do not swing by a letter.
+# Added to sizes, so that a single letter matters little in the shortest texts.
 SLACK = 10.0
-# One pair in so many is out of all proportion, its MT cut off or run on: it has a spread of its own.
-_ODD, _ODD_SPREAD = 0.05, 0.8
-# How far a sign is kept by a translator, before anything is known of a book.
+# The share and the spread of outliers in length, whose MT is cut off or runs on.
+_OUTLIERS, _OUTLIER_SPREAD = 0.05, 0.8
+# Prior probability that a translation keeps a feature.
 _KEPT_SIGN = 0.7
-# Terms come in families (a name, its other half, the verb it goes with), and so are no independent witnesses.
+# Tempering of terms, which are not independent (a first name and its surname, a name and its verb).
 _TRUST_IN_TERMS = 0.6
-# How often a term that both languages have is kept, before anything is known of a book.
+# Prior probability that a translation keeps a shared term.
 KEPT_SHARE = 0.4
-# A term that so many paragraphs have is no help.
+# Terms in more than this share of paragraphs are ignored.
 _TOO_COMMON = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class TermLinks:
-    """Which term of the source stands for which of the MT, and how often it does where paragraphs are a pair."""
+    """Links of source terms to MT terms, and how often each is kept in true pairs."""
 
     source: Ints
     mt: Ints
@@ -48,9 +48,9 @@ class TermLinks:
 
 @dataclass(frozen=True, slots=True)
 class PairModel:
-    """What pairs of a book look like. `ratio` is MT size over source size, `spread` its logarithm's deviation.
+    """A model of the pairs of a book. `ratio` is MT size over source size, `spread` the deviation of its logarithm.
 
-    `signs` has for each sign how often a kind of it in the source becomes a kind of it in the MT: counts, not shares.
+    `signs` counts for each sign how often a kind in the source became a kind in the MT.
     """
 
     ratio: float = 1.0
@@ -61,12 +61,12 @@ class PairModel:
 
     @property
     def longest(self) -> int:
-        """The most paragraphs that one side of a bead may have."""
+        """The most paragraphs on one side of a bead."""
         return max(map(max, self.beads))
 
 
 def initial_pair_model(source: BookProfile, mt: BookProfile) -> PairModel:
-    """What to expect of a book before anything is learned from it."""
+    """The model before any fitting."""
     ratio = float(mt.sizes.sum() / source.sizes.sum()) if len(source) and len(mt) else 1.0
     beads = dict(BEADS)
     for longer, shorter, many in ((mt, source, False), (source, mt, True)):
@@ -89,21 +89,21 @@ class PairScores:
         self._mt_groups = {b: _groups(mt, b) for b in runs}
         self._tables = [_table(counts, mt.signs[:, sign]) for sign, counts in enumerate(model.signs)]
         self._chance = self._by_chance()
-        self._terms = _Shared(source, mt, model)
+        self._terms = _TermEvidence(source, mt, model)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many paragraphs each side has."""
+        """The number of paragraphs on each side."""
         return len(self.source), len(self.mt)
 
     def block(
         self, rows: Ints, columns: Ints, beads: Iterable[tuple[int, int]]
     ) -> dict[tuple[int, int], Floats]:
-        """The scores of beads that end at these rows and columns: neighbouring rows, and columns for each of them."""
+        """The scores of beads that end at these consecutive rows, and at the columns of each."""
         shared = self._terms.block(rows, columns)
         return {bead: self._score(bead, rows, columns, shared) for bead in beads}
 
-    def _score(self, bead: tuple[int, int], rows: Ints, columns: Ints, shared: _SharedBlock) -> Floats:
+    def _score(self, bead: tuple[int, int], rows: Ints, columns: Ints, shared: _TermEvidenceBlock) -> Floats:
         a, b = bead
         prior = float(np.log(self.model.beads[bead]))
         inside = (rows[:, None] >= a) & (columns >= b) & (columns <= len(self.mt))
@@ -122,11 +122,11 @@ class PairScores:
             self.model.ratio * (self._source_sums[i] - self._source_sums[np.maximum(i - a, 0)])[:, None]
         )
         there = self._mt_sums[j] - self._mt_sums[np.maximum(j - b, 0)]
-        away = np.log((there + SLACK) / (expected + SLACK))
-        return _near(away, self.model.spread, expected) - self._chance[b][j]
+        deviation = np.log((there + SLACK) / (expected + SLACK))
+        return _length_density(deviation, self.model.spread, expected) - self._chance[b][j]
 
     def _by_chance(self) -> dict[int, Floats]:
-        """The logarithm of how likely the lengths of MT paragraphs are by chance, and of how a run divides its sum."""
+        """Log density of MT lengths by chance, including the division of a run's length among its paragraphs."""
         logs = np.log(self.mt.sizes + SLACK)
         mean, deviation = (float(logs.mean()), max(float(logs.std()), 0.3)) if len(logs) else (0.0, 1.0)
         alone = -0.5 * ((logs - mean) / deviation) ** 2 - np.log(deviation * np.sqrt(2 * np.pi))
@@ -134,7 +134,7 @@ class PairScores:
         for b in range(1, self.model.longest + 1):
             total = _window(_sums(alone), b)
             if b > 1:
-                # The density of b lengths as logarithms, where their sum is given and their shares of it are even.
+                # The density of b log lengths given their sum, for uniform shares.
                 shares = _window(_sums(logs), b) - b * np.log(
                     np.maximum(_window(self._mt_sums, b) + b * SLACK, 1)
                 )
@@ -148,26 +148,27 @@ def _sums(values: Floats) -> Floats:
 
 
 def _window(sums: Floats, length: int) -> Floats:
-    """At each end, the sum of so many values before it."""
+    """Moving sums of `length` values, by end."""
     return sums - sums[np.maximum(np.arange(len(sums)) - length, 0)]
 
 
 def length_narrowing(expected: Floats) -> Floats:
-    """How much narrower lengths lie together the longer a text is."""
+    """The factor by which the spread of lengths shrinks for longer texts."""
     return np.asarray(np.sqrt(0.33 + 0.67 * 80 / (80 + expected)))
 
 
-def _near(away: Floats, spread: float, expected: Floats) -> Floats:
-    """The logarithm of the density of a length's distance from what was expected: a peak, narrower the longer the
-    text, with wide tails."""
+def _length_density(deviation: Floats, spread: float, expected: Floats) -> Floats:
+    """Log density of the deviation from the expected length: a peak, narrower for longer texts, with wide tails."""
     narrow = spread * length_narrowing(expected)
-    peak = np.log((1 - _ODD) / (narrow * np.sqrt(2 * np.pi))) - 0.5 * (away / narrow) ** 2
-    tail = np.log(_ODD / (_ODD_SPREAD * np.sqrt(2 * np.pi))) - 0.5 * (away / _ODD_SPREAD) ** 2
+    peak = np.log((1 - _OUTLIERS) / (narrow * np.sqrt(2 * np.pi))) - 0.5 * (deviation / narrow) ** 2
+    tail = (
+        np.log(_OUTLIERS / (_OUTLIER_SPREAD * np.sqrt(2 * np.pi))) - 0.5 * (deviation / _OUTLIER_SPREAD) ** 2
+    )
     return np.asarray(np.logaddexp(peak, tail))
 
 
 def _groups(profile: BookProfile, length: int) -> Ints:
-    """The signs of every run of so many paragraphs, by its end: the first's, the last's, or the sum."""
+    """The signs of every run of `length` paragraphs, by end: of the first, of the last, or the sum."""
     ends = np.arange(len(profile) + 1)
     first, last = np.maximum(ends - length, 0), np.maximum(ends - 1, 0)
     signs = profile.signs if len(profile) else np.zeros((1, len(KINDS)), dtype=np.int64)
@@ -182,7 +183,7 @@ def _groups(profile: BookProfile, length: int) -> Ints:
 
 
 def _table(counts: Floats, there: Ints) -> Floats:
-    """Log odds of a kind in the MT given the kind in the source, from counts, our expectation, and the MT's own mix."""
+    """Log odds of a kind in the MT given the kind in the source, from counts, the prior and the MT's distribution."""
     kinds = len(counts)
     mix = np.bincount(there, minlength=kinds) + 0.5
     mix = mix / mix.sum()
@@ -191,18 +192,17 @@ def _table(counts: Floats, there: Ints) -> Floats:
     return np.asarray(np.log(share / mix))
 
 
-class _Shared:
-    """What terms say, worked out for a few rows at a time.
+class _TermEvidence:
+    """The evidence of terms, computed for a few rows at a time.
 
-    A run of paragraphs has a term or has it not: what a paragraph says again after the one before it counts for
-    nothing within a run, on either side.
+    A term counts once in a run of paragraphs: repetitions of the preceding paragraph are ignored, on either side.
     """
 
     def __init__(self, source: BookProfile, mt: BookProfile, model: PairModel) -> None:
         terms = model.terms if model.terms is not None else shared_terms(source, mt)
         self._longest = model.longest
-        self._rows, self._pairs = _known(source, terms.source)
-        mt_rows, mt_pairs = _known(mt, terms.mt)
+        self._rows, self._pairs = _term_occurrences(source, terms.source)
+        mt_rows, mt_pairs = _term_occurrences(mt, terms.mt)
         chance = (np.bincount(mt_pairs, minlength=len(terms.mt)) + 0.5) / (len(mt) + 1.0)
         useful = chance < _TOO_COMMON
         kept = np.clip(terms.kept, 0.02, 0.95)
@@ -212,14 +212,14 @@ class _Shared:
         likely = np.minimum(chance[self._mt_pairs] * by_size[self._mt_rows], 0.5)
         found = np.log(kept[self._mt_pairs] / likely) * _TRUST_IN_TERMS
         self._weights = found - missing[self._mt_pairs]
-        self._said = _again(self._rows, self._pairs)
-        self._mt_said = _again(self._mt_rows, self._mt_pairs)
+        self._repeated = _repeats_previous(self._rows, self._pairs)
+        self._mt_repeated = _repeats_previous(self._mt_rows, self._mt_pairs)
         lost = missing[self._pairs]
         self._base: Floats = np.bincount(self._rows, lost, minlength=len(source)).astype(np.float64)
-        said_base = np.bincount(self._rows, lost * self._said, minlength=len(source))
-        self._new_base: Floats = self._base - said_base
+        repeated_base = np.bincount(self._rows, lost * self._repeated, minlength=len(source))
+        self._new_base: Floats = self._base - repeated_base
 
-    def block(self, rows: Ints, columns: Ints) -> _SharedBlock:
+    def block(self, rows: Ints, columns: Ints) -> _TermEvidenceBlock:
         first, last = max(int(rows[0]) - self._longest, 0), int(rows[-1])
         left = max(int(columns.min()) - self._longest, 0)
         right = max(int(columns.max()), left)
@@ -228,14 +228,14 @@ class _Shared:
         mine, theirs = matching_places(self._pairs[here], self._mt_pairs[there])
         cells = (self._rows[here][mine] - first, self._mt_rows[there][theirs] - left + 1)
         weights = self._weights[there][theirs]
-        new, again = ~self._said[here][mine], self._mt_said[there][theirs]
+        new, again = ~self._repeated[here][mine], self._mt_repeated[there][theirs]
         shape = (max(last - first, 1), right - left + 1)
         grids = [_grid(shape, cells, weights * share) for share in (1, again, new, new & again)]
-        return _SharedBlock(grids, (self._base, self._new_base), rows, columns, first, left)
+        return _TermEvidenceBlock(grids, (self._base, self._new_base), rows, columns, first, left)
 
 
 @dataclass(frozen=True, slots=True)
-class _SharedBlock:
+class _TermEvidenceBlock:
     grids: list[Floats]
     bases: tuple[Floats, Floats]
     rows: Ints
@@ -244,7 +244,7 @@ class _SharedBlock:
     left: int
 
     def sums(self, a: int, b: int) -> Floats:
-        """What the terms say of beads of that shape that end at the rows and columns."""
+        """The evidence for beads of `a` and `b` paragraphs that end at the rows and columns."""
         right, before, second = (self._place(back) for back in (0, b, b - 1))
         total = np.zeros(self.columns.shape)
         for back in range(1, a + 1):
@@ -262,25 +262,25 @@ class _SharedBlock:
 
 
 def _grid(shape: tuple[int, int], cells: tuple[Ints, Ints], weights: Floats) -> Floats:
-    """The weights summed up from the left."""
+    """Cumulative sums of the weights along rows."""
     flat = np.bincount(cells[0] * shape[1] + cells[1], weights, minlength=shape[0] * shape[1])
     return np.cumsum(flat.reshape(shape), axis=1)
 
 
-def _again(rows: Ints, pairs: Ints) -> npt.NDArray[np.bool_]:
-    """Whether the paragraph before has the term too."""
+def _repeats_previous(rows: Ints, pairs: Ints) -> npt.NDArray[np.bool_]:
+    """Whether the preceding paragraph has the term too."""
     kinds = int(pairs.max(initial=0)) + 1
     return np.isin(rows * kinds + pairs, (rows + 1) * kinds + pairs)
 
 
 def shared_terms(source: BookProfile, mt: BookProfile) -> TermLinks:
-    """The terms that both sides have as they are: names, numbers and words of one root, and some false friends."""
+    """Terms that are equal on both sides: names, numbers, cognates and some false friends."""
     both = np.intersect1d(source.terms, mt.terms)
     return TermLinks(both, both, np.full(len(both), KEPT_SHARE))
 
 
-def _known(profile: BookProfile, terms: Ints) -> tuple[Ints, Ints]:
-    """Which paragraphs of the profile have which of these terms, by their places."""
+def _term_occurrences(profile: BookProfile, terms: Ints) -> tuple[Ints, Ints]:
+    """Indices of paragraphs and of the terms that they contain."""
     if not len(terms):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     order = np.argsort(terms, kind="stable")
@@ -291,7 +291,7 @@ def _known(profile: BookProfile, terms: Ints) -> tuple[Ints, Ints]:
 
 
 def matching_places(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """All places in the one and in the other that hold the same."""
+    """All pairs of indices with equal values."""
     order = np.argsort(right, kind="stable")
     ranked = right[order]
     start, end = np.searchsorted(ranked, left, "left"), np.searchsorted(ranked, left, "right")

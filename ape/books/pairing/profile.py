@@ -1,6 +1,6 @@
-"""What an aligner need know of a book: a few numbers a paragraph instead of its text, so that a whole book fits.
+"""A compact profile of a book for the aligner: a few numbers for each paragraph instead of its text.
 
-Blank paragraphs are left out. Everything is kept in flat arrays: some 30 bytes and its words' hashes for a paragraph.
+Blank paragraphs are left out. A paragraph takes about 30 bytes and the hashes of its words, in flat arrays.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ape.text.size import text_size
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
 
-# How many kinds each sign of a paragraph tells apart; see `_signs`.
+# The number of kinds of each sign of a paragraph; see `_signs`.
 KINDS = (4, 5, 4, 4, 4, 3)
-START, END, ASKS, CRIES, SPEECHES, HEADING = range(len(KINDS))
-# Signs of which paragraphs that belong together have the sum; of the others they have the first's or the last's.
-COUNTED = (ASKS, CRIES, SPEECHES)
+START, END, QUESTIONS, EXCLAMATIONS, SPEECHES, HEADING = range(len(KINDS))
+# Signs that are summed over a run of paragraphs; others are those of its first or last paragraph.
+COUNTED = (QUESTIONS, EXCLAMATIONS, SPEECHES)
 
 _OPENING = "“„«「『‟‹〝"
 _QUOTES = regex.compile(f"[{_OPENING}]")
@@ -38,15 +38,15 @@ _DASHES = "-–—―－"
 _CLOSING = "”»」』›\"’'"
 _TERM = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]+|[\p{L}\p{M}]{3,}")
 _IDEOGRAPHS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
-# A word is known by so many letters at its head: endings differ within a language and between languages.
+# Words are compared by their first letters, since endings differ.
 _STEM = 5
-# The words of a very long paragraph say no more of where it belongs than these many.
+# The most terms of a paragraph.
 _MOST_TERMS = 400
 
 
 @dataclass(slots=True)
 class BookProfile:
-    """A book, or a part of one, by the numbers. `chapters` has the first paragraph of each, and the end."""
+    """The profile of a book or of a part. `chapters` has the first paragraph of each chapter, and the end."""
 
     sizes: Floats
     signs: Ints
@@ -61,7 +61,7 @@ class BookProfile:
         return len(self.sizes)
 
     def part(self, start: int, end: int) -> BookProfile:
-        """The paragraphs from one up to another."""
+        """The profile of the paragraphs from `start` to `end`."""
         first = int(self.ends[start - 1]) if start else 0
         last = int(self.ends[end - 1]) if end else 0
         within = slice(start, end)
@@ -71,13 +71,13 @@ class BookProfile:
         )  # fmt: skip
 
     def places(self) -> Ints:
-        """For each of its terms, the paragraph that has it."""
+        """The paragraph of each term."""
         counts = np.diff(self.ends, prepend=0)
         return np.repeat(np.arange(len(self)), counts)
 
 
 def profile_paragraphs(paragraphs: Iterable[Paragraph], *, language: str = "") -> BookProfile:
-    """Read a book once and keep its numbers. Numerals in words are read where we know the language's."""
+    """Profile a book in one pass. Spelled-out numerals are read in the languages that support it."""
     sizes, signs, shapes, texts, terms, ends = (array(code) for code in "dBIIIq")
     chapters: list[int] = []
     titles: list[str] = []
@@ -104,7 +104,7 @@ def profile_paragraphs(paragraphs: Iterable[Paragraph], *, language: str = "") -
 
 
 def _signs(text: str, shape: str) -> tuple[int, ...]:
-    """How it starts and ends, how often it asks, cries out and has somebody speak, and whether it is a heading."""
+    """Kinds of start and end, numbers of questions, exclamations and speeches, and whether it is a heading."""
     speeches = len(_QUOTES.findall(text)) + (text.count(_STRAIGHT) + 1) // 2
     return (
         _start(text[0]),
@@ -131,7 +131,7 @@ def _end(sign: str) -> int:
 
 
 def _terms(text: str, language: str) -> set[int]:
-    """Hashes of what may be known again in another language: numbers, names, stems, ideographs two by two."""
+    """Hashes of terms that may recur in another language: numbers, names, stems, pairs of ideographs."""
     numbers = TextNumbers(text, language)
     found = {_hash(f"#{number.joined}") for number in numbers.digits}
     found |= {_hash(f"#{value}") for value in numbers.values}
@@ -152,5 +152,5 @@ def _word_hash(word: str) -> int:
 
 
 def _hash(term: str) -> int:
-    """The same in every run, which Python's own is not."""
+    """A hash that is the same in every process, unlike `hash`."""
     return zlib.crc32(term.encode("utf-8", "replace"))

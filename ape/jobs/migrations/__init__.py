@@ -1,1 +1,1 @@
-"""How the tables came to be what they are, one revision a file. None is ever changed once it was released."""
+"""Alembic migrations of the job store, one revision a file. Released revisions are never changed."""

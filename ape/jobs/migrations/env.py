@@ -1,4 +1,4 @@
-"""What Alembic runs: the revisions, on the connection and in the transaction of whoever asked for them."""
+"""The Alembic environment: run the revisions on the connection and in the transaction of the caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     version_table=VERSION_TABLE,
-    render_as_batch=True,  # SQLite changes a table by copying it
+    render_as_batch=True,  # SQLite alters a table by copying it
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -167,5 +167,5 @@ def test_an_empty_job_has_no_xliff() -> None:
 
 
 def test_an_unknown_format_is_a_clear_sentence() -> None:
-    with pytest.raises(InputError, match="There is: jsonl, tsv, tmx, xliff, txt"):
+    with pytest.raises(InputError, match="Choose one of: jsonl, tsv, tmx, xliff, txt"):
         export_rows([], io.BytesIO(), format="pdf", job=JOB)  # type: ignore[arg-type]

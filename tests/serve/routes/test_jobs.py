@@ -315,7 +315,7 @@ def change_recipe(settings: Settings, id: str, **changes: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": "an-old-one"}, "an-old-one is not served here any more"),
+        ({"model": "an-old-one"}, "an-old-one is no longer served"),
         ({"revision": "abc"}, "revision abc"),
         ({"prompt": "chat@0"}, "must not mix"),
     ],

@@ -1,4 +1,4 @@
-"""The first tables: jobs, their paragraphs and results, the stretches of work and who is at them."""
+"""Create jobs, paragraphs, results, stretches and workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     op.create_table(
         "jobs",
         _text("id"),

@@ -1,4 +1,4 @@
-"""Jobs remember the engine they were begun with, as the user named it, and what of the source has no MT."""
+"""Add jobs.engine, the engine as configured, and jobs.unpaired, the source paragraphs without MT."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Two more columns, empty for jobs that were begun before."""
+    """Add the columns, empty for existing jobs."""
     for name in ("engine", "unpaired"):
         op.add_column("jobs", sa.Column(name, sa.Text, nullable=False, server_default=""))

@@ -1,4 +1,4 @@
-"""Blind tests: what is shown, who takes part by which link, and the votes, one for an item and rater."""
+"""Create the tables of blind tests: trials, raters with their tokens, and one vote for each item and rater."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Make the three tables."""
+    """Create the tables."""
     op.create_table(
         "trials", *map(_text, ("id", "name", "content")), _created(), sa.PrimaryKeyConstraint("id")
     )

@@ -10,5 +10,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """One more column, empty for jobs that were begun before."""
+    """Add the column, empty for existing jobs."""
     op.add_column("jobs", sa.Column("told", sa.Text, nullable=False, server_default=""))
