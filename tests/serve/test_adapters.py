@@ -580,7 +580,7 @@ def test_a_base_that_an_adapter_was_merged_into_is_asked_as_that_was_taught(
 
 def test_an_engine_without_adapters_says_so(service: httpx2.Client) -> None:
     answer = service.post("/v1/models", json={"name": "first"})
-    assert (answer.status_code, "--engine vllm" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "Set `engine` to vllm" in answer.json()["detail"]) == (409, True)
     assert service.get("/metrics/engine").status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""One service on a real vLLM for the tests that leave it as they found it."""
+"""A service on a real vLLM, shared by the tests that do not change it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def vllm_python(models: Path) -> str:
 
 @pytest.fixture(scope="session")
 def adapters(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that services may take adapters from: `copier` is asked as `sep`, `rambler` as `chat`."""
+    """The folder of adapters: `copier` has the prompt format `sep`, `rambler` has `chat`."""
     place = tmp_path_factory.mktemp("vllm") / "adapters"
     write_cards(models, place)
     return place
@@ -43,7 +43,7 @@ def adapters(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def service(
     models: Path, vllm_python: str, adapters: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """The shared one, with both adapters loaded."""
+    """The shared service, with both adapters loaded."""
     words = [f"--adapter={name}={adapters / name}" for name in ("copier", "rambler")]
     home = tmp_path_factory.mktemp("home")
     with served(models, *words, vllm_python=vllm_python, adapters=adapters, home=home) as running:

@@ -19,25 +19,25 @@ REQUESTS = 16
 
 
 @pytest.fixture(scope="module")
-def mortal(
+def restartable(
     models: Path, vllm_python: str, adapters: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    home = tmp_path_factory.mktemp("mortal")
+    home = tmp_path_factory.mktemp("restartable")
     words = [f"--adapter=copier={adapters / 'copier'}"]
     with served(models, *words, vllm_python=vllm_python, adapters=adapters, home=home) as service:
         yield service
 
 
 async def kill_under_load(service: Served, pid: int) -> list[httpx2.Response | httpx2.HTTPError]:
-    """What each of the clients saw, once all have seen something."""
+    """The response or error of each client."""
     passages = [PASSAGE | {"model": "copier", "seed": seed} for seed in range(REQUESTS)]
     async with httpx2.AsyncClient(base_url=service.address, timeout=300) as client:
-        asking = [asyncio.create_task(_ask(client, passage)) for passage in passages]
+        tasks = [asyncio.create_task(_ask(client, passage)) for passage in passages]
         while "ape_queue_passages 16.0" not in (await client.get("/metrics")).text:  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
         await asyncio.sleep(0.5)  # into the middle of the generation
         os.kill(pid, signal.SIGKILL)
-        return list(await asyncio.gather(*asking))
+        return list(await asyncio.gather(*tasks))
 
 
 async def _ask(client: httpx2.AsyncClient, passage: dict[str, object]) -> httpx2.Response | httpx2.HTTPError:
@@ -48,31 +48,31 @@ async def _ask(client: httpx2.AsyncClient, passage: dict[str, object]) -> httpx2
 
 
 @pytest.mark.parametrize("what", ["api", "core"])
-def test_a_process_of_vllm_is_killed_and_the_service_recovers(what: str, mortal: Served) -> None:
-    before = mortal.family
-    logged, restarts = len(mortal.requests), _restarts(mortal)
-    saw = asyncio.run(kill_under_load(mortal, mortal.vllm(what)))
-    statuses = Counter(one.status_code if isinstance(one, httpx2.Response) else str(one) for one in saw)
+def test_a_process_of_vllm_is_killed_and_the_service_recovers(what: str, restartable: Served) -> None:
+    before = restartable.family
+    logged, restarts = len(restartable.requests), _restarts(restartable)
+    outcomes = asyncio.run(kill_under_load(restartable, restartable.vllm(what)))
+    statuses = Counter(one.status_code if isinstance(one, httpx2.Response) else str(one) for one in outcomes)
     print(f"kill -9 of vLLM's {what}: {dict(statuses)}")
-    for answer in saw:
+    for answer in outcomes:
         assert isinstance(answer, httpx2.Response)
         assert answer.status_code in (200, 502, 503)
         assert answer.status_code == 200 or "retry-after" in answer.headers
-    with mortal.client() as client:
+    with restartable.client() as client:
         wait_for(lambda: client.get("/readyz").status_code == 200, seconds=300)
         again = client.post("/v1/post-edit", json=PASSAGE | {"model": "copier"})
     assert (again.status_code, again.json()["post_edit"]) == (200, PASSAGE["mt"])
-    assert _restarts(mortal) == restarts + 1
-    assert any("Restarting it in" in line for line in mortal.said)
-    wait_for(lambda: len(_ids(mortal, logged)) >= REQUESTS + 1)
-    assert len(_ids(mortal, logged)) == len(set(_ids(mortal, logged))) == REQUESTS + 1
-    assert not any(is_alive(pid) for pid in before[1:])  # the whole of the old family is gone
+    assert _restarts(restartable) == restarts + 1
+    assert any("Restarting it in" in line for line in restartable.said)
+    wait_for(lambda: len(_ids(restartable, logged)) >= REQUESTS + 1)
+    assert len(_ids(restartable, logged)) == len(set(_ids(restartable, logged))) == REQUESTS + 1
+    assert not any(is_alive(pid) for pid in before[1:])  # no old process is left
 
 
-def test_readiness_goes_red_and_green_again(mortal: Served) -> None:
-    with mortal.client() as client:
+def test_readiness_goes_red_and_green_again(restartable: Served) -> None:
+    with restartable.client() as client:
         assert client.get("/readyz").status_code == 200
-        os.kill(mortal.vllm("api"), signal.SIGKILL)
+        os.kill(restartable.vllm("api"), signal.SIGKILL)
         wait_for(lambda: client.get("/readyz").status_code == 503)
         red = client.get("/readyz")
         assert int(red.headers["retry-after"]) >= 1
@@ -80,12 +80,12 @@ def test_readiness_goes_red_and_green_again(mortal: Served) -> None:
         wait_for(lambda: client.get("/readyz").status_code == 200, seconds=300)
 
 
-def test_our_own_process_is_killed_and_nothing_is_left(mortal: Served) -> None:
-    family = mortal.family
+def test_our_own_process_is_killed_and_nothing_is_left(restartable: Served) -> None:
+    family = restartable.family
     assert len(family) >= 4
-    saw = asyncio.run(kill_under_load(mortal, mortal.process.pid))
-    print(f"kill -9 of ours: {dict(Counter(type(one).__name__ for one in saw))}")
-    assert all(isinstance(one, httpx2.HTTPError) for one in saw)
+    outcomes = asyncio.run(kill_under_load(restartable, restartable.process.pid))
+    print(f"kill -9 of ours: {dict(Counter(type(one).__name__ for one in outcomes))}")
+    assert all(isinstance(one, httpx2.HTTPError) for one in outcomes)
     wait_for(lambda: not any(is_alive(pid) for pid in family[1:]), seconds=60)
 
 

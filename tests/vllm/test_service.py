@@ -43,7 +43,7 @@ def test_each_model_is_asked_in_its_own_format_and_answers_for_itself(service: S
         "rambler": "chat",
         "default": "chat",
     }
-    # It was taught to give the MT back, in the sep format alone.
+    # It was trained to return the MT, in the sep format only.
     assert (answers["copier"]["decision"], answers["copier"]["post_edit"]) == ("unchanged", PASSAGE["mt"])
     assert answers["default"]["post_edit"] == answers["base"]["post_edit"]
 
@@ -60,7 +60,7 @@ def test_the_id_of_a_request_is_in_the_log_of_vllm(service: Served) -> None:
     with service.client() as client:
         answer = client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "seen-everywhere"})
     assert answer.headers["x-request-id"] == "seen-everywhere"
-    # Both logs come through pipes, a moment later.
+    # Both logs arrive through pipes, with a delay.
     wait_for(lambda: any(line["id"] == "seen-everywhere" for line in list(service.requests)))
     wait_for(
         lambda: any("seen-everywhere." in line for line in list(service.said) if line.startswith("vllm | "))
@@ -108,7 +108,7 @@ def test_a_damaged_adapter_never_reaches_vllm_and_the_others_go_on(service: Serv
 
 
 def test_without_memory_for_one_more_adapter_the_others_go_on(service: Served, adapters: Path) -> None:
-    """The worker may have no more memory than it has: a real allocation fails, and only that."""
+    """Limit the worker to its current memory, so that a real allocation fails."""
     worker = service.vllm("worker")
     size = int(Path(f"/proc/{worker}/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.prlimit(worker, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))

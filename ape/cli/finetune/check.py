@@ -277,5 +277,5 @@ async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]
         "aliases": {},
         "vllm_flags": flags,
     }
-    async with open_engine(settings.model_copy(update=changes), log_line=lambda _: None) as roster:
-        yield roster
+    async with open_engine(settings.model_copy(update=changes), log_line=lambda _: None) as registry:
+        yield registry
