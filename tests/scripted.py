@@ -1,4 +1,4 @@
-"""A scripted model server: real HTTP in the OpenAI dialect, which answers, or fails, as it is told."""
+"""A scripted model server: the OpenAI API over real HTTP, with scripted answers and failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from prompts.sep import SEPARATOR
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Answer with this text, in pieces, and finish for this reason."""
+    """Stream this text in pieces and finish for this reason."""
 
     text: str
     finish_reason: str = "stop"
@@ -42,7 +42,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Begin to answer, then drop the connection."""
+    """Start to answer, then drop the connection."""
 
     text: str
 
@@ -57,12 +57,12 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """Never answer, until the client leaves."""
+    """Send nothing until the client disconnects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Begin to answer, then fall silent, until the client leaves."""
+    """Start to answer, then send nothing until the client disconnects."""
 
     text: str
 
@@ -72,7 +72,7 @@ Script = Callable[[dict[str, Any], int], Move]
 
 
 def translation_in(request: dict[str, Any]) -> str:
-    """The MT as it stands in the prompt, of a chat or of a text with separators."""
+    """The MT in the prompt, of either format."""
     if "prompt" in request:
         return str(request["prompt"]).split(SEPARATOR)[1]
     found = re.search(r"<translation>\n(.*)\n</translation>", request["messages"][-1]["content"], re.DOTALL)
@@ -81,15 +81,15 @@ def translation_in(request: dict[str, Any]) -> str:
 
 
 def echo(request: dict[str, Any], turn: int) -> Move:
-    """Give the MT back."""
+    """Answer with the MT."""
     return Say(translation_in(request))
 
 
 @dataclass
 class ScriptedServer:
-    """What it was asked, who hung up, and what it answers next: `script(request, turn)`.
+    """The requests received, the disconnections counted, and the next answer: `script(request, turn)`.
 
-    It lists one model with this window, unless `listing` is what it answers when asked for its models.
+    It lists one model with this window, or answers a request for its models with `listing`.
     """
 
     script: Script = echo
@@ -103,20 +103,20 @@ class ScriptedServer:
     url: str = ""
 
     def play(self, *moves: Move) -> None:
-        """Answer with these in turn, and with the last one from then on."""
+        """Answer with these in turn, then repeat the last."""
         self.requests.clear()
         self.script = lambda request, turn: moves[min(turn, len(moves) - 1)]
 
     async def complete(self, request: Request) -> Response:
-        asked = await request.json()
-        self.requests.append(asked)
+        content = await request.json()
+        self.requests.append(content)
         self.headers.append(dict(request.headers))
-        move = self.script(asked, len(self.requests) - 1)
+        move = self.script(content, len(self.requests) - 1)
         match move:
             case Fail() | Raw() | Hang():
                 return await self._plain(move, request)
             case Say() | Cut() | Stall():
-                return _Stream(self._chunks(move, text="prompt" in asked), media_type="text/event-stream")
+                return _Stream(self._chunks(move, text="prompt" in content), media_type="text/event-stream")
 
     async def _plain(self, move: Fail | Raw | Hang, request: Request) -> Response:
         match move:
@@ -125,10 +125,10 @@ class ScriptedServer:
             case Raw(body, content_type):
                 return Response(body, 200, media_type=content_type)
             case Hang():
-                await self._until_gone(request)
+                await self._wait_for_disconnect(request)
                 return Response(status_code=499)
 
-    async def _until_gone(self, request: Request) -> None:
+    async def _wait_for_disconnect(self, request: Request) -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
         self.hung_up += 1
@@ -136,24 +136,24 @@ class ScriptedServer:
     async def _chunks(self, move: Say | Cut | Stall, *, text: bool) -> AsyncGenerator[str]:
         self.active += 1
         self.most_active = max(self.most_active, self.active)
-        deserted = True
+        disconnected = True
         try:
             for piece in re.findall(r".{1,12}", move.text, re.DOTALL):
-                said = {"text": piece} if text else {"delta": {"content": piece}}
-                yield _event({"choices": [{"index": 0, **said, "finish_reason": None}]})
+                delta = {"text": piece} if text else {"delta": {"content": piece}}
+                yield _event({"choices": [{"index": 0, **delta, "finish_reason": None}]})
                 await asyncio.sleep(move.pause if isinstance(move, Say) else 0)
             if isinstance(move, Stall):
                 await asyncio.Event().wait()
-            deserted = False
+            disconnected = False
             if not isinstance(move, Say):
                 raise ConnectionAbortedError
-            said = {"text": ""} if text else {"delta": {}}
-            yield _event({"choices": [{"index": 0, **said, "finish_reason": move.finish_reason}]})
+            delta = {"text": ""} if text else {"delta": {}}
+            yield _event({"choices": [{"index": 0, **delta, "finish_reason": move.finish_reason}]})
             usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
             yield _event({"choices": [], "usage": usage})
             yield "data: [DONE]\n\n"
         finally:
-            self.hung_up += deserted
+            self.hung_up += disconnected
             self.active -= 1
 
     async def models(self, request: Request) -> Response:
@@ -170,7 +170,7 @@ class ScriptedServer:
 
 
 class _Stream(StreamingResponse):
-    """A stream whose generator is closed when the client leaves, not when the garbage collector comes by."""
+    """A stream whose generator is closed when the client disconnects, not at garbage collection."""
 
     def __init__(self, chunks: AsyncGenerator[str], *, media_type: str) -> None:
         super().__init__(chunks, media_type=media_type)
@@ -187,7 +187,7 @@ def _event(content: dict[str, Any]) -> str:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that says when it listens."""
+    """A uvicorn server with an event that is set when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -200,7 +200,7 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def running(app: Any) -> Iterator[str]:
-    """Any application behind a real socket on loopback, for the length of the block; yields its address."""
+    """Serve an application on a loopback socket within the block; yield its address."""
     config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=2)
     server = _Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -17,13 +17,13 @@ from tests.scripted import Fail, Say, ScriptedServer, translation_in
 
 @pytest.fixture
 def configured(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """The settings of the environment name the scripted server."""
+    """The scripted server, set as the engine by environment variables."""
     monkeypatch.setenv("APE_URL", scripted.url)
     monkeypatch.setenv("APE_RETRY_ATTEMPTS", "1")
     return scripted
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_can_be_imported() -> None:
     for name in ape.__all__:
         assert getattr(ape, name).__name__ == name
     assert set(ape.__all__) <= set(dir(ape))

@@ -1,4 +1,4 @@
-"""One passage: attempts, guards, and the MT as a first-class answer."""
+"""Post-editing one passage: attempts, guards, candidates and the MT as fallback."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_the_mt_as_draft_is_unchanged(engine: OpenAIEngine) -> None:
     assert (result.post_edit, result.edits, result.edit_rate) == (SEGMENT.mt, (), 0.0)
 
 
-async def test_a_refused_draft_is_asked_for_again_with_another_seed(
+async def test_a_rejected_draft_is_requested_again_with_another_seed(
     engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     scripted.play(Say(LOOP), Say(GOOD))
@@ -71,7 +71,7 @@ async def test_a_refused_draft_is_asked_for_again_with_another_seed(
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-async def test_after_the_last_attempt_the_mt_is_kept_whole(
+async def test_after_the_last_attempt_the_mt_is_returned_unchanged(
     engine: OpenAIEngine, scripted: ScriptedServer, attempts: int
 ) -> None:
     scripted.play(Say(LOOP))
@@ -93,7 +93,7 @@ async def test_white_space_around_the_mt_stays(
 
 
 @pytest.mark.parametrize("mt", ["* * *", "…", "—", "!?"])
-async def test_a_passage_without_words_is_kept_and_no_model_is_asked(
+async def test_a_passage_without_words_is_unchanged_and_sends_no_request(
     engine: OpenAIEngine, scripted: ScriptedServer, mt: str
 ) -> None:
     result = await post_edit(Segment(mt, mt, "fr", "en"), engine)
@@ -102,7 +102,7 @@ async def test_a_passage_without_words_is_kept_and_no_model_is_asked(
     assert not scripted.requests
 
 
-async def test_a_name_that_is_the_same_in_both_languages_is_kept(engine: OpenAIEngine) -> None:
+async def test_a_name_that_is_equal_in_both_languages_is_unchanged(engine: OpenAIEngine) -> None:
     result = await post_edit(Segment("Paris, 1848.", "Paris, 1848.", "fr", "en"), engine)
     assert result.decision is Decision.UNCHANGED
 
@@ -130,7 +130,7 @@ async def test_a_source_given_as_mt_is_refused_with_the_reason(
         (Segment("a", "b", "fr", "en", instructions="\x00"), "instructions"),
     ],
 )
-async def test_what_no_book_has_is_refused_by_field(
+async def test_unreadable_texts_are_refused_by_field(
     engine: OpenAIEngine, segment: Segment, field: str
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -141,9 +141,9 @@ async def test_what_no_book_has_is_refused_by_field(
 async def test_only_terms_that_occur_reach_the_model(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     segment = Segment("罗德走了。", "Rhode left.", "zh", "en", glossary=(("罗德", "Rhode"), ("安娜", "Anna")))
     await post_edit(segment, engine)
-    asked = scripted.requests[0]["messages"][-1]["content"]
-    assert "罗德 = Rhode" in asked
-    assert "安娜" not in asked
+    request = scripted.requests[0]["messages"][-1]["content"]
+    assert "罗德 = Rhode" in request
+    assert "安娜" not in request
 
 
 async def test_a_control_word_in_the_mt_survives_the_round_trip(
@@ -181,7 +181,7 @@ async def test_of_several_candidates_the_one_that_passes_is_taken(
     assert result.usage.completion_tokens >= 40
 
 
-async def test_only_the_first_candidate_is_drawn_as_asked(
+async def test_only_the_first_candidate_uses_the_requested_sampling(
     engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     await post_edit(SEGMENT, engine, options=Options(candidates=3))
@@ -206,9 +206,7 @@ async def test_when_all_candidates_fail_the_error_is_the_engines(
         await post_edit(SEGMENT, engine, options=Options(candidates=3))
 
 
-async def test_a_second_round_of_candidates_has_seeds_of_its_own(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_second_attempt_uses_new_seeds(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     by_seed({1: Say(LOOP), 2: Say(LOOP), 3: Say(LOOP), 4: Say(GOOD)}, scripted)
     result = await post_edit(SEGMENT, engine, options=Options(candidates=2))
     assert (result.post_edit, result.attempt) == (GOOD, 4)
@@ -219,7 +217,7 @@ async def test_a_second_round_of_candidates_has_seeds_of_its_own(
     [
         ([SEGMENT.mt, SEGMENT.mt, GOOD], SEGMENT.mt),  # most leave it alone
         ([SEGMENT.mt, GOOD, GOOD], GOOD),  # most agree on the repair
-        ([CLUMSY, GOOD, BETTER], GOOD),  # the odd one out loses
+        ([CLUMSY, GOOD, BETTER], GOOD),  # the outlier loses
         ([CLUMSY, GOOD], GOOD),  # two are as far from each other; the lighter edit wins
     ],
 )
@@ -242,7 +240,7 @@ async def test_the_callers_cap_and_stops_reach_the_server(
 
 
 class Tuned(OpenAIEngine):
-    """A server whose one model was tuned on source and MT alone."""
+    """A server whose only model was tuned on source and MT alone."""
 
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Model]:
@@ -255,18 +253,18 @@ async def tuned(scripted: ScriptedServer) -> AsyncIterator[Tuned]:
         yield opened
 
 
-async def test_a_tuned_model_is_asked_in_its_own_format(tuned: Tuned, scripted: ScriptedServer) -> None:
+async def test_a_tuned_model_is_queried_in_its_own_format(tuned: Tuned, scripted: ScriptedServer) -> None:
     scripted.play(Say(GOOD))
     result = await post_edit(SEGMENT, tuned)
-    asked: dict[str, Any] = scripted.requests[0]
-    assert asked["prompt"] == f"{SEGMENT.source}\n\n###\n\n{SEGMENT.mt}\n\n###\n\n"
-    assert asked["stop"] == ["\n\n###"]
-    assert "messages" not in asked
+    request: dict[str, Any] = scripted.requests[0]
+    assert request["prompt"] == f"{SEGMENT.source}\n\n###\n\n{SEGMENT.mt}\n\n###\n\n"
+    assert request["stop"] == ["\n\n###"]
+    assert "messages" not in request
     assert (result.decision, result.post_edit, result.findings) == (Decision.EDITED, GOOD, ())
     assert result.prompt.startswith("sep@")
 
 
-async def test_what_a_tuned_model_was_not_shown_is_said(tuned: Tuned, scripted: ScriptedServer) -> None:
+async def test_fields_that_a_tuned_model_ignores_are_reported(tuned: Tuned, scripted: ScriptedServer) -> None:
     segment = Segment(
         SEGMENT.source, SEGMENT.mt, "fr", "en", glossary=(("Claire", "Claire"),), instructions="Wry."
     )
@@ -279,7 +277,7 @@ async def test_what_a_tuned_model_was_not_shown_is_said(tuned: Tuned, scripted: 
     ("source", "target", "warned"),
     [("fr", "en", False), ("de", "en", True), ("fr", "de", True), ("und", "en", False)],
 )
-async def test_a_pair_that_a_model_was_not_tuned_for_is_said(
+async def test_a_language_pair_that_a_model_was_not_tuned_for_is_reported(
     source: str, target: str, warned: bool, tuned: Tuned, scripted: ScriptedServer
 ) -> None:
     result = await post_edit(Segment(SEGMENT.source, SEGMENT.mt, source, target), tuned)

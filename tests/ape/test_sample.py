@@ -21,7 +21,7 @@ def numbers(text: str) -> list[str]:
     return sorted(re.findall(r"\d+(?![\d月])", joined))  # 9月 is September: a name, in English
 
 
-def test_a_chapter_has_fourteen_paragraphs_with_ids_of_their_own(sample: Sample) -> None:
+def test_a_chapter_has_fourteen_paragraphs_with_unique_ids(sample: Sample) -> None:
     assert [paragraph.id for paragraph in sample.paragraphs] == [f"p{n:02}" for n in range(1, 15)]
 
 
@@ -103,6 +103,6 @@ def test_segments_carry_languages_and_glossary_but_not_the_answer(sample: Sample
     assert {segment.glossary for segment in segments} == {sample.glossary}
 
 
-def test_an_unknown_sample_says_which_there_are() -> None:
+def test_an_unknown_sample_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="fr-en, zh-en"):
         load_sample("en-tlh")

@@ -1,4 +1,4 @@
-"""Settings: flag over environment over file over default, and no secret shown."""
+"""Settings: flag over environment over file over default, with secrets masked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ape.settings import Settings, default_cache, load_settings
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A machine on which nothing is set."""
+    """An environment without settings."""
     for name in (*Settings.model_fields, "config", "slots", "in_flight", "book_lanes"):
         monkeypatch.delenv(f"APE_{name.upper()}", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -33,7 +33,7 @@ def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(
     assert load_settings(port=None).concurrency == 2
 
 
-def test_the_users_own_file_is_read_where_the_folder_has_none(tmp_path: Path) -> None:
+def test_the_user_file_is_read_if_the_folder_has_none(tmp_path: Path) -> None:
     own = tmp_path / "config" / "ape" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text('host = "127.0.0.2"\n')
@@ -55,7 +55,7 @@ def test_a_url_is_enough_to_mean_the_url_engine() -> None:
         ({"colour": "red"}, "colour: Extra inputs"),
     ],
 )
-def test_what_can_not_be_is_a_sentence_with_its_name(flags: dict[str, object], sentence: str) -> None:
+def test_an_invalid_setting_is_refused_by_name(flags: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         load_settings(**flags)
 
@@ -67,7 +67,7 @@ def test_a_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
         load_settings()
 
 
-def test_a_named_file_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_settings_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_CONFIG", "nowhere.toml")
     with pytest.raises(InputError, match=r"nowhere\.toml can't be read"):
         load_settings()
@@ -81,13 +81,13 @@ def test_keys_are_kept_as_hashes_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "opensesame" not in repr(settings)
 
 
-def test_nothing_secret_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_ENGINE_KEY", "very-secret")
     monkeypatch.setenv("APE_API_KEYS", "opensesame")
-    shown = load_settings().masked()
-    assert shown["engine_key"] == "********"
-    assert "secret" not in str(shown)
-    assert len(shown["api_keys"]) < 20
+    masked = load_settings().masked()
+    assert masked["engine_key"] == "********"
+    assert "secret" not in str(masked)
+    assert len(masked["api_keys"]) < 20
 
 
 def test_the_key_of_openai_is_sent_to_openai_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_a_mistyped_key_is_not_shown(tmp_path: Path) -> None:
     assert "sk-secret" not in str(caught.value)
 
 
-def test_a_hash_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_hash_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_API_KEYS", "sha256:opensesame")
     with pytest.raises(InputError, match="64 hexadecimal digits"):
         load_settings()
@@ -128,7 +128,7 @@ def test_concurrency_depends_on_the_engine_unless_it_is_set(engine: str, concurr
     assert load_settings(**given, slots=5, in_flight=6).concurrency == (5 if engine == "embedded" else 6)
 
 
-def test_former_names_are_read_from_file_environment_and_arguments_and_shown_nowhere(
+def test_former_names_are_read_everywhere_and_not_printed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "ape.toml").write_text("slots = 2\nbook_lanes = 3\n")
@@ -143,7 +143,7 @@ def test_former_names_are_read_from_file_environment_and_arguments_and_shown_now
     assert not {"slots", "in_flight", "book_lanes"} & load_settings().masked().keys()
 
 
-def test_the_embedded_engine_has_a_limit_of_its_own() -> None:
+def test_the_embedded_engine_has_its_own_concurrency_limit() -> None:
     with pytest.raises(InputError, match="concurrency: at most 64 for the embedded engine"):
         load_settings(concurrency=65)
     assert load_settings(url="http://h/v1", concurrency=65).concurrency == 65

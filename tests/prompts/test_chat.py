@@ -1,4 +1,4 @@
-"""Prompts are rendered strictly, named by their content, and can't be broken out of."""
+"""Chat prompts are rendered strictly, named by content hash, and safe against injection."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_the_question_holds_source_and_translation_and_ends_with_the_users_turn(
     assert "French" in turns(prompt)[0].content
 
 
-def test_what_is_not_given_leaves_no_trace() -> None:
+def test_missing_fields_leave_no_trace() -> None:
     text = "\n".join(message.content for message in turns(CHAT.render(QUESTION)))
     for word in ("glossary", "<earlier>", "<style>", "publisher"):
         assert word not in text
 
 
-def test_context_glossary_and_wishes_are_in_the_question() -> None:
+def test_context_glossary_and_instructions_are_in_the_question() -> None:
     prompt = CHAT.render(
         Question(
             source="Elle rit.",
@@ -70,7 +70,7 @@ def test_a_missing_variable_is_an_error() -> None:
         system.template.render({"source_language": "French"})
 
 
-def test_the_example_is_shown_only_where_it_is_in_the_target_language() -> None:
+def test_an_example_is_used_only_for_its_target_language() -> None:
     prompt = CHAT.render(replace(QUESTION, target_language="German"))
     assert [message.role for message in turns(prompt)] == ["system", "user"]
     assert "lantern" not in last(prompt)
@@ -103,15 +103,15 @@ def test_template_code_in_a_passage_is_text() -> None:
         "It’s pouring.</translation>",
     ],
 )
-def test_the_delimiters_around_a_draft_are_taken_off(reply: str) -> None:
+def test_the_delimiters_around_a_draft_are_stripped(reply: str) -> None:
     assert CHAT.render(QUESTION).read(reply) == "It’s pouring."
 
 
-def test_words_beside_the_passage_are_left_for_the_guards() -> None:
+def test_other_text_around_the_passage_is_left_for_the_guards() -> None:
     reply = "Sure!\n<translation>\nIt’s pouring.\n</translation>"
     assert CHAT.render(QUESTION).read(reply).startswith("Sure!")
 
 
-def test_a_delimiter_that_the_mt_itself_has_comes_back_in_the_draft() -> None:
+def test_a_delimiter_of_the_mt_is_restored_in_the_draft() -> None:
     prompt = CHAT.render(Question("x", "He typed <|im_end|> twice.", "French", "English"))
     assert prompt.read("He typed ‹¦im_end¦› two times.") == "He typed <|im_end|> two times."

@@ -1,4 +1,4 @@
-"""Data stays data."""
+"""Delimiters and control words are escaped in data and restored in drafts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DANGEROUS = [
 
 
 @pytest.mark.parametrize("word", DANGEROUS)
-def test_a_control_word_loses_its_power_and_gets_it_back(word: str) -> None:
+def test_a_control_word_is_escaped_and_restored(word: str) -> None:
     text = f"He typed {word} and waited."
     neutral = escape_delimiters(text)
     assert word not in neutral.text
@@ -29,13 +29,13 @@ def test_ordinary_brackets_and_mark_up_are_left_alone(text: str) -> None:
     assert escape_delimiters(text).text == text
 
 
-def test_an_authors_own_look_alike_is_never_turned_into_a_delimiter() -> None:
+def test_a_look_alike_in_the_text_is_not_turned_into_a_delimiter() -> None:
     neutral = escape_delimiters("‹source› is not <source>")
     assert neutral.restore("‹source›") == "‹source›"
 
 
 @given(st.lists(st.one_of(st.text(), st.sampled_from(DANGEROUS))).map("".join))
-def test_any_text_comes_back_as_it_was(text: str) -> None:
+def test_any_text_is_restored(text: str) -> None:
     neutral = escape_delimiters(text)
     assert not escape_delimiters(neutral.text).replaced
     look_alikes = set("‹›⁅⁆¦")

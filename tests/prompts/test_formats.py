@@ -1,4 +1,4 @@
-"""Every format is one object, found by its name."""
+"""Formats are found by name, and their fingerprints are stable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ QUESTION = Question("Il pleut.", "It rain.", "French", "English")
 
 
 @pytest.mark.parametrize("known", FORMATS.values(), ids=FORMATS)
-def test_a_format_is_found_by_its_name_and_reads_what_it_teaches(known: PromptFormat) -> None:
+def test_a_format_is_found_by_name_and_reads_its_own_completions(known: PromptFormat) -> None:
     assert prompt_format(known.name) is known
     assert known.fingerprint.startswith(f"{known.name}@")
     prompt = known.render(QUESTION)

@@ -1,4 +1,4 @@
-"""What a judge is asked: the texts are data, and the files are named by their content."""
+"""Prompts for judges: texts are escaped, and files are named by content hash."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_first_text_is_a_and_the_second_b() -> None:
     )
 
 
-def test_languages_and_ties_are_named_where_they_are_known() -> None:
+def test_languages_and_ties_are_mentioned_if_given() -> None:
     system, _ = contents(
         render_pair_judge("a", "b", source="c", source_language="French", target_language="English")
     )
@@ -61,7 +61,7 @@ def test_categories_and_severities_are_explained() -> None:
     "prompt",
     [render_pair_judge(ATTACK, "b", source=ATTACK), render_pair_judge("a", ATTACK), spans(ATTACK, ATTACK)],
 )
-def test_a_text_can_neither_leave_its_place_nor_hold_a_verdict(prompt: Prompt) -> None:
+def test_a_text_can_neither_close_its_element_nor_contain_a_verdict(prompt: Prompt) -> None:
     _, user = contents(prompt)
     assert user.count("</translation>") == user.count("<translation>")
     assert user.count("<source>") == user.count("</source>") <= 1

@@ -1,4 +1,4 @@
-"""The format of tuned models: what they are taught is what they are asked."""
+"""The sep format: training and serving agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def ask(source: str, mt: str) -> Question:
     return Question(source, mt, "French", "English")
 
 
-def test_source_and_mt_stand_before_separators() -> None:
+def test_source_and_mt_are_followed_by_separators() -> None:
     prompt = SEP.render(ask("Il pleut.", "It rain."))
     assert prompt.body == "Il pleut.\n\n###\n\nIt rain.\n\n###\n\n"
     assert (prompt.stop, prompt.unused_fields) == (("\n\n###",), ())
@@ -33,14 +33,14 @@ def test_no_text_can_add_a_part(source: str, mt: str) -> None:
 
 @example(mt="###0#######0####")  # runs of several lengths, one within the other
 @given(mt=TEXTS)
-def test_an_mt_that_is_given_back_comes_back_as_it_was(mt: str) -> None:
+def test_a_reply_that_repeats_the_mt_is_read_as_the_mt(mt: str) -> None:
     question = ask("x", mt)
     if not set("♯‹›⁅⁆¦") & set(mt):
         assert SEP.render(question).read(SEP.completion(question, mt)) == mt.strip()
 
 
 @given(mt=TEXTS, human=TEXTS)
-def test_what_is_taught_never_holds_a_stop(mt: str, human: str) -> None:
+def test_a_completion_never_contains_a_stop(mt: str, human: str) -> None:
     assert "###" not in SEP.completion(ask("x", mt), human)
 
 
@@ -49,6 +49,6 @@ def test_the_name_of_the_format_is_the_hash_of_its_recipe() -> None:
     assert SEP.fingerprint == SEP.render(ask("a", "b")).fingerprint == "sep@318078df5661"
 
 
-def test_what_has_no_place_is_told() -> None:
+def test_unused_fields_are_listed() -> None:
     question = Question("a", "b", "French", "English", context=(("c", "d"),), instructions="Wry.")
     assert SEP.render(question).unused_fields == ("context", "instructions")

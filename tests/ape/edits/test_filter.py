@@ -1,4 +1,4 @@
-"""The gate: edits that the model is not sure of are undone, and the rest of the draft stays."""
+"""The edit filter undoes uncertain edits and keeps the rest of the draft."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ CHANCES = (
     TokenLogprobs(" Paris", -2.0),
     TokenLogprobs(" today.", 0.0),
 )
-# How likely is the first token alone: one half at -1.
+# A filter on the log-probability of the first token: one half at -1.
 BY_LEAD = EditFilter(features={"lead": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
 
 
-def test_the_sure_edit_stays_and_the_unsure_one_is_undone() -> None:
+def test_likely_edits_are_kept_and_unlikely_ones_undone() -> None:
     outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES))
     assert outcome.text == "Anna came from Rome today."
     assert [(edit.before, edit.after) for edit in outcome.undone] == [("Rome", "Paris")]
     assert [edit.after for edit in outcome.kept] == ["came"]
 
 
-def test_a_draft_without_chances_is_not_let_through() -> None:
+def test_a_draft_without_logprobs_is_undone() -> None:
     outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT))
     assert (outcome.text, outcome.kept) == (SEGMENT.mt, ())
 
@@ -45,7 +45,7 @@ def test_a_draft_without_chances_is_not_let_through() -> None:
 @given(
     st.floats(0, 1), st.text(alphabet="ab .", max_size=12), st.text(alphabet="ab .", min_size=1, max_size=12)
 )
-def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
+def test_the_result_is_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
     made = made.strip()
     edit_filter = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
     chances = tuple(TokenLogprobs(character, -0.1 * at) for at, character in enumerate(made))
@@ -56,7 +56,7 @@ def test_what_comes_out_lies_between_mt_and_draft(threshold: float, made: str, m
         assert outcome.text == mt.strip()
 
 
-def test_a_threshold_of_one_lets_nothing_through_however_sure() -> None:
+def test_a_threshold_of_one_undoes_every_edit() -> None:
     edit_filter = EditFilter(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
     assert edit_filter.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES)).kept == ()
 
@@ -73,12 +73,12 @@ LOOPED = "He bows to the king, to the king, to the king, to the king, and goes."
 @pytest.mark.parametrize(
     "draft", ["He bows to the king, and goes.", "He bows to the king, to the king, and goes."]
 )
-def test_rounds_of_a_loop_are_cut_however_unsure(draft: str) -> None:
+def test_cutting_a_loop_is_accepted_at_any_probability(draft: str) -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
     assert NOTHING.apply(segment, Draft(draft)).text == draft
 
 
-def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
+def test_other_edits_near_a_loop_are_filtered() -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
     outcome = NOTHING.apply(segment, Draft("She bows to the king, and goes."))
     assert outcome.text == "He bows to the king, and goes."
@@ -96,11 +96,11 @@ def test_what_else_a_draft_does_beside_a_loop_is_weighed() -> None:
         (LOOPED, "He bows to the king, to, and goes."),
     ],
 )
-def test_what_is_cut_out_of_a_loop_is_whole_rounds(mt: str, draft: str) -> None:
+def test_only_whole_rounds_of_a_loop_are_cut(mt: str, draft: str) -> None:
     assert NOTHING.apply(Segment("Il ne sait pas.", mt, "fr", "en"), Draft(draft)).text == mt
 
 
-def test_a_loop_that_the_draft_leaves_is_cut_if_the_gate_does_so_and_told() -> None:
+def test_a_loop_that_the_draft_leaves_is_cut_and_reported_if_the_filter_cuts_loops() -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
     cutting = NOTHING.model_copy(update={"cuts_loops": True})
     assert NOTHING.apply(segment, Draft(LOOPED)).text == LOOPED
@@ -111,7 +111,7 @@ def test_a_loop_that_the_draft_leaves_is_cut_if_the_gate_does_so_and_told() -> N
     assert cutting.apply(author, Draft(LOOPED)).text == LOOPED
 
 
-def test_a_joining_word_goes_with_its_round() -> None:
+def test_a_joining_word_is_cut_with_its_round() -> None:
     mt, draft = "He was very strong , and very strong , and very strong .", "He was very strong ."
     assert NOTHING.apply(Segment("Il était fort .", mt, "fr", "en"), Draft(draft)).text == draft
 
@@ -123,12 +123,12 @@ def test_a_joining_word_goes_with_its_round() -> None:
         ("Il salue le roi et part.", "He bows, and goes."),  # not one round is left
     ],
 )
-def test_the_authors_own_rounds_and_the_last_one_are_not_cut(source: str, draft: str) -> None:
+def test_repetition_by_the_author_and_the_last_round_are_not_cut(source: str, draft: str) -> None:
     assert NOTHING.apply(Segment(source, LOOPED, "fr", "en"), Draft(draft)).text == LOOPED
 
 
 class Gated(OpenAIEngine):
-    """A server whose model has a gate."""
+    """A server whose model has an edit filter."""
 
     async def models(self) -> tuple[Model, ...]:
         self._known = (Model("scripted", format="sep", edit_filter=BY_LEAD),)
@@ -136,19 +136,21 @@ class Gated(OpenAIEngine):
 
 
 def stream(shape: str) -> str:
-    """The draft above as a server would send it, in the shape of llama.cpp or of vLLM."""
+    """The draft as streamed by llama.cpp or vLLM."""
     events = []
-    for one in CHANCES:
-        told: dict[str, Any] = (
-            {"content": [{"token": one.text, "bytes": list(one.text.encode()), "logprob": one.logprob}]}
+    for token in CHANCES:
+        logprobs_json: dict[str, Any] = (
+            {"content": [{"token": token.text, "bytes": list(token.text.encode()), "logprob": token.logprob}]}
             if shape == "llama.cpp"
             else {
-                "tokens": [one.text],
-                "token_logprobs": [one.logprob],
-                "top_logprobs": [{one.text: one.logprob}],
+                "tokens": [token.text],
+                "token_logprobs": [token.logprob],
+                "top_logprobs": [{token.text: token.logprob}],
             }
         )
-        events.append({"choices": [{"index": 0, "text": one.text, "logprobs": told, "finish_reason": None}]})
+        events.append(
+            {"choices": [{"index": 0, "text": token.text, "logprobs": logprobs_json, "finish_reason": None}]}
+        )
     events.append({"choices": [{"index": 0, "text": "", "logprobs": None, "finish_reason": "stop"}]})
     import json
 
@@ -160,7 +162,7 @@ def stream(shape: str) -> str:
 
 
 @pytest.mark.parametrize("shape", ["llama.cpp", "vllm"])
-async def test_a_passage_goes_through_the_gate_of_its_model(scripted: ScriptedServer, shape: str) -> None:
+async def test_a_passage_is_filtered_by_the_filter_of_its_model(scripted: ScriptedServer, shape: str) -> None:
     scripted.play(Raw(stream(shape)))
     async with Gated(scripted.url, api_key="k") as engine:
         result = await post_edit(SEGMENT, engine)

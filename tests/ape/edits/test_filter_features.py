@@ -1,4 +1,4 @@
-"""What speaks for an edit: the model's own chances where its draft leaves the MT, and what goes and comes."""
+"""Features of edits: log-probabilities where the draft departs from the MT, and the words removed and added."""
 
 from __future__ import annotations
 
@@ -22,41 +22,48 @@ def features(at: int) -> dict[str, float]:
     return dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, CHANCES)[at].values, strict=True))
 
 
-def test_the_rival_is_the_token_with_which_the_mt_goes_on() -> None:
-    # By hand: after "1", "6", "6" the MT goes on with "6", which had -1.2; "7" was likelier and is not the MT.
+def test_the_rival_is_the_token_that_continues_the_mt() -> None:
+    # By hand: after "1", "6", "6" the MT continues with "6", which had -1.2; "7" was likelier but does not continue it.
     assert (features(0)["lead"], features(0)["rival"]) == (-0.5, -1.2)
 
 
-def test_a_deletion_is_weighed_where_the_draft_skips_the_word() -> None:
+def test_a_deletion_is_measured_where_the_draft_skips_the_word() -> None:
     found = features(1)
     assert (found["deletion"], found["lead"], found["rival"]) == (1.0, -0.9, -1.0)
 
 
-def test_a_number_that_stands_in_the_source_speaks_for_itself() -> None:
+def test_a_number_of_the_source_counts_as_restored() -> None:
     assert features(0)["from_source"] == 1.0
     assert features(1)["from_source"] == 0.0
 
 
-def test_a_rival_that_the_server_does_not_tell_of_is_as_unlikely_as_can_be() -> None:
-    untold = tuple(TokenLogprobs(one.text, one.logprob) for one in CHANCES)
-    found = dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, untold)[0].values, strict=True))
+def test_an_unreported_rival_has_the_lowest_logprob() -> None:
+    without_alternatives = tuple(TokenLogprobs(item.text, item.logprob) for item in CHANCES)
+    found = dict(
+        zip(
+            FILTER_FEATURES,
+            collect_edit_evidence(SEGMENT, DRAFT, without_alternatives)[0].values,
+            strict=True,
+        )
+    )
     assert found["rival"] == LOGPROB_FLOOR
 
 
-def test_a_word_cut_off_at_the_end_is_an_edit_too() -> None:
+def test_a_word_missing_at_the_end_is_an_edit() -> None:
     segment = Segment("Ja .", "Yes indeed", "et", "en")
     (found,) = collect_edit_evidence(segment, "Yes", (TokenLogprobs("Yes", -0.2),))
     assert dict(zip(FILTER_FEATURES, found.values, strict=True))["last"] == 1.0
 
 
-def test_tokens_of_another_text_say_nothing() -> None:
+def test_tokens_of_another_text_give_no_features() -> None:
     assert all(
-        one.values == () for one in collect_edit_evidence(SEGMENT, DRAFT, (TokenLogprobs("Nonsense", -0.1),))
+        item.values == ()
+        for item in collect_edit_evidence(SEGMENT, DRAFT, (TokenLogprobs("Nonsense", -0.1),))
     )
-    assert all(one.values == () for one in collect_edit_evidence(SEGMENT, DRAFT, ()))
+    assert all(item.values == () for item in collect_edit_evidence(SEGMENT, DRAFT, ()))
 
 
-def test_a_character_in_two_tokens_is_put_together() -> None:
+def test_a_character_in_two_tokens_is_joined() -> None:
     half, other = (bytes([byte]).decode(errors="surrogateescape") for byte in "ș".encode())
     segment = Segment("Ploiești", "Ploiesti", "ro", "en")
     tokens = (
@@ -75,12 +82,12 @@ WORDS = st.lists(st.sampled_from("the a cat sat on mat , . Rome 12 été 猫".sp
 
 
 @given(WORDS, WORDS, st.integers(1, 4))
-def test_every_edit_of_any_draft_has_all_features_and_finite_ones(
+def test_every_edit_of_any_draft_has_all_features_and_they_are_finite(
     mt: list[str], made: list[str], width: int
 ) -> None:
     text = " ".join(made)
     tokens = [TokenLogprobs(text[at : at + width], -0.5) for at in range(0, len(text), width)]
     found = collect_edit_evidence(Segment("x y", " ".join(mt), "et", "en"), text, tokens)
-    for one in found:
-        assert len(one.values) == len(FILTER_FEATURES)
-        assert all(-100 < value < 100 for value in one.values)
+    for item in found:
+        assert len(item.values) == len(FILTER_FEATURES)
+        assert all(-100 < value < 100 for value in item.values)

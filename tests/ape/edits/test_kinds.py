@@ -1,4 +1,4 @@
-"""The kind of an edit is the word a translator would put in the margin."""
+"""Edits are classified as a translator would classify them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ENGLISH = [
 
 
 @pytest.mark.parametrize(("kind", "mt", "post_edit"), ENGLISH)
-def test_an_english_edit_is_named_by_what_changed(kind: str, mt: str, post_edit: str) -> None:
+def test_an_english_edit_is_classified_by_what_changed(kind: str, mt: str, post_edit: str) -> None:
     assert {found for found, _, _ in kinds(mt, post_edit)} - {"casing"} == {kind} - {"casing"}
     assert kind in {found for found, _, _ in kinds(mt, post_edit)}
 
@@ -128,7 +128,7 @@ def test_an_english_edit_is_named_by_what_changed(kind: str, mt: str, post_edit:
         ("sv", "casing", "hon kom", "Hon kom"),
     ],
 )
-def test_an_edit_in_another_language_is_named_by_what_changed(
+def test_an_edit_in_another_language_is_classified_by_what_changed(
     language: str, kind: str, mt: str, post_edit: str
 ) -> None:
     assert [found for found, _, _ in kinds(mt, post_edit, language)] == [kind]
@@ -159,7 +159,7 @@ def test_the_earlier_kind_prevails(first: str, second: str, mt: str, post_edit: 
     assert second not in found
 
 
-def test_several_edits_have_kinds_of_their_own() -> None:
+def test_each_of_several_edits_has_its_own_kind() -> None:
     assert kinds(
         "She put down her bag, but Joe go away.", "He put down his sack; however, Qiao went away."
     ) == [
@@ -182,7 +182,7 @@ def test_words_that_move_are_a_reordering_on_both_sides() -> None:
     ]
 
 
-def test_a_word_gone_here_and_come_far_away_is_no_reordering() -> None:
+def test_a_word_deleted_here_and_inserted_far_away_is_not_a_reordering() -> None:
     between = (
         "They sat there for hours and talked about the war and the price of grain and the new bridge. " * 2
     )
@@ -190,12 +190,12 @@ def test_a_word_gone_here_and_come_far_away_is_no_reordering() -> None:
     assert [kind for kind, _, _ in found] == [EditKind.DELETION, EditKind.INSERTION]
 
 
-def test_an_article_gone_here_and_come_there_is_no_reordering() -> None:
+def test_an_article_deleted_here_and_inserted_nearby_is_not_a_reordering() -> None:
     found = kinds("He took the bread and wine.", "He took bread and the wine.")
     assert EditKind.REORDERING not in {kind for kind, _, _ in found}
 
 
-def test_a_capital_at_the_start_of_a_sentence_is_no_name_by_itself() -> None:
+def test_a_capital_at_the_start_of_a_sentence_does_not_make_a_name() -> None:
     assert [kind for kind, _, _ in kinds("The sketches were lost.", "Drawings were lost.")] == [
         EditKind.WORD_CHOICE
     ]
@@ -206,12 +206,12 @@ def test_a_word_at_the_start_of_a_sentence_is_a_name_if_it_has_a_capital_elsewhe
     assert [kind for kind, _, _ in found] == [EditKind.NAME]
 
 
-def test_a_word_written_small_elsewhere_is_no_name() -> None:
+def test_a_word_in_lower_case_elsewhere_is_not_a_name() -> None:
     found = kinds("Bread is dear. He sells bread.", "Butter is dear. He sells bread.")
     assert [kind for kind, _, _ in found] == [EditKind.WORD_CHOICE]
 
 
-def test_a_plural_is_no_verb_form() -> None:
+def test_a_plural_is_not_a_verb_form() -> None:
     assert [kind for kind, _, _ in kinds("He took long walk.", "He took long walks.")] == [
         EditKind.WORD_CHOICE
     ]

@@ -1,4 +1,4 @@
-"""What the guards' tests share: a quick way to ask one guard about one draft."""
+"""A fixture that runs one guard on one draft."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ape.guards import GUARDS
 from ape.passage.result import Severity
 from ape.passage.segment import Context, Draft, Segment
 
-Ask = Callable[..., str]
+SeverityOf = Callable[..., str]
 
 
 @pytest.fixture
-def ask() -> Ask:
-    """Ask one guard about a draft: the weight of what it found ("reject", "warn"), or "" where it found nothing."""
+def severity_of() -> SeverityOf:
+    """Run one guard on a draft and return the highest severity of its findings, "reject", "warn" or ""."""
 
-    def asked(
+    def severity_of_draft(
         guard: str,
         mt: str,
         draft: str,
@@ -34,7 +34,7 @@ def ask() -> Ask:
         segment = Segment(source, mt, source_language, target_language, before, glossary, instructions)
         findings = GUARDS[guard](segment, Draft(draft, finish_reason))
         assert all(finding.guard == guard and finding.message.endswith((".", "”")) for finding in findings)
-        weights = {finding.severity for finding in findings}
-        return next((str(weight) for weight in (Severity.REJECT, Severity.WARN) if weight in weights), "")
+        found = {finding.severity for finding in findings}
+        return next((str(severity) for severity in (Severity.REJECT, Severity.WARN) if severity in found), "")
 
-    return asked
+    return severity_of_draft

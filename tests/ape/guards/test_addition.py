@@ -1,10 +1,10 @@
-"""A clause of the model's own is told from a gap of the MT filled."""
+"""Invented clauses are rejected; clauses that the MT omitted are not."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 BOARD = "在机芯背后的木板上，有人用小刀刻了一行字，字很小。"
 BOARD_MT = "On the wooden board behind the movement, someone carves a line of words with a small knife."
@@ -34,8 +34,10 @@ BOARD_MT = "On the wooden board behind the movement, someone carves a line of wo
         ),
     ],
 )
-def test_a_clause_made_up_is_refused(ask: Ask, languages: str, source: str, mt: str, draft: str) -> None:
-    assert ask("addition", mt, draft, source, languages) == "reject"
+def test_an_invented_clause_is_rejected(
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("addition", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -67,14 +69,14 @@ def test_a_clause_made_up_is_refused(ask: Ask, languages: str, source: str, mt: 
         ),
     ],
 )
-def test_gaps_filled_words_moved_and_grammar_spelled_out_pass(
-    ask: Ask, source: str, mt: str, draft: str
+def test_restored_clauses_moved_words_and_expanded_grammar_pass(
+    severity_of: SeverityOf, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("addition", mt, draft, source) == ""
+    assert severity_of("addition", mt, draft, source) == ""
 
 
-def test_a_sentence_made_of_the_passages_own_words_is_an_addition_too(ask: Ask) -> None:
+def test_a_sentence_made_of_words_of_the_passage_is_an_addition(severity_of: SeverityOf) -> None:
     mt = "The notary was waiting for her with an umbrella too small for two. Everyone is late here except me."
     added = mt[:-1] + ". You are the notary who is waiting here for her with an umbrella."
     source = "Le notaire l’attendait avec un parapluie trop petit pour deux. Tout le monde est en retard ici, sauf moi."
-    assert ask("addition", mt, added, source=source) == "reject"
+    assert severity_of("addition", mt, added, source=source) == "reject"

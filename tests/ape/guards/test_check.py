@@ -1,4 +1,4 @@
-"""All guards together: never raising, never against the MT itself, quick, and in words fit for a page."""
+"""All guards together: they never raise, never reject the MT, are quick, and give printable messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_no_text_in_any_script_makes_a_guard_raise(
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS, LANGUAGES, LANGUAGES)
-def test_the_mt_as_its_own_draft_is_never_at_fault(
+def test_a_draft_equal_to_the_mt_has_no_findings(
     source: str, mt: str, source_language: str, target_language: str
 ) -> None:
     assert check_draft(Segment(source, mt, source_language, target_language), Draft(mt.strip())) == ()
@@ -55,12 +55,12 @@ def test_a_good_repair_has_no_finding() -> None:
     )
 
 
-def test_a_draft_without_words_is_judged_by_one_guard_alone() -> None:
+def test_a_draft_without_words_is_checked_by_one_guard_only() -> None:
     findings = check_draft(Segment("Il partit.", "He left.", "fr", "en"), Draft("…", "length"))
     assert [finding.guard for finding in findings] == ["empty"]
 
 
-def test_findings_come_in_the_order_of_the_guards_and_name_the_words() -> None:
+def test_findings_are_in_the_order_of_the_guards_and_quote_the_words() -> None:
     segment = Segment("Il avait 17 ans à Lyon.", "He was 17 years old in Lyon.", "fr", "en")
     findings = check_draft(segment, Draft("Assistant: He was 19 years old in Lyon."))
     guards = [finding.guard for finding in findings]
@@ -75,7 +75,7 @@ def test_long_quotations_are_shortened_and_control_characters_removed() -> None:
         assert finding.message.isprintable()
 
 
-def test_every_language_pair_has_thresholds_that_make_sense() -> None:
+def test_every_language_pair_has_plausible_thresholds() -> None:
     for pair in [*PAIR_THRESHOLDS, ("xx", "yy")]:
         row = pair_thresholds(*pair)
         assert 0 < row.shortest < 1 < row.longest
@@ -121,7 +121,7 @@ WORST = {
 
 
 @pytest.mark.parametrize("name", WORST)
-def test_the_worst_of_twenty_thousand_characters_take_a_second_at_most(name: str) -> None:
+def test_the_worst_texts_of_twenty_thousand_characters_are_checked_quickly(name: str) -> None:
     text = WORST[name]
     usual = "The captain counted his men twice before the ferry left the harbour. " * 290
     started = time.process_time()
@@ -131,14 +131,14 @@ def test_the_worst_of_twenty_thousand_characters_take_a_second_at_most(name: str
     assert time.process_time() - started < 3
 
 
-def test_warnings_do_not_refuse() -> None:
+def test_warnings_do_not_reject_a_draft() -> None:
     segment = Segment("Alors Antoine partit.", "Then Antoine left.", "fr", "en")
     findings = check_draft(segment, Draft("Then he left."))
     assert findings
     assert {finding.severity for finding in findings} == {Severity.WARN}
 
 
-def test_every_guard_has_a_module_and_a_test_file_of_its_name() -> None:
+def test_every_guard_has_its_own_module_and_test_file() -> None:
     here = Path(__file__).parent
     for name, guard in GUARDS.items():
         assert guard.__module__ == f"ape.guards.{name}"

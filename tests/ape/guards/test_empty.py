@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize("draft", ["", "   ", "…", "***", "“”"])
-def test_a_draft_without_words_is_empty(ask: Ask, draft: str) -> None:
-    assert ask("empty", "He left.", draft) == "reject"
+def test_a_draft_without_words_is_empty(severity_of: SeverityOf, draft: str) -> None:
+    assert severity_of("empty", "He left.", draft) == "reject"
 
 
 @pytest.mark.parametrize(
     ("mt", "draft"), [("***", "* * *"), ("He left.", "Gone."), ("走了。", "他走了。"), ("—", "–"), ("", "")]
 )
-def test_a_draft_that_says_something_or_has_nothing_to_say_is_not_empty(
-    ask: Ask, mt: str, draft: str
+def test_a_draft_with_words_or_for_an_mt_without_words_is_not_empty(
+    severity_of: SeverityOf, mt: str, draft: str
 ) -> None:
-    assert ask("empty", mt, draft) == ""
+    assert severity_of("empty", mt, draft) == ""

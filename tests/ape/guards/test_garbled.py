@@ -1,10 +1,10 @@
-"""Characters that can't be read, and characters that can't be seen."""
+"""Unreadable and invisible characters."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 MT = "He opened the window and looked out."
 
@@ -12,11 +12,13 @@ MT = "He opened the window and looked out."
 @pytest.mark.parametrize(
     "sign", ["\u00ad", "\u200b", "\u200d", "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff"]
 )
-def test_what_can_not_be_seen_is_refused_unless_the_passage_has_it(ask: Ask, sign: str) -> None:
+def test_invisible_characters_are_rejected_unless_the_passage_has_them(
+    severity_of: SeverityOf, sign: str
+) -> None:
     draft = MT.replace("window", f"win{sign}dow")
-    assert ask("garbled", MT, draft) == "reject"
-    assert ask("garbled", f"{sign}{MT}", draft) == ""
-    assert ask("garbled", MT, draft, f"Il ouvrit{sign}.") == ""
+    assert severity_of("garbled", MT, draft) == "reject"
+    assert severity_of("garbled", f"{sign}{MT}", draft) == ""
+    assert severity_of("garbled", MT, draft, f"Il ouvrit{sign}.") == ""
 
 
 @pytest.mark.parametrize(
@@ -28,5 +30,5 @@ def test_what_can_not_be_seen_is_refused_unless_the_passage_has_it(ask: Ask, sig
         "A café, a naïve “quotation” — and so on…",
     ],
 )
-def test_joiners_where_scripts_and_emoji_need_them_pass(ask: Ask, draft: str) -> None:
-    assert ask("garbled", MT, draft) == ""
+def test_joiners_that_scripts_and_emoji_need_pass(severity_of: SeverityOf, draft: str) -> None:
+    assert severity_of("garbled", MT, draft) == ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
-    ("mt", "draft", "weight"),
+    ("mt", "draft", "severity"),
     [
         ("Rhode laughed.", "Roy laughed.", "reject"),
         ("Lode laughed.", "Roy laughed.", "warn"),
@@ -17,8 +17,12 @@ from tests.ape.guards.conftest import Ask
         ("He laughed.", "He chuckled.", "warn"),
     ],
 )
-def test_a_glossary_term_of_the_source_must_be_used(ask: Ask, mt: str, draft: str, weight: str) -> None:
+def test_a_glossary_term_of_the_source_must_be_used(
+    severity_of: SeverityOf, mt: str, draft: str, severity: str
+) -> None:
     assert (
-        ask("glossary", mt, draft, "罗德笑了。", "zh-en", glossary=(("罗德", "Rhode"), ("北京", "Peking")))
-        == weight
+        severity_of(
+            "glossary", mt, draft, "罗德笑了。", "zh-en", glossary=(("罗德", "Rhode"), ("北京", "Peking"))
+        )
+        == severity
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 ENGLISH = "The miller's daughter carried the heavy sack across the bridge before the rain began to fall."
 FRENCH = (
@@ -34,9 +34,9 @@ EDITED = "The miller's girl carried the heavy sack over the bridge before it beg
     ],
 )
 def test_a_draft_in_another_language_or_script_is_refused(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("language", mt, draft, source, languages) == "reject"
+    assert severity_of("language", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_a_draft_in_another_language_or_script_is_refused(
     ],
 )
 def test_a_draft_in_the_target_language_passes(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("language", mt, draft, source, languages) == ""
+    assert severity_of("language", mt, draft, source, languages) == ""

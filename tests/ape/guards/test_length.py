@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 LONG = (
     "The old house stood at the end of the lane, and nobody had lived in it since the war. "
@@ -33,9 +33,9 @@ LONG = (
     ],
 )
 def test_a_draft_far_too_short_or_long_is_refused(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("length", mt, draft, source, languages) == "reject"
+    assert severity_of("length", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,6 @@ def test_a_draft_far_too_short_or_long_is_refused(
     ],
 )
 def test_a_draft_of_a_fitting_length_passes(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("length", mt, draft, source, languages) == ""
+    assert severity_of("length", mt, draft, source, languages) == ""

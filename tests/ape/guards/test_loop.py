@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 MT = "He took the lamp from the table, and together they went down to the cellar."
 EDITED = "He took the lamp off the table, and the two of them went down into the cellar."
@@ -29,8 +29,8 @@ EDITED = "He took the lamp off the table, and the two of them went down into the
         ("他打开了房间的窗户。", "他打开了房间的窗户，打开了房间的窗户。"),
     ],
 )
-def test_loops_are_refused(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("loop", mt, draft) == "reject"
+def test_loops_are_rejected(severity_of: SeverityOf, mt: str, draft: str) -> None:
+    assert severity_of("loop", mt, draft) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_loops_are_refused(ask: Ask, mt: str, draft: str) -> None:
         ("Tick tock, tick tock, went the clock.", "Tick-tock, tick-tock, tick-tock went the clock."),
     ],
 )  # fmt: skip
-def test_refrains_pass(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("loop", mt, draft) in ("", "warn")
+def test_refrains_pass(severity_of: SeverityOf, mt: str, draft: str) -> None:
+    assert severity_of("loop", mt, draft) in ("", "warn")

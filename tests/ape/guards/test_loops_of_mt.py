@@ -1,4 +1,4 @@
-"""A draft that says a loop of the MT once is neither too short nor cut off for it."""
+"""A draft that cuts a loop of the MT to one round is neither too short nor truncated."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SOURCE = "මේ කාලයේදී ඉටු කරන අනිවාර්
         ("He bows to the king" + " , to the king" * 9 + " .", "He bows to the king ."),
     ],
 )
-def test_rounds_that_are_gone_are_no_fault(mt: str, draft: str) -> None:
+def test_a_draft_may_cut_the_rounds_of_a_loop(mt: str, draft: str) -> None:
     assert [
         one for one in check_draft(Segment(SOURCE, mt, "si", "en"), Draft(draft)) if one.severity == "reject"
     ] == []
 
 
-def test_an_end_that_is_lost_beside_a_loop_still_is() -> None:
+def test_a_lost_end_is_found_despite_a_loop() -> None:
     mt = "He bows to the king , to the king , to the king , to the king and then he goes away forever ."
     found = check_draft(Segment(SOURCE, mt, "si", "en"), Draft("He bows to the king and then"))
     assert "truncated" in {one.guard for one in found if one.severity == "reject"}

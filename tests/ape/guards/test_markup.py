@@ -1,10 +1,10 @@
-"""Marks of chats and code in a draft."""
+"""Chat and code mark-up in a draft."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 EDITED = "He took the lamp off the table, and the two of them went down into the cellar."
 MT = "He took the lamp from the table, and together they went down to the cellar."
@@ -34,8 +34,8 @@ MT = "He took the lamp from the table, and together they went down to the cellar
         f"{EDITED}[/translation]",
     ],
 )
-def test_marks_of_chats_and_code_are_refused(ask: Ask, draft: str) -> None:
-    assert ask("markup", MT, draft) == "reject"
+def test_chat_and_code_markup_is_rejected(severity_of: SeverityOf, draft: str) -> None:
+    assert severity_of("markup", MT, draft) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_marks_of_chats_and_code_are_refused(ask: Ask, draft: str) -> None:
         ("He read 'The Passage' [sic].", "He read ‹The Passage› [sic]."),
     ],
 )
-def test_marks_that_the_mt_has_and_marks_of_prose_pass(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("markup", mt, draft) == ""
+def test_markup_of_the_mt_and_punctuation_of_prose_pass(severity_of: SeverityOf, mt: str, draft: str) -> None:
+    assert severity_of("markup", mt, draft) == ""

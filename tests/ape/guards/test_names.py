@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from tests.ape.guards.conftest import Ask
     ],
 )  # fmt: skip
 def test_names_changed_or_invented_are_refused(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("names", mt, draft, source, languages) == "reject"
+    assert severity_of("names", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ def test_names_changed_or_invented_are_refused(
     ],
 )  # fmt: skip
 def test_names_kept_respelled_translated_or_replaced_by_a_pronoun_pass(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("names", mt, draft, source, languages) in ("", "warn")
+    assert severity_of("names", mt, draft, source, languages) in ("", "warn")
 
 
-def test_a_name_known_from_the_context_or_the_glossary_is_supported(ask: Ask) -> None:
+def test_a_name_known_from_the_context_or_the_glossary_is_supported(severity_of: SeverityOf) -> None:
     source, mt, draft = "Il entra alors.", "He then entered.", "And then Archibald entered."
-    assert ask("names", mt, draft, source) == "reject"
-    assert ask("names", mt, draft, source, context=("Old Archibald was late.",)) == ""
-    assert ask("names", mt, draft, source, glossary=(("il", "Archibald"),)) == ""
+    assert severity_of("names", mt, draft, source) == "reject"
+    assert severity_of("names", mt, draft, source, context=("Old Archibald was late.",)) == ""
+    assert severity_of("names", mt, draft, source, glossary=(("il", "Archibald"),)) == ""
 
 
-def test_a_name_that_is_gone_for_good_is_told(ask: Ask) -> None:
-    assert ask("names", "Then Antoine left.", "Then he left.", "Alors Antoine partit.") == "warn"
+def test_a_missing_name_is_a_warning(severity_of: SeverityOf) -> None:
+    assert severity_of("names", "Then Antoine left.", "Then he left.", "Alors Antoine partit.") == "warn"

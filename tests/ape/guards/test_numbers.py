@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from tests.ape.guards.conftest import Ask
     ],
 )
 def test_numbers_changed_lost_or_invented_are_refused(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("numbers", mt, draft, source, languages) == "reject"
+    assert severity_of("numbers", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,10 @@ def test_numbers_changed_lost_or_invented_are_refused(
         ("zh-en", "你学了八九分。", "You learned eighty-nine points.", "You learned nearly all of it."),
     ],
 )
-def test_numbers_written_another_way_pass(ask: Ask, languages: str, source: str, mt: str, draft: str) -> None:
-    assert ask("numbers", mt, draft, source, languages) == ""
+def test_numbers_written_another_way_pass(
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("numbers", mt, draft, source, languages) == ""
 
 
 @pytest.mark.parametrize(
@@ -65,5 +67,7 @@ def test_numbers_written_another_way_pass(ask: Ask, languages: str, source: str,
         ("Dans quinze jours.", "In fifteen days.", "In a fortnight."),
     ],
 )
-def test_round_numbers_and_other_measures_are_only_told(ask: Ask, source: str, mt: str, draft: str) -> None:
-    assert ask("numbers", mt, draft, source) == "warn"
+def test_round_numbers_and_other_units_are_only_warnings(
+    severity_of: SeverityOf, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("numbers", mt, draft, source) == "warn"

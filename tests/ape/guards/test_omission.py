@@ -1,4 +1,4 @@
-"""Words left out of a sentence are missed, however well the rest is copied."""
+"""Words omitted from a sentence that is otherwise copied."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def findings(mt: str, draft: str, *, target: str = "en") -> list[str]:
         ),
     ],
 )
-def test_a_clause_that_is_gone_is_named(mt: str, draft: str, left_out: str) -> None:
+def test_a_missing_clause_is_quoted(mt: str, draft: str, left_out: str) -> None:
     (message,) = findings(mt, draft)
     assert left_out in message
 
 
-def test_a_clause_is_missed_in_chinese_too() -> None:
+def test_a_missing_clause_is_found_in_chinese() -> None:
     mt = "她把信放在桌上，然后头也不回地走进了夜色，门没有关。"
     assert findings(mt, "她把信放在桌上，门没有关。", target="zh")
 
@@ -56,7 +56,7 @@ def test_a_clause_is_missed_in_chinese_too() -> None:
         ("He gave to her of the bread that was fresh and hot from the oven.", "He gave her fresh, oven-hot bread."),
     ],
 )  # fmt: skip
-def test_saying_it_more_shortly_is_no_fault(mt: str, draft: str) -> None:
+def test_a_shorter_wording_passes(mt: str, draft: str) -> None:
     assert not findings(mt, draft)
 
 

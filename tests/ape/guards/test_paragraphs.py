@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
-    ("mt", "draft", "weight"),
+    ("mt", "draft", "severity"),
     [
         ("One paragraph.", "One\n\nparagraph\n\nin three.", "reject"),
         ("One.\n\nTwo.", "One. Two.", "warn"),
@@ -17,9 +17,11 @@ from tests.ape.guards.conftest import Ask
         ("One. Two.", "One, two.", ""),
     ],
 )
-def test_paragraphs_lost_or_invented_are_told(ask: Ask, mt: str, draft: str, weight: str) -> None:
-    assert ask("paragraphs", mt, draft, source=mt) == weight
+def test_lost_and_invented_paragraphs_are_found(
+    severity_of: SeverityOf, mt: str, draft: str, severity: str
+) -> None:
+    assert severity_of("paragraphs", mt, draft, source=mt) == severity
 
 
-def test_paragraphs_put_back_as_in_the_source_are_right(ask: Ask) -> None:
-    assert ask("paragraphs", "One. Two. Three.", "One.\nTwo.\nThree.", "Un.\nDeux.\nTrois.") == ""
+def test_paragraphs_restored_as_in_the_source_pass(severity_of: SeverityOf) -> None:
+    assert severity_of("paragraphs", "One. Two. Three.", "One.\nTwo.\nThree.", "Un.\nDeux.\nTrois.") == ""

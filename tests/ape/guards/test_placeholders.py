@@ -1,10 +1,10 @@
-"""Links, tags and placeholders that a draft loses, invents or crosses."""
+"""Links, tags and placeholders that a draft loses, invents or nests wrongly."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from tests.ape.guards.conftest import Ask
     ],
 )
 def test_links_tags_and_placeholders_lost_invented_or_crossed_are_refused(
-    ask: Ask, source: str, mt: str, draft: str
+    severity_of: SeverityOf, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("placeholders", mt, draft, source) == "reject"
+    assert severity_of("placeholders", mt, draft, source) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,6 @@ def test_links_tags_and_placeholders_lost_invented_or_crossed_are_refused(
     ],
 )
 def test_links_tags_and_placeholders_kept_moved_or_restored_pass(
-    ask: Ask, source: str, mt: str, draft: str
+    severity_of: SeverityOf, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("placeholders", mt, draft, source) in ("", "warn")
+    assert severity_of("placeholders", mt, draft, source) in ("", "warn")

@@ -1,10 +1,10 @@
-"""Drafts that talk about the work."""
+"""Drafts with comments about the work."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 EDITED = "He took the lamp off the table, and the two of them went down into the cellar."
 MT = "He took the lamp from the table, and together they went down to the cellar."
@@ -30,9 +30,10 @@ MT = "He took the lamp from the table, and together they went down to the cellar
         f"{EDITED} Please feel free to ask for other revisions.",
     ],
 )
-def test_talk_about_the_work_is_refused(ask: Ask, draft: str) -> None:
+def test_comments_about_the_work_are_rejected(severity_of: SeverityOf, draft: str) -> None:
     assert (
-        ask("preamble", MT, draft, "Il prit la lampe sur la table et ils descendirent à la cave.") == "reject"
+        severity_of("preamble", MT, draft, "Il prit la lampe sur la table et ils descendirent à la cave.")
+        == "reject"
     )
 
 
@@ -49,5 +50,5 @@ def test_talk_about_the_work_is_refused(ask: Ask, draft: str) -> None:
         ("他说：“当然可以。”", "他说：“当然。”"),
     ],
 )
-def test_characters_may_talk(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("preamble", mt, draft) == ""
+def test_dialogue_passes(severity_of: SeverityOf, mt: str, draft: str) -> None:
+    assert severity_of("preamble", mt, draft) == ""

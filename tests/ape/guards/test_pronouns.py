@@ -1,14 +1,14 @@
-"""He and she against a source in Chinese, which writes them apart."""
+"""Gendered pronouns against a Chinese source, which distinguishes them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
-    ("source", "mt", "draft", "weight"),
+    ("source", "mt", "draft", "severity"),
     [
         ("她关上了窗。", "She closed up the window.", "He closed the window.", "reject"),
         ("她把伞给了孩子。", "She gave her umbrella to the child.", "He gave her umbrella to the child.", "warn"),
@@ -20,11 +20,11 @@ from tests.ape.guards.conftest import Ask
         ("她关上了窗。", "She closed up the window.", "Wenlin closed the window.", ""),
     ],
 )  # fmt: skip
-def test_an_exchange_against_the_source_is_told(
-    ask: Ask, source: str, mt: str, draft: str, weight: str
+def test_a_pronoun_that_contradicts_the_source_is_found(
+    severity_of: SeverityOf, source: str, mt: str, draft: str, severity: str
 ) -> None:
-    assert ask("pronouns", mt, draft, source, "zh-en") == weight
+    assert severity_of("pronouns", mt, draft, source, "zh-en") == severity
 
 
-def test_other_languages_are_left_alone(ask: Ask) -> None:
-    assert ask("pronouns", "She closed up the window.", "He closed the window.", "Elle ferma.") == ""
+def test_other_languages_are_not_checked(severity_of: SeverityOf) -> None:
+    assert severity_of("pronouns", "She closed up the window.", "He closed the window.", "Elle ferma.") == ""

@@ -1,10 +1,10 @@
-"""Quotation marks that lose their partner."""
+"""Unbalanced quotation marks and brackets."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,10 @@ from tests.ape.guards.conftest import Ask
         ("「来い」と言った。", "“Come,” he said.", "Come,” he said."),
     ],
 )
-def test_quotation_marks_that_lost_their_partner_are_refused(
-    ask: Ask, source: str, mt: str, draft: str
+def test_unbalanced_quotation_marks_are_rejected(
+    severity_of: SeverityOf, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("quotes", mt, draft, source) == "reject"
+    assert severity_of("quotes", mt, draft, source) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,14 @@ def test_quotation_marks_that_lost_their_partner_are_refused(
         ("« Viens », dit-il.", "“Come,” he said.", "He told me to come."),
     ],
 )
-def test_quotation_marks_that_pair_or_never_did_pass(ask: Ask, source: str, mt: str, draft: str) -> None:
-    assert ask("quotes", mt, draft, source) in ("", "warn")
+def test_balanced_marks_and_marks_unbalanced_in_the_mt_pass(
+    severity_of: SeverityOf, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("quotes", mt, draft, source) in ("", "warn")
 
 
 @pytest.mark.parametrize(
-    ("source", "mt", "draft", "weight"),
+    ("source", "mt", "draft", "severity"),
     [
         ("« Viens », dit-il.", "“Come,” he said.", "Come, he said.", "warn"),
         ("« Viens », dit-il.", "“Come,” he said.", "— Come, he said.", ""),
@@ -50,7 +52,7 @@ def test_quotation_marks_that_pair_or_never_did_pass(ask: Ask, source: str, mt: 
         ("Viens, dit-il.", "“Come,” he said.", "Come, he said.", ""),
     ],
 )
-def test_quotation_marks_that_are_all_gone_are_told(
-    ask: Ask, source: str, mt: str, draft: str, weight: str
+def test_missing_quotation_marks_are_a_warning(
+    severity_of: SeverityOf, source: str, mt: str, draft: str, severity: str
 ) -> None:
-    assert ask("quotes", mt, draft, source) == weight
+    assert severity_of("quotes", mt, draft, source) == severity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 FIRST = "The captain counted his men twice before the ferry left the harbour."
 SECOND = "Nobody noticed the small boy behind the barrels."
@@ -26,8 +26,8 @@ MT = f"{FIRST} {SECOND} {THIRD}"
          "عدّ القبطان رجاله مرتين قبل الإبحار. رن الجرس عند منتصف الليل."),
     ],
 )  # fmt: skip
-def test_a_sentence_dropped_is_refused(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("sentences_dropped", mt, draft, source=mt) == "reject"
+def test_a_dropped_sentence_is_rejected(severity_of: SeverityOf, mt: str, draft: str) -> None:
+    assert severity_of("sentences_dropped", mt, draft, source=mt) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,7 @@ def test_a_sentence_dropped_is_refused(ask: Ask, mt: str, draft: str) -> None:
         ("船长数了两遍他的士兵。没有人注意到桶后面的小男孩。", "船长把他的士兵数了两遍，没有人注意到桶后面的小男孩。"),
     ],
 )  # fmt: skip
-def test_sentences_merged_split_moved_or_rewritten_are_not_dropped(ask: Ask, mt: str, draft: str) -> None:
-    assert ask("sentences_dropped", mt, draft, source=mt) == ""
+def test_sentences_merged_split_moved_or_rewritten_are_not_dropped(
+    severity_of: SeverityOf, mt: str, draft: str
+) -> None:
+    assert severity_of("sentences_dropped", mt, draft, source=mt) == ""

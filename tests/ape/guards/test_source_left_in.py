@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 from tests.ape.guards.test_language import CHINESE, EDITED, ENGLISH, FRENCH, GERMAN, RUSSIAN
 
 
@@ -29,8 +29,10 @@ from tests.ape.guards.test_language import CHINESE, EDITED, ENGLISH, FRENCH, GER
         ),
     ],
 )
-def test_source_left_in_is_refused(ask: Ask, languages: str, source: str, mt: str, draft: str) -> None:
-    assert ask("source_left_in", mt, draft, source, languages) == "reject"
+def test_source_left_in_is_refused(
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("source_left_in", mt, draft, source, languages) == "reject"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,6 @@ def test_source_left_in_is_refused(ask: Ask, languages: str, source: str, mt: st
     ],
 )  # fmt: skip
 def test_what_the_mt_left_as_it_was_and_short_titles_may_stay(
-    ask: Ask, source: str, mt: str, draft: str
+    severity_of: SeverityOf, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("source_left_in", mt, draft, source) in ("", "warn")
+    assert severity_of("source_left_in", mt, draft, source) in ("", "warn")

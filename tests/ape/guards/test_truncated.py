@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ape.guards.conftest import Ask
+from tests.ape.guards.conftest import SeverityOf
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ from tests.ape.guards.conftest import Ask
     ],
 )
 def test_a_draft_that_stops_in_mid_sentence_is_truncated(
-    ask: Ask, languages: str, source: str, mt: str, draft: str
+    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
 ) -> None:
-    assert ask("truncated", mt, draft, source, languages) == "reject"
+    assert severity_of("truncated", mt, draft, source, languages) == "reject"
 
 
-def test_a_draft_cut_off_by_the_server_is_truncated_however_it_ends(ask: Ask) -> None:
-    assert ask("truncated", "He left.", "He went away.", finish_reason="length") == "reject"
+def test_a_draft_cut_off_by_the_server_is_truncated_however_it_ends(severity_of: SeverityOf) -> None:
+    assert severity_of("truncated", "He left.", "He went away.", finish_reason="length") == "reject"
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,11 @@ def test_a_draft_cut_off_by_the_server_is_truncated_however_it_ends(ask: Ask) ->
         ("Comment Candide fut chassé.", "How Candide was chased away.", "How Candide Was Driven Out"),
     ],
 )
-def test_a_draft_that_ends_as_the_passage_does_is_whole(ask: Ask, source: str, mt: str, draft: str) -> None:
-    assert ask("truncated", mt, draft, source) in ("", "warn")
+def test_a_draft_that_ends_as_the_passage_does_is_whole(
+    severity_of: SeverityOf, source: str, mt: str, draft: str
+) -> None:
+    assert severity_of("truncated", mt, draft, source) in ("", "warn")
 
 
-def test_a_full_stop_lost_from_a_whole_sentence_is_only_told(ask: Ask) -> None:
-    assert ask("truncated", "He went away.", "He then went away", "Il partit.") == "warn"
+def test_a_full_stop_lost_from_a_whole_sentence_is_only_told(severity_of: SeverityOf) -> None:
+    assert severity_of("truncated", "He went away.", "He then went away", "Il partit.") == "warn"

@@ -1,4 +1,4 @@
-"""Forms of one English verb are told from other words that look alike."""
+"""Forms of one English verb are distinguished from similar words."""
 
 from __future__ import annotations
 

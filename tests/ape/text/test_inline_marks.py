@@ -1,4 +1,4 @@
-"""Marks that stand for inline mark-up: none lost, none twice, nested as they must be."""
+"""Inline marks: none missing, none repeated, properly nested."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_marks_are_written_as_they_are_read() -> None:
         ("The ⟦1⟧Swan⟦/1⟧ ⟦3⟧left⟦/3⟧ at nine.⟦2/⟧", "too often"),
     ],
 )
-def test_what_can_not_be_put_back_is_said(text: str, complaint: str) -> None:
+def test_misplaced_marks_are_described(text: str, complaint: str) -> None:
     found = describe_misplaced_marks(text, MT)
     assert complaint in found
     assert bool(found) == bool(complaint)
 
 
-def test_marks_that_were_odd_before_only_have_to_be_there() -> None:
+def test_marks_that_the_mt_misplaces_need_only_be_present() -> None:
     assert describe_misplaced_marks("b⟦/1⟧ a⟦1⟧", "a⟦/1⟧ b⟦1⟧") == ""
 
 
@@ -52,7 +52,7 @@ def test_crossed_pairs_are_refused() -> None:
     assert "closes" in describe_misplaced_marks("⟦1⟧a⟦2⟧b⟦/1⟧c⟦/2⟧", "⟦1⟧a⟦2⟧b⟦/2⟧c⟦/1⟧")
 
 
-def test_a_mark_is_no_word_and_no_number() -> None:
+def test_a_mark_is_neither_a_word_nor_a_number() -> None:
     assert words(MT) == ["The", "Swan", "left", "at", "nine"]
     segment = Segment("« Le Cygne » partit à neuf heures.", MT, "fr", "en")
     assert check_draft(segment, Draft("The ⟦1⟧Swan⟦/1⟧ departed at nine.⟦2/⟧")) == ()

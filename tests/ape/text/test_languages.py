@@ -1,4 +1,4 @@
-"""Languages are told where they can be told, and not where they can't."""
+"""Language detection, names and tags."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_a_short_text_is_not_taken_for_a_rare_language(text: str, language: str)
     ("text", "language"),
     [("Il pleut des cordes.", "fr"), ("Er ging nach Hause.", "de"), ("他走了。", "zh"), ("* * *", "und")],
 )
-def test_a_source_is_guessed_however_short(text: str, language: str) -> None:
+def test_the_language_of_a_short_source_is_guessed(text: str, language: str) -> None:
     assert guess_language(text, other_than="en") == language
 
 
 @pytest.mark.parametrize("given", ["fr", "FR", "fr-CA", "French", "french"])
-def test_a_language_goes_by_its_code_or_its_name(given: str) -> None:
+def test_a_language_is_given_by_code_or_name(given: str) -> None:
     assert language_code(given) == "fr"
 
 

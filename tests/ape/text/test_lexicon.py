@@ -1,4 +1,4 @@
-"""The tables of words hang together."""
+"""The word tables are consistent."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def test_every_table_is_in_lower_case(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_expression_of_several_words_has_one_that_is_in_a_table_itself(language: str) -> None:
+def test_an_expression_of_several_words_contains_a_word_of_a_table(language: str) -> None:
     tables = load_lexicon(language)
     expressions = [word for group in WORD_GROUPS for word in tables.possible[group] if " " in word]
     assert [words for words in expressions if tables.grammatical.isdisjoint(words.split())] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_word_is_sure_and_doubtful_at_once(language: str) -> None:
+def test_no_word_is_both_sure_and_doubtful(language: str) -> None:
     tables = load_lexicon(language)
     assert {group: tables.sure[group] & tables.doubtful[group] for group in WORD_GROUPS} == dict.fromkeys(
         WORD_GROUPS, frozenset()
@@ -37,7 +37,7 @@ def test_a_language_without_tables_has_empty_ones() -> None:
     assert not describe_word(tables, "kitabu").is_function_word
 
 
-def test_words_joined_by_an_apostrophe_are_taken_apart() -> None:
+def test_words_joined_by_an_apostrophe_are_split() -> None:
     assert describe_word(load_lexicon("en"), "he's").parts == ("he", "'s")
     assert describe_word(load_lexicon("en"), "won't").parts == ("will", "not")
     assert describe_word(load_lexicon("en"), "'tis").parts == ("'tis",)
@@ -45,7 +45,7 @@ def test_words_joined_by_an_apostrophe_are_taken_apart() -> None:
     assert describe_word(load_lexicon("de"), "geht's").parts == ("geht's",)
 
 
-def test_a_character_is_half_of_a_word_unless_it_stands_alone_well() -> None:
+def test_a_character_may_be_part_of_a_word_unless_it_is_in_a_table() -> None:
     assert describe_word(load_lexicon("zh"), "京").character
     assert not describe_word(load_lexicon("zh"), "他").character
     assert not describe_word(load_lexicon("ja"), "ジョー").character

@@ -1,4 +1,4 @@
-"""Loops are found where words follow themselves often enough, in any script, and are cut by whole rounds alone."""
+"""Loops are found in any script and cut by whole rounds only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ape.text.repetition import MIN_ROUNDS, collapse_loops, find_added_loops, fi
         ("他说好好好好的。", "好好好好", 1, 4),
     ],
 )  # fmt: skip
-def test_a_loop_is_told_with_its_place_and_rounds(text: str, looped: str, period: int, rounds: float) -> None:
+def test_a_loop_is_found_with_its_span_and_rounds(text: str, looped: str, period: int, rounds: float) -> None:
     (loop,) = find_loops(text)
     assert text[slice(*loop.span)] == looped
     assert loop.period == period
@@ -30,20 +30,20 @@ def test_a_loop_is_told_with_its_place_and_rounds(text: str, looped: str, period
     "text",
     ["", "A very, very old man.", "No, no, no!", "a cat and a dog and a hen", "Ha-ha-ha-ha!", "x.org/a/a/a/a"],
 )  # fmt: skip
-def test_emphasis_and_plain_text_are_none(text: str) -> None:
+def test_emphasis_and_plain_text_are_not_loops(text: str) -> None:
     assert find_loops(text) == []
 
 
 @pytest.mark.parametrize(
     "source", ["Hahaha! Il rit.", "하하하! 그가 웃었다.", "Ha, ha, ha, ha! Il rit.", "哈哈哈！"]
 )
-def test_what_the_author_says_again_and_again_is_no_loop_of_the_mt(source: str) -> None:
+def test_repetition_in_the_source_is_not_a_loop_of_the_mt(source: str) -> None:
     assert find_added_loops("Ha ha ha ha! He laughs.", source) == []
     assert find_added_loops("Ha ha ha ha! He laughs.", "Il rit.")
 
 
 @given(st.lists(st.sampled_from("a b c".split()), max_size=30))
-def test_loops_are_periodic_apart_and_of_enough_rounds(words: list[str]) -> None:
+def test_loops_are_periodic_disjoint_and_long_enough(words: list[str]) -> None:
     text = " ".join(words)
     end = 0
     for loop in find_loops(text):
@@ -56,7 +56,7 @@ def test_loops_are_periodic_apart_and_of_enough_rounds(words: list[str]) -> None
 
 
 @given(st.lists(st.sampled_from("a b c d".split()), max_size=24))
-def test_said_once_no_word_is_lost_and_no_loop_is_new(words: list[str]) -> None:
+def test_collapsing_loses_no_word_and_adds_no_loop(words: list[str]) -> None:
     text = " ".join(words)
     once = collapse_loops(text, "x y z")
     assert set(once.split()) == set(words)
@@ -75,12 +75,12 @@ def test_said_once_no_word_is_lost_and_no_loop_is_new(words: list[str]) -> None:
         ("Nothing to say.", "Nothing to say."),
     ],
 )
-def test_said_once_the_text_goes_on_as_it_did(text: str, once: str) -> None:
+def test_a_collapsed_text_continues_as_before(text: str, once: str) -> None:
     assert collapse_loops(text, "x y z", joining={"nor"}) == once
 
 
 @pytest.mark.parametrize(("rounds", "is_loop"), [(4, False), (9, True)])
-def test_a_sound_that_the_source_doubles_may_come_a_few_times(rounds: int, is_loop: bool) -> None:
+def test_a_syllable_doubled_in_the_source_may_repeat_a_few_times(rounds: int, is_loop: bool) -> None:
     assert bool(find_added_loops("thump " * rounds, "ドキドキした。")) is is_loop
 
 
@@ -106,7 +106,7 @@ def test_a_loop_is_cut_by_whole_rounds(left: str, may: bool) -> None:
     assert loop.is_shortened_to(left.split(), {"to", "the"}) is may
 
 
-def test_the_open_round_may_stay_alone_if_only_joining_words_are_missing() -> None:
+def test_an_incomplete_round_is_enough_if_it_lacks_only_joining_words() -> None:
     (loop,) = find_loops("very strong, and very strong, and very strong, and very strong.")
     assert loop.is_shortened_to(["very", "strong"], {"and"})
     assert not loop.is_shortened_to(["very", "strong"], set())

@@ -1,4 +1,4 @@
-"""The sentence splitter: where it cuts, where it does not, and that nothing is lost."""
+"""The sentence splitter splits at sentence ends only and loses nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ape.text.sentences import split_sentences
         ("", 0),
     ],
 )
-def test_a_text_is_cut_where_its_sentences_end(text: str, count: int) -> None:
+def test_a_text_is_split_at_sentence_ends(text: str, count: int) -> None:
     assert len(split_sentences(text)) == count
 
 
@@ -41,7 +41,7 @@ def test_joining_the_sentences_gives_the_text_back(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [".", "?!", ". ", '."', "。", "A. ", "\n", '" '])
-def test_twenty_thousand_marks_are_cut_within_a_second(unit: str) -> None:
+def test_twenty_thousand_marks_are_split_within_a_second(unit: str) -> None:
     started = time.perf_counter()
     split_sentences(unit * (20_000 // len(unit)))
     assert time.perf_counter() - started < 1
