@@ -1,4 +1,4 @@
-"""EPUBs for tests, made from nothing, that epubcheck accepts."""
+"""Make EPUBs for tests that epubcheck accepts."""
 
 from __future__ import annotations
 

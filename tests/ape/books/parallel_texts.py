@@ -1,4 +1,4 @@
-"""A made-up tale in two made-up languages, word for word, to be disturbed and put together again."""
+"""A parallel text in two invented languages, to test alignment after random changes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _NAMES = ("Maro", "Tilda", "Oskandar", "Vey", "Brunhold")
 
 
 def tale(paragraphs: int, *, seed: int = 1) -> tuple[list[str], list[str]]:
-    """So many paragraphs, each in both languages."""
+    """Make paragraphs in both languages."""
     chance = random.Random(seed)
     words = [(_word(chance, "bdgkmntz", "aou"), _word(chance, "flprsvw", "eiy")) for _ in range(600)]
     pairs = [_paragraph(chance, words) for _ in range(paragraphs)]
-    return [one for one, _ in pairs], [other for _, other in pairs]
+    return [source for source, _ in pairs], [mt for _, mt in pairs]
 
 
 def _word(chance: random.Random, consonants: str, vowels: str) -> str:

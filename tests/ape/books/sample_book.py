@@ -1,4 +1,4 @@
-"""A tale of any length, in French and in the English of a bad machine: the same for the same seed."""
+"""A story of any length in French and in poor machine English, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _SENTENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A paragraph of the tale: as it was written, as the machine has it, and as it should be."""
+    """A paragraph: source, MT and reference."""
 
     source: str
     mt: str
@@ -85,7 +85,7 @@ class Told:
 def tale(
     paragraphs: int, *, seed: int = 1, sentences: tuple[int, int] = (1, 3), chapter: int = 25
 ) -> Iterator[list[Told]]:
-    """Chapters of that many paragraphs, each paragraph with its own number in it, so that no two are the same."""
+    """Make chapters of paragraphs, each with a unique number."""
     chance = random.Random(seed)
     for start in range(0, paragraphs, chapter):
         yield [
@@ -111,7 +111,7 @@ def _paragraph(chance: random.Random, number: int, sentences: tuple[int, int]) -
 
 
 def mended(mt: str) -> str:
-    """The machine's English as a translator would put it right: what a scripted model answers."""
+    """Correct the MT, as a scripted model would."""
     for _, wrong, right in _SENTENCES:
         for old, new in zip(_fixed_parts(wrong), _fixed_parts(right), strict=False):
             if len(old) > 8 and old != new:

@@ -1,4 +1,4 @@
-"""The official schemas of XLIFF and TMX, as Debian's packages carry them.
+"""The official schemas of XLIFF and TMX from Debian packages.
 
 They are fetched once, with `apt-get download`, into the user's cache; where that can't be done, the tests that need
 them are skipped and say why.
@@ -23,7 +23,7 @@ _OMEGAT = "usr/share/omegat/OmegaT.jar"
 
 
 def _folder(package: str) -> Path:
-    """Where the files of a Debian package are; the test is skipped where they can't be had."""
+    """The folder of a Debian package's files; skips the test where they are not available."""
     kept = Path(platformdirs.user_cache_dir("ape-tests")) / "debian" / package
     if not kept.exists() and (why := _fetch(package, kept)):
         pytest.skip(f"the schemas in Debian's {package} can't be fetched: {why}")
@@ -32,7 +32,7 @@ def _folder(package: str) -> Path:
 
 @cache
 def _fetch(package: str, kept: Path) -> str:
-    """Fetch and unpack a package: why it can't be done, or nothing. It is tried once."""
+    """Fetch and unpack a package once; return the reason of a failure, or ""."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         return "there is no apt-get here"
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def _fetch(package: str, kept: Path) -> str:
 
 
 class _Local(etree.Resolver):  # type: ignore[misc]
-    """Nothing is fetched: the one schema that the others import is beside them."""
+    """Resolve imported schemas from the same folder, without network access."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

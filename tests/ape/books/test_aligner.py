@@ -1,4 +1,4 @@
-"""The aligner finds what was merged, cut and dropped, and knows how sure it may be."""
+"""The aligner finds merged, split and dropped paragraphs, with calibrated confidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zip files from strangers: the bad ones are refused with a sentence, the good ones are rewritten byte for byte."""
+"""Untrusted zip files: bad ones are refused with a message, good ones are rewritten byte for byte."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def contents(data: bytes) -> dict[str, bytes]:
 
 
 class Pipe(io.RawIOBase):
-    """A sink that can't be wound back, which makes zipfile write sizes behind the data."""
+    """An output that can't seek, which makes zipfile write sizes after the data."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -60,7 +60,7 @@ def streamed(entries: dict[str, bytes]) -> bytes:
 
 
 def with_long_sizes(entries: dict[str, bytes]) -> bytes:
-    """Each entry with the extra field of archives beyond 4 GB, as some programs write it always."""
+    """An archive with ZIP64 extra fields in every entry, as some programs write it."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries.items():
@@ -70,7 +70,7 @@ def with_long_sizes(entries: dict[str, bytes]) -> bytes:
 
 
 def with_odd_things(entries: dict[str, bytes]) -> bytes:
-    """Extra fields, comments, an unusual system, and something in front."""
+    """An archive with extra fields, comments, an unusual system and a prefix."""
     out = io.BytesIO(b"#!/bin/sh\n")
     out.seek(0, io.SEEK_END)
     with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:

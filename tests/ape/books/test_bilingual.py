@@ -1,4 +1,4 @@
-"""Books with source and translation side by side: known by clear evidence only, and edited only in the translation."""
+"""Bilingual books are detected by clear evidence only, and only the translation is edited."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ LISTS = ([0], [2], [3, 6], [9])
     ("make", "missing"),
     [
         *((make, missing) for make in (by_language, by_class) for missing in LISTS),
-        # The language of "Oui." can't be told, and next to a gap the turns don't tell it either.
+        # "Oui." is too short for detection, and next to a gap alternation does not decide either.
         *((by_text, missing) for missing in ([3], [4, 9])),
     ],
 )

@@ -59,7 +59,7 @@ EXPECTED = [
 
 
 def rich(path: Path) -> Path:
-    """A document of python-docx with our own body and notes in it."""
+    """A document of python-docx with a custom body and notes."""
     whole = docx.Document()
     body = whole.element.body
     for element in parse_xml(f'<w:body xmlns:w="{W}" xmlns:r="{R}">{RICH}</w:body>'):
@@ -145,7 +145,7 @@ def test_a_new_text_keeps_its_formatting_and_all_else_stays(path: Path) -> None:
     path.with_name("again.docx").write_bytes(content)
     again = {item.id: item.text for item in open_docx(path.with_name("again.docx")).paragraphs()}
     del new["document#5"]
-    new["document#3"] = "Or⟦1/⟧ask for ⟦2⟧a map⟦/2⟧"  # numbered anew, in the order in which they stand now
+    new["document#3"] = "Or⟦1/⟧ask for ⟦2⟧a map⟦/2⟧"  # renumbered in their new order
     assert again == {item[0]: item[2] for item in EXPECTED} | new
 
 

@@ -1,4 +1,4 @@
-"""A text file is read in the encoding it is in, or the caller is asked; what was read is there as bytes too."""
+"""Encodings are detected or refused as ambiguous; lines keep their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EPUBs: read in the order of the spine, written back with nothing but edited words changed, refused where broken."""
+"""EPUBs are read in spine order, written with only edited words changed, and refused where broken."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def written(book: Book, new: dict[str, str] | None = None) -> bytes:
 
 
 def rebuilt(path: Path, changes: dict[str, bytes | None]) -> Path:
-    """The archive with some entries replaced, or without them."""
+    """Rebuild the archive with some entries replaced or removed."""
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:

@@ -1,4 +1,4 @@
-"""Which format a file is of: by its name, by what is in it, and what is said where it is none."""
+"""Formats are detected by suffix or content; unknown ones are refused with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML files as books: as people write them, in the encodings they come in, and back without a byte changed."""
+"""HTML books, valid or not, in any encoding, are written back without a changed byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown: the text of every block can be changed, what is mark-up travels as marks, the rest is as it was."""
+"""Markdown: every block can be edited, inline mark-up becomes marks, the rest is unchanged."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def written(a_book: MarkdownBook, new: dict[str, str] | None = None) -> str:
 
 
 def edited(path: Path, text: str, new: str) -> str:
-    """The file of one paragraph with a new text."""
+    """Write a file of one paragraph with a new text."""
     return written(book(path, text), {"p1": new})
 
 

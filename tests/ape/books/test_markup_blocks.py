@@ -1,4 +1,4 @@
-"""A marked-up file cut into texts and put together again: nothing but the edited texts differs, by a single byte."""
+"""A marked-up file is split into texts and written back; only edited texts differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ape.text.inline_marks import find_marks, strip_marks
 
 
 class Codes(MarkupRules):
-    """Rules of a made-up exchange format, with codes that come in halves."""
+    """Rules of an invented exchange format with paired codes."""
 
     collapse = False
 
@@ -40,7 +40,7 @@ class Codes(MarkupRules):
 
 
 class Dribble(io.BytesIO):
-    """A file that gives a head and then only a few bytes at a time."""
+    """A file that returns its head, then a few bytes at a time."""
 
     def __init__(self, data: bytes, *, head: int, step: int) -> None:
         super().__init__(data)
@@ -316,7 +316,7 @@ def test_an_edit_changes_only_its_own_block_and_reads_back(
 
 
 def edited(text: str, data: st.DataObject) -> str:
-    """The text with other words between its marks, as a model would write."""
+    """The text with other words between its marks."""
     words = st.text("xyz’é ", min_size=1, max_size=6).map(lambda word: f"w{word}w")
     parts = re.split(r"(⟦/?\d+/?⟧)", text)
     kept = [

@@ -1,4 +1,4 @@
-"""Every MT paragraph is in one pair, with its own source and nobody else's, or with the reason why it has none."""
+"""Every MT paragraph is in one pair, with its own source or with the reason why it has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TMX: the target's segment is what changes, and other programs read what we write."""
+"""TMX: only target segments change, and other programs read the result."""
 
 from __future__ import annotations
 

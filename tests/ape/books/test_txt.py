@@ -1,4 +1,4 @@
-"""A plain text file shows how it is laid out; an edit changes its own paragraph and no other byte."""
+"""Plain text: the layout is detected, and an edit changes only its own paragraph."""
 
 from __future__ import annotations
 

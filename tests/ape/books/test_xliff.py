@@ -1,4 +1,4 @@
-"""XLIFF: targets are edited, what is finished or locked is left alone, and the files stay valid."""
+"""XLIFF: targets are edited, finished and locked units are not, and files stay valid."""
 
 from __future__ import annotations
 

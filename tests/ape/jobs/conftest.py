@@ -1,4 +1,4 @@
-"""A job store on either database; PostgreSQL is a real server that the tests start."""
+"""Job stores on SQLite and on a PostgreSQL server that the tests start."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def shared_database(postgres: Postgres) -> str:
-    """A database that tests use one after the other."""
+    """A database that tests share one after the other."""
     return postgres.fresh("shared")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a store is, or will be."""
+    """The URL of a store."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/jobs.db"
     url: str = request.getfixturevalue("shared_database")
@@ -48,5 +48,5 @@ def store(store_url: str) -> Iterator[JobStore]:
 
 @pytest.fixture
 def worker() -> JobWorker:
-    """One in this process."""
+    """A worker in this process."""
     return JobWorker.here()

@@ -36,7 +36,7 @@ def a_job(
 def planned(
     number: int, *, text: str | None = None, recipe: JobRecipe = RECIPE, skip: str = ""
 ) -> PlannedParagraph:
-    """Paragraph `p{number}`, ten in a chapter and five in a stretch; its text can be another's."""
+    """Paragraph `p{number}`, with ten in a chapter and five in a stretch."""
     source, mt = f"La phrase {text or number}.", f"The phrase {text or number}."
     return PlannedParagraph(
         id=f"p{number}",
@@ -54,7 +54,7 @@ def planned(
 
 
 def a_plan(number: int = 20, *, recipe: JobRecipe = RECIPE) -> list[PlannedParagraph]:
-    return [planned(one, recipe=recipe) for one in range(number)]
+    return [planned(position, recipe=recipe) for position in range(number)]
 
 
 def a_result(text: str = "The sentence.", decision: Decision = Decision.EDITED) -> PostEdit:
@@ -76,7 +76,7 @@ def claimed(store: JobStore, worker: JobWorker, *, id: str = "j") -> Stretch:
 
 
 def finish(store: JobStore, worker: JobWorker, *, id: str = "j", decision: Decision = Decision.EDITED) -> int:
-    """Do all that waits, and tell how many that was."""
+    """Finish all waiting paragraphs; return their number."""
     done = 0
     while stretch := store.claim(id, worker):
         for row in stretch.rows:

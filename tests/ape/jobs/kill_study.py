@@ -1,4 +1,4 @@
-"""Kill a book at work, again and again, and see that nothing is lost, repeated or other than it would have been.
+"""Kill a running book job repeatedly, and check that nothing is lost, repeated or different.
 
     python -m tests.ape.jobs.kill_study --folder out/kills --paragraphs 300 --kills 20
     python -m tests.ape.jobs.kill_study --folder out/kills --paragraphs 300 --three
@@ -39,13 +39,13 @@ class Pair:
     mt: Path
 
     def command(self, output: Path, *more: str) -> list[str]:
-        """As a user types it."""
+        """The command as a user types it."""
         languages = ["--source-language", "fr", "--target-language", "en"]
         return ["book", "edit", str(self.source), str(self.mt), "-o", str(output), *languages, *more]
 
 
 def make_pair(folder: Path, paragraphs: int, *, sentences: tuple[int, int] = (1, 2)) -> Pair:
-    """An EPUB of so many paragraphs, some with italics in them, and its MT."""
+    """Make an EPUB, partly with italics, and its MT."""
     chapters = list(tale(paragraphs, sentences=sentences))
     pair = Pair(folder / "livre.epub", folder / "book.epub")
     make_epub(pair.source, paragraphs=[[told.source for told in one] for one in chapters], language="fr")
@@ -55,7 +55,7 @@ def make_pair(folder: Path, paragraphs: int, *, sentences: tuple[int, int] = (1,
 
 @dataclass
 class Run:
-    """One process after the other on one job, and what each asked the model for."""
+    """Successive processes on one job, with a log of their model requests."""
 
     store: str
     log: Path
@@ -63,7 +63,7 @@ class Run:
     environment: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Begin, or go on."""
+        """Start or resume the job."""
         environment = os.environ | {"APE_JOBS": self.store, "APE_ASKED": str(self.log)} | self.environment
         command = [sys.executable, "-m", "tests.ape.jobs.killed_process", *self.arguments]
         return subprocess.Popen(
@@ -71,7 +71,7 @@ class Run:
         )
 
     def asked(self) -> list[str]:
-        """The MTs that the model was asked about, in order; a line cut short by a kill is not one."""
+        """The MTs sent to the model, in order, without lines truncated by a kill."""
         if not self.log.exists():
             return []
         lines = self.log.read_text(encoding="utf-8").split("\n")[:-1]
@@ -79,13 +79,13 @@ class Run:
 
 
 def finished(store: str, job: str) -> dict[str, str]:
-    """The MT of every paragraph that has a result, and the result."""
+    """Results by MT."""
     with JobStore(store) as opened:
         return {row.planned.mt: row.text for row in opened.rows(job, state=ParagraphState.DONE)}
 
 
 def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: float) -> int:
-    """Kill it at random moments, and give how often that was at work.
+    """Kill the process at random moments; return how often it was working.
 
     Raises where something finished was asked for again, lost or changed.
     """
@@ -113,7 +113,7 @@ def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: f
 
 
 def to_the_end(run: Run, *, expect: Sequence[int] = (0,)) -> str:
-    """Let it finish, and give what it printed."""
+    """Let the job finish; return its output."""
     process = run.start()
     out, err = process.communicate()
     assert process.returncode in expect, err.decode()
@@ -121,7 +121,7 @@ def to_the_end(run: Run, *, expect: Sequence[int] = (0,)) -> str:
 
 
 def kill_one_of_three(run: Run, job: str, *, more: Sequence[str] = (), after: int) -> str:
-    """The command and two helpers at once, one of whom is killed when so many are finished; gives what it printed."""
+    """Run the command and two helpers, kill one helper part-way, and return the output."""
     first = run.start()
     _wait(lambda: len(run.asked()) > 0, first)
     helpers = [
@@ -144,7 +144,7 @@ def _wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> No
 
 
 def main() -> None:
-    """The whole show, as large as one likes."""
+    """Run the study at any size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paragraphs", type=int, default=300)
     parser.add_argument("--kills", type=int, default=20)

@@ -1,4 +1,4 @@
-"""`ape`, with every question to the model written down before it is asked: what the killing tests run and kill."""
+"""`ape` with a log of every model request before it is sent, for tests that kill it."""
 
 from __future__ import annotations
 

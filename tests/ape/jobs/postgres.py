@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests, in a folder of its own and gone afterwards."""
+"""A temporary PostgreSQL server for tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEBIAN = Path("/usr/lib/postgresql")
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """A server that runs; `url` is of a database in it."""
+    """A running server; `url` is that of a database."""
 
     port: int
     folder: Path
@@ -32,7 +32,7 @@ class Postgres:
         return f"postgresql://ape@127.0.0.1:{self.port}/{database}"
 
     def fresh(self, name: str) -> str:
-        """The address of a new, empty database."""
+        """Create an empty database and return its URL."""
         import psycopg
 
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -50,7 +50,7 @@ def programs() -> Path | None:
 
 
 def missing() -> str:
-    """Why no server can be started here; empty where one can."""
+    """The reason why no server can be started, or ""."""
     if programs() is None:
         return "PostgreSQL is not installed"
     if os.geteuid() == 0 and _user() is None:
@@ -60,7 +60,7 @@ def missing() -> str:
 
 @contextmanager
 def running_postgres() -> Iterator[Postgres]:
-    """A server on a free port of loopback. It forgets all when it stops, and does not wait for the disk."""
+    """Run a server on a free loopback port, without fsync; its data is deleted at the end."""
     where = programs()
     assert where, missing()
     # Not in pytest's folder, which nobody but its owner may enter, and short: a socket's path has 107 characters at

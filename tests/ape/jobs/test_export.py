@@ -1,4 +1,4 @@
-"""A job's paragraphs come out in every format, valid, and can be read back."""
+"""Exports in every format are valid and can be read back."""
 
 from __future__ import annotations
 

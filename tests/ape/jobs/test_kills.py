@@ -1,4 +1,4 @@
-"""A book killed at work, in processes of its own: nothing finished is lost or asked for again."""
+"""A killed book job loses and repeats nothing that was finished."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.subprocess
 
 @pytest.fixture(scope="module")
 def slow_model() -> Iterator[str]:
-    """A model server that takes its time."""
+    """A slow model server."""
     with run_delayed_server(0.15) as url:
         yield url
 
@@ -65,5 +65,5 @@ def test_three_workers_on_postgresql_one_of_them_killed(
     kill_one_of_three(run, job, more=flags, after=40)
     assert shared.read_bytes() == whole.read_bytes()
     assert len(finished(run.store, job)) == 120
-    # Nobody but the one who was killed can have been asked for anything in vain.
+    # Only the killed process can have sent requests in vain.
     assert len(run.asked()) <= 120 + 1

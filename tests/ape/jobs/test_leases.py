@@ -1,4 +1,4 @@
-"""A stretch is one worker's at a time; what a dead one held goes on at once, and a slow one can't write into it."""
+"""A stretch has one worker at a time; that of a dead worker is taken over, and a late worker can't write to it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ape.jobs.tables import results
 from tests.ape.jobs.job_factory import RECIPE, a_job, a_plan, a_result, begin, claimed, planned
 
 ROOT = Path(__file__).parents[3]
-# A machine that nobody can look into.
+# Another machine, whose processes can't be checked.
 FAR = JobWorker("far", "another machine", 1, "0")
 
 
 @contextmanager
 def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Python with these arguments, killed at the end."""
+    """A Python process with these arguments, killed at the end."""
     command = [sys.executable, *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as running:
@@ -79,7 +79,7 @@ def test_a_stretch_has_its_paragraphs_in_order_and_those_before(store: JobStore,
     store.plan("j", plan)
     found = {stretch.number: stretch for stretch in (claimed(store, worker) for _ in range(3))}
     assert [row.planned for row in found[1].rows] == plan[5:10]
-    assert list(found[1].before) == [plan[2], plan[4]]  # what is skipped has nothing to show
+    assert list(found[1].before) == [plan[2], plan[4]]  # skipped paragraphs are not context
     assert found[0].before == ()
     assert found[2].before == ()  # a new chapter
 
@@ -158,7 +158,7 @@ def test_who_is_heard_of_keeps_its_stretch(store_url: str, store: JobStore) -> N
 
 
 def test_a_late_worker_keeps_what_nobody_took(store_url: str, store: JobStore) -> None:
-    """A lid was closed and opened again: what was made meanwhile is good."""
+    """After a suspend the results of a worker are still accepted."""
     begin(store, 5)
     with JobStore(store_url, lease_seconds=0) as forgetful:
         stretch = claimed(forgetful, FAR)
@@ -178,7 +178,7 @@ def test_a_process_has_ended_once_it_is_killed_or_its_number_is_anothers() -> No
         assert not has_ended(replace(worker, started="1", host="another machine"))
         running.kill()
         os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOWAIT)
-        assert has_ended(worker)  # nobody has buried it yet
+        assert has_ended(worker)  # a zombie, not yet reaped
         running.wait()
         assert has_ended(worker)
     assert not has_ended(JobWorker.here())
@@ -206,7 +206,7 @@ def test_processes_share_a_job_and_one_is_killed(store_url: str, store: JobStore
         assert victim.stdout
         done = [victim.stdout.readline().strip() for _ in range(7)]
         with process(*hand(store_url)) as first, process(*hand(store_url)) as second:
-            _until(lambda: store.counts("j").waiting == 3)  # what the victim holds, and nobody takes
+            _until(lambda: store.counts("j").waiting == 3)  # those of the killed worker
             victim.kill()
             victim.wait()
             for running in (first, second):

@@ -1,4 +1,4 @@
-"""A database of any version is brought to this one with all that is in it, once, whoever comes first."""
+"""A database of any version is migrated once, with all of its data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database with nothing in it."""
+    """An empty database."""
     if request.param == "sqlite":
         return str(tmp_path / "jobs.db")
     postgres: Postgres = request.getfixturevalue("postgres")
@@ -51,7 +51,7 @@ def test_the_revisions_make_the_tables_that_the_code_uses(new_url: str) -> None:
         assert compare_metadata(context, metadata) == []
 
 
-# A finished paragraph as the first version kept it.
+# A finished paragraph as stored by the first version.
 AT_0001 = (
     "INSERT INTO jobs VALUES ('j', '', 'A Book', 's.epub', '1', 'm.epub', '2', 'o.epub', '', 'epub', :recipe, "
     "'running', '', '', '', 1800000000, 1800000000)",

@@ -1,4 +1,4 @@
-"""A job meets the very model that it was begun with, or none."""
+"""A job uses the model it was started with, or fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECIPE = JobRecipe(MODEL.name, MODEL.revision, prompt_format(MODEL.format).finge
 
 
 class OneModel(EngineWrapper):
-    """An engine that has one model, and counts who holds it."""
+    """An engine with one model, which counts its users."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(OpenAIEngine("http://127.0.0.1:9/v1", api_key="k"))

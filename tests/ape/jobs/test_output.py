@@ -1,4 +1,4 @@
-"""Outputs are whole or not there, and never take the place of what is not ours."""
+"""Outputs are written atomically, and never replace files that the job did not write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ape.jobs.untranslated_text import find_untranslated_text
 
 @contextmanager
 def full_disk(size: int) -> Iterator[None]:
-    """No file of this process may grow beyond that size; what is written beyond fails as on a full disk."""
+    """Limit the size of files of this process, so that writing fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -1,4 +1,4 @@
-"""A job is planned to its end or not at all, whoever is killed, and planned anew by whatever decides its texts."""
+"""Planning is atomic, and repeated where the files or their options change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.ape.jobs.job_factory import RECIPE, finish
 
 @dataclass(frozen=True, slots=True)
 class Meanwhile(OpenedFiles):
-    """Files in whose pairing something happens."""
+    """Opened files with a hook in their pairing."""
 
     happens: Callable[[], object] = lambda: None
 
@@ -167,12 +167,12 @@ def test_another_format_is_planned_anew(store: JobStore, tmp_path: Path) -> None
 
 
 def side_by_side(path: Path) -> Path:
-    """Two languages that take turns, stated but for the headings: nearly every third block, with what is around it."""
+    """A bilingual page whose source headings declare no language."""
     blocks = []
-    for number, one in enumerate(TALE):
+    for number, pair in enumerate(TALE):
         if number % 2 == 0:
-            blocks += [f"<h2>{one.source}</h2>", f'<h2 lang="en">{one.mt}</h2>']
-        blocks += [f'<p lang="fr">{one.source}</p>', f'<p lang="en">{one.mt}</p>']
+            blocks += [f"<h2>{pair.source}</h2>", f'<h2 lang="en">{pair.mt}</h2>']
+        blocks += [f'<p lang="fr">{pair.source}</p>', f'<p lang="en">{pair.mt}</p>']
     return make_epub(path, paragraphs=[blocks], language="en")
 
 
@@ -204,7 +204,7 @@ def test_of_two_kinds_of_a_language_the_one_that_was_named_is_planned_and_writte
 ) -> None:
     memory = two_englishes(tmp_path / "memory.tmx")
     found = open_files(JobFiles(None, memory), target_language="en-US")
-    assert found.target_language == "en"  # what models and guards are told
+    assert found.target_language == "en"  # as passed to models and guards
     job = plan_job(store, found, RECIPE, id="j", output=str(tmp_path / "o.tmx")).job
     assert finish(store, JobWorker.here()) == 12
     assert write_output(store, job, tmp_path / "o.tmx").replaced == 12

@@ -1,4 +1,4 @@
-"""What is in the store comes back as it was given; planning again keeps what holds and redoes what does not."""
+"""The store returns what was saved; planning again keeps valid results and redoes the others."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_an_old_recipe_finds_its_results_again(store: JobStore, worker: JobWorke
 
 
 def test_moved_paragraphs_take_their_results_with_them(store: JobStore, worker: JobWorker) -> None:
-    """A paragraph was put before all others, whose ids count: nothing but the new one is done."""
+    """A paragraph inserted before all others shifts their ids: only the new paragraph is done."""
     begin(store)
     finish(store, worker)
     moved = [planned(0, text="put before")] + [
@@ -270,7 +270,7 @@ def test_moved_paragraphs_take_their_results_with_them(store: JobStore, worker: 
 
 
 def test_a_twin_that_waits_does_not_take_its_twins_result(store: JobStore, worker: JobWorker) -> None:
-    """Their contexts differ. Going on with a job must not give another book than doing it in one go."""
+    """Their contexts differ. A resumed job must give the same book as an uninterrupted one."""
     store.add(a_job())
     plan = [planned(0, text="Yes"), planned(1), planned(2, text="Yes")]
     store.plan("j", plan)
@@ -366,7 +366,7 @@ def test_redo_of_one_does_that_one_and_keeps_history(store: JobStore, worker: Jo
     assert store.redo("j", paragraphs=["p3"]) == 1
     assert store.redo("j", paragraphs=["p3"]) == 0
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p3"]
-    assert store.plan("j", a_plan()) == PlanChanges(kept=20)  # what was redone does not come back by planning
+    assert store.plan("j", a_plan()) == PlanChanges(kept=20)  # planning does not restore redone results
     assert finish(store, worker) == 1
     assert store.redo("j", paragraphs=["p3"]) == 1
     assert finish(store, worker) == 1
@@ -490,7 +490,7 @@ def test_the_rate_of_a_model_is_of_its_latest_results(store: JobStore, worker: J
     rate = store.rate("model")
     assert rate is not None
     assert (rate.passages, rate.seconds, rate.prompt_tokens) == (20, 2.0, 30.0)
-    assert rate.tokens_per_second == 5.0  # by hand: 10 tokens written in 2 seconds
+    assert rate.tokens_per_second == 5.0  # 10 tokens written in 2 seconds
     assert store.rate("another") is None
 
 
@@ -661,7 +661,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
 
 
 def _fill(store: JobStore) -> None:
-    """SQLite may be told that there is no more room, which is what it says of a full disk too."""
+    """A page limit makes SQLite fail as on a full disk."""
     from sqlalchemy import event
 
     @event.listens_for(store._database._engine, "checkout")

@@ -1,4 +1,4 @@
-"""Working on a job: order and context, failures, stopping, and what is asked for once only."""
+"""Working on a job: order and context, failures, stopping, and requests that are sent once only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def planned(number: int, *, stretch: int = 0, chapter: int = 0, skip: str = "") 
 
 
 def mend(request: dict[str, Any], turn: int) -> Move:
-    """A model that knows one thing."""
+    """A model that makes a single correction."""
     return Say(translation_in(request).replace(WRONG, RIGHT))
 
 
