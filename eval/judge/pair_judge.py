@@ -62,9 +62,9 @@ def combine_orders(forward: Judgement, backward: Judgement) -> Judgement:
     A tie in only one order is a changed verdict too.
     """
     answers = forward.answers + backward.answers
-    for one in (forward, backward):
-        if isinstance(one, Unscored):
-            return Unscored(one.why, answers)
+    for judgement in (forward, backward):
+        if isinstance(judgement, Unscored):
+            return Unscored(judgement.why, answers)
     assert isinstance(forward, Verdict)
     assert isinstance(backward, Verdict)
     if forward.choice != _SWAPPED[backward.choice]:

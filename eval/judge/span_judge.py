@@ -57,13 +57,17 @@ async def judge_spans(
     systems = _check_systems(corpus, systems)
     with_source = with_source and all(document.sources for document in corpus.documents)
     every = {system: list(_segments(corpus, system, with_source=with_source)) for system in systems}
-    with_words = [one for segments in every.values() for one in segments if words(one.translation)]
-    prompts = [_prompt(one, corpus) for one in with_words]
+    with_words = [
+        segment for segments in every.values() for segment in segments if words(segment.translation)
+    ]
+    prompts = [_prompt(segment, corpus) for segment in with_words]
     async with engine.using(model) as chosen:
         replies = await ask_judge(prompts, engine, model=chosen, options=options, progress=progress)
-    parsed = {one: _read(answer, one) for one, answer in zip(with_words, replies.answers, strict=True)}
+    parsed = {
+        segment: _read(answer, segment) for segment, answer in zip(with_words, replies.answers, strict=True)
+    }
     found = {
-        system: tuple(parsed.get(one, Unscored("blank")) for one in segments)
+        system: tuple(parsed.get(segment, Unscored("blank")) for segment in segments)
         for system, segments in every.items()
     }
     fields = options.signature_fields(chosen, "judge_spans") | {"weights": _WEIGHTS, "source": with_source}
@@ -80,8 +84,10 @@ def _check_systems(corpus: Corpus, systems: Sequence[str]) -> tuple[str, ...]:
     return tuple(systems) or corpus.systems
 
 
-def _read(answer: Draft | Unscored, one: _Segment) -> TranslationErrors | Unscored:
-    return answer if isinstance(answer, Unscored) else read_errors(answer, one.translation, source=one.source)
+def _read(answer: Draft | Unscored, segment: _Segment) -> TranslationErrors | Unscored:
+    if isinstance(answer, Unscored):
+        return answer
+    return read_errors(answer, segment.translation, source=segment.source)
 
 
 def _segments(corpus: Corpus, system: str, *, with_source: bool) -> Iterator[_Segment]:
@@ -93,12 +99,12 @@ def _segments(corpus: Corpus, system: str, *, with_source: bool) -> Iterator[_Se
             place += 1
 
 
-def _prompt(one: _Segment, corpus: Corpus) -> Prompt:
+def _prompt(segment: _Segment, corpus: Corpus) -> Prompt:
     return render_span_judge(
-        one.translation,
-        categories=error_categories(with_source=bool(one.source)),
+        segment.translation,
+        categories=error_categories(with_source=bool(segment.source)),
         severities=SEVERITIES,
-        source=one.source,
+        source=segment.source,
         source_language=judge_language(corpus.source_language),
         target_language=judge_language(corpus.target_language),
     )

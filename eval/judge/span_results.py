@@ -115,7 +115,7 @@ class SpanJudgements:
         return values | {
             "unscored": dict(self.unscored(system)),
             "dropped": dict(self.dropped(system)),
-            "errors": [_segment_dict(one, answers=answers) for one in self.segments[system]],
+            "errors": [_segment_dict(result, answers=answers) for result in self.segments[system]],
         }
 
     def _counted_texts(self, document: Document, system: str) -> tuple[str, ...]:
@@ -145,22 +145,22 @@ def _rate(column: int) -> Fold:
     return fold
 
 
-def _verdict(one: TranslationErrors | Unscored, other: TranslationErrors | Unscored) -> Judgement:
-    if isinstance(one, Unscored):
-        return one
-    if isinstance(other, Unscored):
-        return other
-    answers = (one.answer, other.answer)
-    if one.penalty == other.penalty:
+def _verdict(first: TranslationErrors | Unscored, second: TranslationErrors | Unscored) -> Judgement:
+    if isinstance(first, Unscored):
+        return first
+    if isinstance(second, Unscored):
+        return second
+    answers = (first.answer, second.answer)
+    if first.penalty == second.penalty:
         return Verdict("tie", answers)
-    return Verdict("first" if one.penalty < other.penalty else "second", answers)
+    return Verdict("first" if first.penalty < second.penalty else "second", answers)
 
 
-def _segment_dict(one: TranslationErrors | Unscored, *, answers: bool) -> dict[str, Any]:
-    if isinstance(one, Unscored):
-        return {"unscored": one.why} | ({"answers": list(one.answers)} if answers else {})
+def _segment_dict(result: TranslationErrors | Unscored, *, answers: bool) -> dict[str, Any]:
+    if isinstance(result, Unscored):
+        return {"unscored": result.why} | ({"answers": list(result.answers)} if answers else {})
     values: dict[str, Any] = {
-        "penalty": one.penalty,
+        "penalty": result.penalty,
         "errors": [
             {
                 "category": error.category,
@@ -168,8 +168,8 @@ def _segment_dict(one: TranslationErrors | Unscored, *, answers: bool) -> dict[s
                 "side": error.side,
                 "span": [error.start, error.end],
             }
-            for error in one.errors
+            for error in result.errors
         ],
-        "dropped": dict(one.dropped),
+        "dropped": dict(result.dropped),
     }
-    return values | ({"answers": [one.answer]} if answers else {})
+    return values | ({"answers": [result.answer]} if answers else {})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.ape.cli.conftest import Run
-from tests.eval.judge.conftest import biased, honest, shown_in, verdict
+from tests.eval.judge.conftest import biased, honest, prompt_texts, verdict
 from tests.scripted import Fail, Say, ScriptedServer, scripted_server
 
 GOOD = ["He put the kettle on.", "He put the kettle away.", "Then he put the kettle down."]
@@ -126,7 +126,7 @@ def test_systems_are_chosen_by_name_or_given_by_file(
     here: Run, typed: tuple[str, ...], tmp_path: Path, scripted: ScriptedServer
 ) -> None:
     (tmp_path / "third.txt").write_text("Kettle one.\nKettle two.\nKettle three.\n", encoding="utf-8")
-    scripted.script = lambda request, turn: verdict("B" if "Kettle" in shown_in(request).first else "A")
+    scripted.script = lambda request, turn: verdict("B" if "Kettle" in prompt_texts(request).first else "A")
     third = ("--system", "third=third.txt")
     done = here("judge", "pairs", *typed, "--system", "good", *third, "--json")
     assert [one["systems"] for one in json.loads(done.stdout)["systems"]] == [["good", "third"]]

@@ -1,4 +1,4 @@
-"""Making a trial: what is sampled, what is left out, and what can't be made."""
+"""Trial design: sampling, exclusions and rejected designs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def kinds(trial: Trial) -> Counter[str]:
     return Counter(item.kind for item in trial.items)
 
 
-def test_the_same_seed_makes_the_same_trial_and_another_seed_another() -> None:
-    one, again, other = (
+def test_the_trial_is_determined_by_the_seed() -> None:
+    first, again, other = (
         make_trial(a_corpus(), seed=seed, design=TrialDesign(items=10)) for seed in (1, 1, 2)
     )
-    assert one == again
-    assert one.id != other.id
-    assert {item.passage for item in one.items} != {item.passage for item in other.items}
+    assert first == again
+    assert first.id != other.id
+    assert {item.passage for item in first.items} != {item.passage for item in other.items}
 
 
-def test_repeats_and_spam_come_on_top_of_the_items() -> None:
+def test_repeats_and_spam_are_added_to_the_items() -> None:
     trial = make_trial(a_corpus(), design=TrialDesign(items=20, repeats=0.2, spam=0.1))
     assert kinds(trial) == {"pair": 20, "repeat": 4, "spam": 2}
     originals = {item.id: item for item in trial.items}
@@ -43,31 +43,31 @@ def test_repeats_and_spam_come_on_top_of_the_items() -> None:
             assert sorted(" ".join(item.texts[0]).split()) == sorted(" ".join(item.texts[1]).split())
 
 
-def test_spam_is_of_passages_that_are_not_shown_otherwise() -> None:
+def test_spam_uses_unused_passages() -> None:
     trial = make_trial(a_corpus(), design=TrialDesign(items=30, spam=0.5))
     shown = {item.passage for item in trial.items if item.kind == "pair"}
     assert not shown & {item.passage for item in trial.items if item.kind == "spam"}
 
 
-def test_where_all_passages_are_shown_spam_is_of_those() -> None:
+def test_spam_reuses_passages_when_none_are_unused() -> None:
     trial = make_trial(a_corpus(1, length=10), design=TrialDesign(items=10))
     assert kinds(trial)["spam"] == 1
 
 
-def test_a_pair_of_systems_is_shown_as_often_as_another_and_a_passage_once() -> None:
+def test_pairs_of_systems_are_balanced_and_passages_are_unique() -> None:
     trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=30))
     own = [item for item in trial.items if item.kind == "pair"]
     assert sorted(Counter(item.systems for item in own).values()) == [10, 10, 10]
     assert len({item.passage for item in own}) == 30
 
 
-def test_all_pairs_are_shown_in_each_passage_if_asked_for() -> None:
+def test_all_pairs_shows_every_pair_in_each_passage() -> None:
     trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=30, all_pairs=True))
     own = [item for item in trial.items if item.kind == "pair"]
     assert set(Counter(item.passage for item in own).values()) == {3}
 
 
-def test_systems_can_be_compared_to_one_of_them_alone() -> None:
+def test_against_pairs_every_system_with_one() -> None:
     trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=10, against="tuned"))
     assert {item.systems for item in trial.items if item.kind == "pair"} == {
         ("tuned", "mt"),
@@ -75,14 +75,14 @@ def test_systems_can_be_compared_to_one_of_them_alone() -> None:
     }
 
 
-def test_the_human_translation_can_be_one_of_the_systems() -> None:
+def test_the_reference_can_be_a_system() -> None:
     corpus = a_corpus()
     trial = make_trial(corpus, systems=["mt", "reference"], design=TrialDesign(items=5))
     human = {text for document in corpus.documents for text in document.references[0]}
     assert all(item.texts[1][0] in human for item in trial.items if item.kind == "pair")
 
 
-def test_books_give_as_many_passages_each_as_far_as_they_have_them() -> None:
+def test_books_are_sampled_equally_as_far_as_they_have_passages() -> None:
     documents = [
         a_document("long", length=40, book="Long"),
         a_document("short", length=3, book="Short"),
@@ -90,11 +90,11 @@ def test_books_give_as_many_passages_each_as_far_as_they_have_them() -> None:
     ]
     trial = make_trial(Corpus(tuple(documents), "fr", "en"), design=TrialDesign(items=23, by="book"))
     books = {passage.id: passage.book for passage in trial.passages}
-    taken = Counter(books[item.passage] for item in trial.items if item.kind == "pair")
-    assert taken == {"Long": 10, "Middle": 10, "Short": 3}
+    counts = Counter(books[item.passage] for item in trial.items if item.kind == "pair")
+    assert counts == {"Long": 10, "Middle": 10, "Short": 3}
 
 
-def test_languages_give_as_many_passages_each() -> None:
+def test_languages_are_sampled_equally() -> None:
     corpora = [a_corpus(), replace(a_corpus(), source_language="ja")]
     trial = make_trial(corpora, design=TrialDesign(items=20, by="language"))
     languages = {passage.id: passage.language for passage in trial.passages}
@@ -105,7 +105,7 @@ def test_languages_give_as_many_passages_each() -> None:
 
 
 @pytest.mark.parametrize("unit", ["words", "characters"])
-def test_a_passage_is_of_a_length_within_the_window(unit: str) -> None:
+def test_passage_lengths_are_within_the_range(unit: str) -> None:
     sources = tuple("la " * count for count in range(1, 31))
     outputs = {name: tuple(f"{name} {place}" for place in range(30)) for name in ("mt", "tuned")}
     corpus = Corpus((Document("d", outputs, (), sources),), "fr", "en")
@@ -116,7 +116,7 @@ def test_a_passage_is_of_a_length_within_the_window(unit: str) -> None:
     assert dict(trial.design)["left_out_length"] == 30 - len({item.passage for item in trial.items})
 
 
-def test_a_document_is_shown_in_runs_of_five_paragraphs_that_follow_each_other() -> None:
+def test_documents_have_consecutive_passages_of_five_paragraphs() -> None:
     trial = make_trial(a_corpus(6, length=33), design=TrialDesign(items=12, condition="document"))
     own = [item for item in trial.items if item.kind == "pair"]
     assert all(len(text) == 5 for item in own for text in item.texts)
@@ -129,7 +129,7 @@ def test_a_document_is_shown_in_runs_of_five_paragraphs_that_follow_each_other()
         assert starts == list(range(starts[0], starts[0] + 20, 5))
 
 
-def test_a_repeated_document_is_repeated_whole() -> None:
+def test_a_document_is_repeated_as_a_whole() -> None:
     trial = make_trial(
         a_corpus(6, length=33), design=TrialDesign(items=12, condition="document", repeats=0.1)
     )
@@ -138,13 +138,13 @@ def test_a_repeated_document_is_repeated_whole() -> None:
     assert len({item.passage.partition(":")[0] for item in again}) == 1
 
 
-def test_a_monolingual_trial_holds_no_source() -> None:
+def test_a_monolingual_trial_has_no_source() -> None:
     trial = make_trial(a_corpus(), design=TrialDesign(items=5, bilingual=False))
     assert not any(passage.sources for passage in trial.passages)
 
 
-def same_but(corpus: Corpus, differing: int) -> Corpus:
-    """Two systems that have the same text but in so many places."""
+def nearly_identical(corpus: Corpus, differing: int) -> Corpus:
+    """Two systems that differ only in the first `differing` paragraphs."""
     (document,) = corpus.documents
     tuned = tuple(
         text + " Indeed." if place < differing else f" {text}\n"
@@ -155,24 +155,24 @@ def same_but(corpus: Corpus, differing: int) -> Corpus:
     )
 
 
-def test_the_same_text_in_both_systems_is_left_out_and_counted() -> None:
-    trial = make_trial(same_but(a_corpus(1, length=30), 12), design=TrialDesign())
+def test_identical_texts_are_excluded_and_counted() -> None:
+    trial = make_trial(nearly_identical(a_corpus(1, length=30), 12), design=TrialDesign())
     assert kinds(trial)["pair"] == 12
     assert dict(trial.design)["left_out_identical"] == 18
 
 
-def test_systems_that_are_the_same_everywhere_can_not_be_compared() -> None:
+def test_identical_systems_are_rejected() -> None:
     with pytest.raises(InputError, match=r"nothing to compare: .* 30 with the same text in both systems"):
-        make_trial(same_but(a_corpus(1, length=30), 0))
+        make_trial(nearly_identical(a_corpus(1, length=30), 0))
 
 
-def test_fewer_items_than_asked_for_is_told_with_the_number_there_are() -> None:
+def test_too_few_items_are_rejected_with_their_number() -> None:
     with pytest.raises(InputError, match="The set has only 12 of 20 items") as raised:
-        make_trial(same_but(a_corpus(1, length=30), 12), design=TrialDesign(items=20))
+        make_trial(nearly_identical(a_corpus(1, length=30), 12), design=TrialDesign(items=20))
     assert "18 with the same text in both systems" in str(raised.value)
 
 
-def test_a_paragraph_that_a_system_lacks_is_left_out_and_counted() -> None:
+def test_missing_paragraphs_are_excluded_and_counted() -> None:
     document = a_document("d", length=10)
     tuned = ("", *document.outputs["tuned"][1:])
     corpus = Corpus((replace(document, outputs={**document.outputs, "tuned": tuned}),), "fr", "en")
@@ -182,7 +182,7 @@ def test_a_paragraph_that_a_system_lacks_is_left_out_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "design", "told"),
+    ("systems", "design", "message"),
     [
         (["mt", "best"], TrialDesign(), "no system 'best' in the set. It has: mt, tuned, reference"),
         (["mt"], TrialDesign(), "At least two systems are needed, not only mt"),
@@ -197,34 +197,34 @@ def test_a_paragraph_that_a_system_lacks_is_left_out_and_counted() -> None:
         ([], TrialDesign(items=99, condition="document"), "allow more passages of a document"),
     ],
 )
-def test_what_can_not_be_made_is_told(systems: list[str], design: TrialDesign, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_an_impossible_design_is_rejected(systems: list[str], design: TrialDesign, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         make_trial(a_corpus(), systems=systems, design=design)
 
 
-def test_a_set_without_a_source_is_for_a_monolingual_test() -> None:
+def test_a_set_without_a_source_needs_a_monolingual_trial() -> None:
     bare = replace(a_corpus(1), documents=(replace(a_document("d"), sources=()),))
     with pytest.raises(InputError, match=r"no source to show .* monolingual"):
         make_trial(bare)
     assert make_trial(bare, design=TrialDesign(bilingual=False)).items
 
 
-def test_the_name_that_raters_see_tells_of_no_system() -> None:
+def test_a_trial_name_that_reveals_a_system_is_rejected() -> None:
     with pytest.raises(InputError, match="reveals the system 'tuned'"):
         make_trial(a_corpus(), name="The old one against Tuned")
 
 
-@pytest.mark.parametrize(("raters", "told"), [(["a", "a"], "same name"), (["a", " "], "need names")])
-def test_raters_have_names_of_their_own(raters: list[str], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize(("raters", "message"), [(["a", "a"], "same name"), (["a", " "], "need names")])
+def test_rater_names_must_be_unique_and_not_blank(raters: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         make_trial(a_corpus(), raters=raters)
 
 
-def test_sets_in_several_target_languages_need_a_trial_each() -> None:
+def test_several_target_languages_are_rejected() -> None:
     with pytest.raises(InputError, match="several target languages"):
         make_trial([a_corpus(), replace(a_corpus(), target_language="de")])
 
 
-def test_a_system_can_not_be_called_as_spam_is() -> None:
+def test_the_name_of_the_shuffled_system_is_reserved() -> None:
     with pytest.raises(InputError, match="is reserved for attention items"):
         make_trial(a_corpus(systems=("mt", SHUFFLED_SYSTEM)))

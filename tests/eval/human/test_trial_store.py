@@ -1,4 +1,4 @@
-"""Votes in the store: one for an item and rater, on the disk before anyone is told, and nobody else's."""
+"""Trial store: trials, rater links, and durable votes, one per item and rater."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def trials(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TrialStore]:
-    """A store with one trial, on each database in turn."""
+    """A store with one trial, on each database."""
     url = str(tmp_path / "jobs.db")
     if request.param == "postgresql":
         url = request.getfixturevalue("postgres").url
@@ -52,7 +52,7 @@ def a_vote(place: int = 0, *, rater: str = "anna", choice: str = "first", trial:
     return VoteBuilder(trial, rater).build_vote(RaterAnswer.model_validate(given))
 
 
-def test_a_vote_comes_back_as_it_was_given(trials: TrialStore) -> None:
+def test_a_vote_round_trips(trials: TrialStore) -> None:
     given = {
         "item": TRIAL.items[0].id,
         "choice": "tie",
@@ -69,7 +69,7 @@ def test_a_vote_comes_back_as_it_was_given(trials: TrialStore) -> None:
     assert vote.at == "2030-01-01T10:00:00+00:00"
 
 
-def test_a_vote_knows_the_kind_of_its_item_and_the_language(trials: TrialStore) -> None:
+def test_a_stored_vote_has_the_kind_and_language_of_its_item(trials: TrialStore) -> None:
     for place in range(len(TRIAL.items)):
         trials.save(TRIAL.id, a_vote(place))
     found = {vote.item: vote for vote in trials.votes(TRIAL.id)}
@@ -81,14 +81,14 @@ def test_a_vote_knows_the_kind_of_its_item_and_the_language(trials: TrialStore) 
         )
 
 
-def test_a_double_submit_is_one_vote(trials: TrialStore) -> None:
+def test_saving_the_same_vote_twice_stores_it_once(trials: TrialStore) -> None:
     first = trials.save(TRIAL.id, a_vote())
     later = replace(a_vote(), at="2030-01-01T10:00:05+00:00")
     assert trials.save(TRIAL.id, later) == first
     assert trials.votes(TRIAL.id) == [first]
 
 
-def test_another_vote_on_the_same_item_has_to_say_that_it_replaces_the_first(trials: TrialStore) -> None:
+def test_a_different_vote_must_replace_explicitly(trials: TrialStore) -> None:
     trials.save(TRIAL.id, a_vote())
     with pytest.raises(Conflict, match=r"anna has already voted differently on item"):
         trials.save(TRIAL.id, a_vote(choice="second"))
@@ -97,14 +97,14 @@ def test_another_vote_on_the_same_item_has_to_say_that_it_replaces_the_first(tri
     assert changed.choice == "second"
 
 
-def test_two_raters_vote_on_the_same_item(trials: TrialStore) -> None:
+def test_two_raters_can_vote_on_the_same_item(trials: TrialStore) -> None:
     trials.save(TRIAL.id, a_vote())
     trials.save(TRIAL.id, a_vote(rater="ben"))
     assert [vote.rater for vote in trials.votes(TRIAL.id, rater="ben")] == ["ben"]
     assert [(rater.name, rater.votes) for rater in trials.raters(TRIAL.id)] == [("anna", 1), ("ben", 1)]
 
 
-def test_a_vote_for_an_item_that_is_not_there_is_refused(trials: TrialStore) -> None:
+def test_a_vote_that_does_not_match_the_trial_is_rejected(trials: TrialStore) -> None:
     other = a_trial(seed=2)
     trials.add(other)
     with pytest.raises(InputError, match="There is no item 'nothing' in the trial"):
@@ -118,13 +118,13 @@ def test_a_vote_for_an_item_that_is_not_there_is_refused(trials: TrialStore) -> 
     assert trials.votes(TRIAL.id) == []
 
 
-def test_a_tie_is_refused_where_there_are_none(trials: TrialStore) -> None:
+def test_a_tie_is_rejected_if_the_trial_has_none(trials: TrialStore) -> None:
     strict = replace(TRIAL, ties=False)
     with pytest.raises(InputError, match="does not allow ties"):
         VoteBuilder(strict, "anna").build_vote(RaterAnswer(item=TRIAL.items[0].id, choice="tie"))
 
 
-def test_all_votes_of_a_file_are_taken_or_none(trials: TrialStore) -> None:
+def test_saving_many_votes_is_atomic(trials: TrialStore) -> None:
     trials.save(TRIAL.id, a_vote(1))
     votes = [a_vote(0), a_vote(1, choice="second"), a_vote(2)]
     with pytest.raises(Conflict):
@@ -134,14 +134,14 @@ def test_all_votes_of_a_file_are_taken_or_none(trials: TrialStore) -> None:
     assert trials.save_all(TRIAL.id, votes) == {"same": 3}
 
 
-def test_a_trial_that_is_added_again_keeps_its_votes(trials: TrialStore) -> None:
+def test_adding_a_trial_again_keeps_its_votes(trials: TrialStore) -> None:
     vote = trials.save(TRIAL.id, a_vote())
     trials.add(TRIAL)
     assert trials.votes(TRIAL.id) == [vote]
     assert trials.trials() == [TRIAL]
 
 
-def test_a_trial_is_removed_with_all_that_belongs_to_it(trials: TrialStore) -> None:
+def test_removing_a_trial_removes_its_votes_and_links(trials: TrialStore) -> None:
     token = trials.invite(TRIAL.id, "anna")
     trials.save(TRIAL.id, a_vote())
     trials.remove(TRIAL.id)
@@ -153,7 +153,7 @@ def test_a_trial_is_removed_with_all_that_belongs_to_it(trials: TrialStore) -> N
     assert trials.votes(TRIAL.id) == []
 
 
-def test_a_link_leads_to_its_rater_and_a_changed_one_nowhere(trials: TrialStore) -> None:
+def test_a_link_identifies_its_rater_and_altered_links_are_unknown(trials: TrialStore) -> None:
     tokens = {name: trials.invite(TRIAL.id, name) for name in ("anna", "ben")}
     assert [trials.find_link(token).rater for token in tokens.values()] == ["anna", "ben"]
     token = tokens["anna"]
@@ -163,14 +163,14 @@ def test_a_link_leads_to_its_rater_and_a_changed_one_nowhere(trials: TrialStore)
             trials.find_link(wrong)
 
 
-def test_only_the_hash_of_a_link_is_kept(tmp_path: Path) -> None:
+def test_only_the_hash_of_a_token_is_stored(tmp_path: Path) -> None:
     with TrialStore(str(tmp_path / "jobs.db")) as store:
         store.add(TRIAL)
         token = store.invite(TRIAL.id, "anna")
     assert token.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_a_new_link_ends_the_one_before_and_keeps_the_votes(trials: TrialStore) -> None:
+def test_a_new_link_invalidates_the_old_one_and_keeps_votes(trials: TrialStore) -> None:
     old = trials.invite(TRIAL.id, "anna")
     trials.save(TRIAL.id, a_vote())
     new = trials.invite(TRIAL.id, "anna")
@@ -182,7 +182,7 @@ def test_a_new_link_ends_the_one_before_and_keeps_the_votes(trials: TrialStore) 
     ]
 
 
-def test_many_at_once_lose_no_vote(trials: TrialStore) -> None:
+def test_concurrent_saves_lose_no_votes(trials: TrialStore) -> None:
     raters = [f"rater {number}" for number in range(6)]
     votes = [a_vote(place, rater=rater) for rater in raters for place in range(5)]
     with ThreadPoolExecutor(6) as pool:
@@ -191,7 +191,7 @@ def test_many_at_once_lose_no_vote(trials: TrialStore) -> None:
 
 
 @pytest.mark.subprocess
-def test_a_vote_outlives_a_process_that_is_killed_the_moment_it_is_told(tmp_path: Path) -> None:
+def test_a_saved_vote_survives_a_killed_process(tmp_path: Path) -> None:
     write_trial(TRIAL, tmp_path / "trial.json")
     code = (
         "import os, signal, sys\n"

@@ -1,4 +1,4 @@
-"""Votes in and out: what the offline page saves, JSON lines, CSV, and files that do not belong."""
+"""Vote files: of the offline page, JSON lines and CSV; invalid files are rejected."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def a_file(path: Path, content: Any) -> Path:
 
 
 def page(*votes: dict[str, Any], trial: Trial = TRIAL, rater: str = "anna") -> dict[str, Any]:
-    """What the page saves."""
+    """A file saved by the offline page."""
     return {"trial": trial.id, "rater": rater, "votes": list(votes)}
 
 
-def test_what_the_page_saved_is_read_with_the_systems_that_were_shown(tmp_path: Path) -> None:
+def test_votes_of_the_page_are_read_with_their_systems(tmp_path: Path) -> None:
     (vote,) = read_votes(a_file(tmp_path / "anna.json", page(SAVED)), TRIAL)
     shown = next(one for one in rater_sheet(TRIAL, "anna") if one.item.id == vote.item)
     assert (vote.first, vote.second, vote.winner) == (shown.first, shown.second, shown.second)
@@ -69,7 +69,7 @@ def test_what_the_page_saved_is_read_with_the_systems_that_were_shown(tmp_path: 
     assert (vote.rater, vote.confidence, vote.believed_human) == ("anna", "sure", "neither")
 
 
-def test_the_same_choice_of_two_raters_who_saw_it_both_ways_round_is_for_either_system(
+def test_the_same_choice_on_mirrored_sides_prefers_different_systems(
     tmp_path: Path,
 ) -> None:
     votes = [
@@ -85,7 +85,7 @@ def test_the_same_choice_of_two_raters_who_saw_it_both_ways_round_is_for_either_
     st.lists(answers, unique_by=lambda answer: answer.item, max_size=4),
     st.sampled_from(["anna", "Zoë, the 2nd"]),
 )
-def test_votes_come_back_from_either_format_as_they_were(
+def test_votes_round_trip_in_both_formats(
     tmp_path_factory: pytest.TempPathFactory, given: list[RaterAnswer], rater: str
 ) -> None:
     builder = VoteBuilder(TRIAL, rater)
@@ -100,8 +100,8 @@ def test_votes_come_back_from_either_format_as_they_were(
         assert read_votes(path) == votes
 
 
-def filled(text: str) -> str:
-    """The table of a rater who prefers A throughout, but has not done the last row."""
+def fill_in(text: str) -> str:
+    """Fill in a sheet: A is preferred in all rows but the last, which stays empty."""
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     for row in rows[:-1]:
         row |= {"choice": "A", "errors_b": "discourse; word sense", "confidence": "sure"}
@@ -113,7 +113,7 @@ def filled(text: str) -> str:
 
 
 @pytest.mark.parametrize("write", [votes_to_csv, votes_to_jsonl])
-def test_a_vote_knows_its_document_where_documents_were_read(
+def test_a_vote_has_its_document_in_the_document_condition(
     tmp_path: Path, write: Callable[[list[Vote], str], str]
 ) -> None:
     design = TrialDesign(items=6, condition="document", paragraphs=2, repeats=0, spam=0)
@@ -128,10 +128,8 @@ def test_a_vote_knows_its_document_where_documents_were_read(
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
-def test_a_table_that_was_filled_in_is_read_without_the_rows_that_were_not(
-    tmp_path: Path, delimiter: str
-) -> None:
-    text = filled(sheet_to_csv(TRIAL, "anna"))
+def test_rows_without_a_choice_are_skipped(tmp_path: Path, delimiter: str) -> None:
+    text = fill_in(sheet_to_csv(TRIAL, "anna"))
     if delimiter == ";":
         rows = csv.reader(io.StringIO(text, newline=""))
         made = io.StringIO()
@@ -144,19 +142,19 @@ def test_a_table_that_was_filled_in_is_read_without_the_rows_that_were_not(
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "choice"),
     [("A", "first"), (" b ", "second"), ("Tie", "tie"), ("SAME", "tie"), ("Second", "second")],
 )
-def test_answers_are_taken_however_they_are_written(tmp_path: Path, written: str, meant: str) -> None:
+def test_spellings_of_answers_are_normalised(tmp_path: Path, written: str, choice: str) -> None:
     item = TRIAL.items[0].id
     columns = "trial,item,rater,choice,confidence,believed_human,errors_a"
     cells = f"{TRIAL.id},{item},anna,{written},Sure , Both,Word Sense"
     (vote,) = read_votes(a_file(tmp_path / "anna.csv", f"{columns}\n{cells}\n"), TRIAL)
-    assert (vote.choice, vote.confidence, vote.believed_human) == (meant, "sure", "both")
+    assert (vote.choice, vote.confidence, vote.believed_human) == (choice, "sure", "both")
     assert vote.errors == {"first": ("word sense",)}
 
 
-def test_a_blank_is_no_answer(tmp_path: Path) -> None:
+def test_a_blank_answer_is_missing(tmp_path: Path) -> None:
     first, second = (item.id for item in TRIAL.items[:2])
     rows = (
         "trial,item,rater,choice,confidence",
@@ -167,13 +165,13 @@ def test_a_blank_is_no_answer(tmp_path: Path) -> None:
     assert (vote.item, vote.confidence) == (second, None)
 
 
-def test_the_text_that_was_believed_human_is_named_as_on_the_sheet(tmp_path: Path) -> None:
+def test_believed_human_may_be_a_or_b(tmp_path: Path) -> None:
     rows = f"trial,item,rater,choice,believed_human\n{TRIAL.id},{TRIAL.items[0].id},anna,a,B\n"
     (vote,) = read_votes(a_file(tmp_path / "anna.csv", rows), TRIAL)
     assert vote.believed_human == "second"
 
 
-def test_a_sheet_as_json_lines_is_blind_and_can_be_filled_in(tmp_path: Path) -> None:
+def test_a_json_lines_sheet_is_blind_and_readable_when_filled_in(tmp_path: Path) -> None:
     text = sheet_to_jsonl(TRIAL, "anna")
     assert '"mt"' not in text
     rows = [json.loads(line) | {"choice": "B"} for line in text.splitlines()]
@@ -181,7 +179,7 @@ def test_a_sheet_as_json_lines_is_blind_and_can_be_filled_in(tmp_path: Path) -> 
     assert [vote.item for vote in votes] == [item["id"] for item in public_sheet(TRIAL, "anna")["items"]]
 
 
-def test_no_cell_is_taken_for_a_formula() -> None:
+def test_formula_cells_are_escaped() -> None:
     vote = replace(
         VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED)),
         comment='=HYPERLINK("http://x")',
@@ -195,7 +193,7 @@ def without(key: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("v.json", page(SAVED, trial=a_trial(seed=7)), "v.json belongs to the trial '.*', not to '.*'"),
         ("v.json", page(SAVED | {"item": "nothing"}), "v.json, vote 1: There is no item 'nothing'"),
@@ -235,19 +233,19 @@ def without(key: str) -> dict[str, Any]:
         ("v.csv", 'item,choice,rater,trial\n1,"2\n', "v.csv can't be read"),
     ],
 )
-def test_a_file_that_does_not_fit_is_told_by_its_place(
-    tmp_path: Path, name: str, content: Any, told: str
+def test_an_invalid_file_is_rejected_with_its_location(
+    tmp_path: Path, name: str, content: Any, message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_votes(a_file(tmp_path / name, content), TRIAL)
 
 
-def test_only_what_we_put_before_a_cell_is_taken_away_again(tmp_path: Path) -> None:
+def test_only_the_escaping_apostrophe_is_removed(tmp_path: Path) -> None:
     comments = ["'tis better", "=1+1", "'=1", "-", "plain"]
     items = [shown.item.id for shown in rater_sheet(TRIAL, "anna")][: len(comments)]
     answers = [
-        RaterAnswer(item=item, choice="first", comment=said)
-        for item, said in zip(items, comments, strict=True)
+        RaterAnswer(item=item, choice="first", comment=comment)
+        for item, comment in zip(items, comments, strict=True)
     ]
     votes = [VoteBuilder(TRIAL, "anna").build_vote(answer) for answer in answers]
     path = a_file(tmp_path / "v.csv", votes_to_csv(votes, TRIAL.id))
@@ -256,19 +254,19 @@ def test_only_what_we_put_before_a_cell_is_taken_away_again(tmp_path: Path) -> N
     assert read_votes(a_file(path, typed), TRIAL)[0].comment == "'tis better"
 
 
-def test_a_vote_between_other_systems_is_refused(tmp_path: Path) -> None:
+def test_a_vote_between_other_systems_is_rejected(tmp_path: Path) -> None:
     vote = VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED))
     text = votes_to_jsonl([replace(vote, first="best")], TRIAL.id)
     with pytest.raises(InputError, match=r"Line 1 of v.jsonl: Item .* shows mt and tuned"):
         read_votes(a_file(tmp_path / "v.jsonl", text), TRIAL)
 
 
-def test_votes_that_name_no_systems_need_their_trial(tmp_path: Path) -> None:
+def test_votes_without_systems_need_their_trial(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not name the systems: give the trial"):
         read_votes(a_file(tmp_path / "v.json", page(SAVED)))
 
 
 @pytest.mark.parametrize("write", [votes_to_csv, votes_to_jsonl])
-def test_no_votes_are_a_file_without_votes(tmp_path: Path, write: Callable[[list[Vote], str], str]) -> None:
+def test_an_empty_list_of_votes_round_trips(tmp_path: Path, write: Callable[[list[Vote], str], str]) -> None:
     suffix = "csv" if write is votes_to_csv else "jsonl"
     assert read_votes(a_file(tmp_path / f"v.{suffix}", write([], TRIAL.id)), TRIAL) == []

@@ -1,4 +1,4 @@
-"""Sets and trials for tests, of invented sentences."""
+"""Invented sets and trials for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = (
 
 
 def a_text(key: str, *, sentences: int = 3) -> str:
-    """A few sentences that are the same for the same key."""
+    """A few sentences, determined by the key."""
     rng = Random(key)
     made = (" ".join(rng.sample(_WORDS, 6)).capitalize() + "." for _ in range(sentences))
     return " ".join(made)

@@ -1,4 +1,4 @@
-"""Judges that are real HTTP servers and answer as they are told, and what they are asked about."""
+"""Scripted judges behind a real HTTP server, and the pairs that they judge."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BAD = "He posed the kettle over and himself sat to the window, number {}."
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a judge of pairs is shown."""
+class PromptTexts:
+    """The two texts of a prompt, in their order."""
 
     first: str
     second: str
@@ -33,11 +33,11 @@ class Shown:
         return "B" if "put the kettle" in self.second else "A"
 
 
-def shown_in(request: dict[str, Any]) -> Shown:
-    """The two texts of the prompt."""
-    told = request["messages"][-1]["content"]
-    first, second = re.findall(r"<translation>\n(.*?)\n</translation>", told, re.DOTALL)
-    return Shown(first, second)
+def prompt_texts(request: dict[str, Any]) -> PromptTexts:
+    """Parse the two texts of the prompt."""
+    content = request["messages"][-1]["content"]
+    first, second = re.findall(r"<translation>\n(.*?)\n</translation>", content, re.DOTALL)
+    return PromptTexts(first, second)
 
 
 def verdict(letter: str) -> Move:
@@ -45,27 +45,27 @@ def verdict(letter: str) -> Move:
 
 
 def chance_of(text: str) -> float:
-    """The same for the same text: a judge at temperature 0 does not toss coins."""
+    """A number in [0, 1) determined by the text, as a judge at temperature 0 is."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) / 2**32
 
 
 def honest(request: dict[str, Any], turn: int) -> Move:
-    """Chooses the good text wherever it stands."""
-    return verdict(shown_in(request).better)
+    """Choose the good text in either position."""
+    return verdict(prompt_texts(request).better)
 
 
 def biased(share: float) -> Callable[[dict[str, Any], int], Move]:
-    """Chooses what is shown first in this share of its answers, whatever it is."""
+    """A judge that chooses the first position in this share of its answers."""
 
     def script(request: dict[str, Any], turn: int) -> Move:
-        shown = shown_in(request)
-        return verdict("A" if chance_of(shown.first + shown.second) < share else "B")
+        texts = prompt_texts(request)
+        return verdict("A" if chance_of(texts.first + texts.second) < share else "B")
 
     return script
 
 
 def pairs(number: int, *, source: str | None = "Il mit la bouilloire, numéro {}.") -> list[JudgePair]:
-    """A good text and a bad one, the good one second in every other pair."""
+    """Pairs of a good and a bad text, in alternating order."""
     return [
         JudgePair(
             id=f"p{at}",
@@ -83,7 +83,7 @@ def pairs(number: int, *, source: str | None = "Il mit la bouilloire, numéro {}
 
 @pytest.fixture
 async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
-    """The scripted judge, without patience."""
+    """An engine for the scripted judge, without retries."""
     scripted.script = honest
     async with OpenAIEngine(scripted.url, api_key="k", retry=RetryPolicy(attempts=1)) as opened:
         yield opened
@@ -91,5 +91,5 @@ async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
 
 @pytest.fixture
 def options(tmp_path: Path) -> JudgeOptions:
-    """Answers are kept in a folder of the test."""
+    """Options with an answer cache in the test's folder."""
     return JudgeOptions(cache=tmp_path / "answers")

@@ -1,4 +1,4 @@
-"""A judge's agreement with people, over pairs that both decided, whatever order people saw them in."""
+"""Agreement of a judge with human votes."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def vote(item: str, winner: str | None, rater: str = "r", *, swapped: bool = Fal
     return Vote(item, rater, *systems, choice)
 
 
-def agreed(found: JudgeAgreement | NoHumanVotes) -> JudgeAgreement:
+def measured(found: JudgeAgreement | NoHumanVotes) -> JudgeAgreement:
     assert isinstance(found, JudgeAgreement)
     return found
 
 
-def test_agreement_is_about_systems_and_not_about_places() -> None:
-    # p0 and p2 have the bad text first, p1 and p3 the good one: the judge says good, good, bad, bad.
+def test_agreement_is_on_systems_and_not_on_positions() -> None:
+    # p0 and p2 have the bad text first, p1 and p3 the good one: the judge prefers good, good, bad, bad.
     ours = judged("second", "first", "first", "second")
     votes = [
         vote("p0", "good"),
@@ -53,7 +53,7 @@ def test_agreement_is_about_systems_and_not_about_places() -> None:
         vote("p2", "good"),
         vote("p3", "bad", swapped=True),
     ]
-    found = agreed(judge_agreement(ours, votes))
+    found = measured(judge_agreement(ours, votes))
     assert (found.share.successes, found.share.trials) == (3, 4)
     # By hand: they agree on 3 of 4; by chance on 2/4·3/4 + 2/4·1/4 = 1/2; so κ = (3/4 − 1/2)/(1/2).
     assert isinstance(found.kappa, ConfidenceInterval)
@@ -62,7 +62,7 @@ def test_agreement_is_about_systems_and_not_about_places() -> None:
     assert "agrees with raters on 3 of 4 pairs, 75%" in str(found)
 
 
-def test_the_majority_of_raters_is_what_people_say() -> None:
+def test_verdicts_are_compared_with_the_majority_of_raters() -> None:
     ours = judged("second", "second")
     votes = [
         *(vote("p0", "good", rater) for rater in "ab"),
@@ -71,21 +71,21 @@ def test_the_majority_of_raters_is_what_people_say() -> None:
         vote("p1", "good", "a"),
         vote("p1", "bad", "b"),
     ]
-    found = agreed(judge_agreement(ours, votes))
+    found = measured(judge_agreement(ours, votes))
     assert (found.share.successes, found.share.trials, found.tied) == (1, 1, 1)
     assert (found.votes, found.raters) == (5, 3)
 
 
-def test_ties_and_what_is_unscored_are_left_out_and_told() -> None:
+def test_ties_and_unscored_pairs_are_excluded_and_counted() -> None:
     ours = judged("second", "tie", Unscored("order_flip"), "second")
     votes = [vote("p0", None), vote("p1", "good"), vote("p2", "good"), vote("p3", "bad")]
-    found = agreed(judge_agreement(ours, votes))
+    found = measured(judge_agreement(ours, votes))
     assert (found.share.trials, found.tied, found.unscored) == (1, 2, 1)
     assert "2 ties, 1 without a verdict" in str(found)
     assert isinstance(found.kappa, Unmeasured)
 
 
-def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
+def test_spam_and_votes_on_other_systems_are_ignored() -> None:
     ours = judged("second")
     spam = Vote("p0", "r", "bad", "good", "first", kind="spam")
     other = Vote("p0", "r", "bad", "third", "first")
@@ -93,7 +93,7 @@ def test_spam_repeats_and_other_systems_are_no_votes_on_it() -> None:
     assert str(judge_agreement(ours, [spam, other])) == "no human vote is on a judged pair"
 
 
-def test_where_nobody_voted_the_verdicts_say_so() -> None:
+def test_without_votes_agreement_has_a_reason() -> None:
     ours = judged("second")
     assert str(ours.agreement) == "there are no human votes to compare with"
     assert ours.to_dict()["agreement"]["not_applicable"] == "there are no human votes to compare with"
@@ -101,7 +101,7 @@ def test_where_nobody_voted_the_verdicts_say_so() -> None:
     assert str(judge_agreement(judged("tie"), [vote("p0", "good")])).startswith("no pair was decided by both")
 
 
-def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:
+def test_pairs_from_a_trial_have_the_ids_of_its_items() -> None:
     trial = Trial(
         id="t",
         name="test",
@@ -129,17 +129,17 @@ def test_the_items_of_a_blind_test_are_judged_under_their_own_ids() -> None:
     votes = [vote("i7", "good"), vote("i9", "bad", swapped=True)]
     assert [one.item for one in votes_by_passage(votes, trial)] == ["c1:1-2", "c1:3"]
     ours = PairJudgements(found, {}, {"i7": Verdict("second", ()), "i9": Verdict("first", ())}, "judge")
-    assert agreed(judge_agreement(ours, votes)).share.successes == 1
+    assert measured(judge_agreement(ours, votes)).share.successes == 1
 
 
 @given(
     st.lists(st.tuples(st.sampled_from(["good", "bad", None]), st.sampled_from(["first", "second", "tie"])))
 )
-def test_every_pair_with_votes_is_agreed_on_or_not_or_left_out(
-    said: list[tuple[str | None, Choice]],
+def test_every_pair_with_votes_is_counted_once(
+    answers: list[tuple[str | None, Choice]],
 ) -> None:
-    ours = judged(*(choice for _, choice in said))
-    found = judge_agreement(ours, [vote(f"p{at}", winner) for at, (winner, _) in enumerate(said)])
+    ours = judged(*(choice for _, choice in answers))
+    found = judge_agreement(ours, [vote(f"p{at}", winner) for at, (winner, _) in enumerate(answers)])
     if isinstance(found, JudgeAgreement):
-        assert found.share.trials + found.tied + found.unscored == len(said)
+        assert found.share.trials + found.tied + found.unscored == len(answers)
         assert 0 <= found.share.wilson.low <= found.share.rate <= found.share.wilson.high <= 1

@@ -1,4 +1,4 @@
-"""The last verdict counts, and what is none is told apart by its reason."""
+"""Parser of verdicts, and reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from eval.judge.answer_parser import last_tagged, read_verdict
         ("**A.**", "first"),
     ],
 )
-def test_a_verdict_is_read_with_what_models_write_around_it(answer: str, choice: str) -> None:
+def test_a_verdict_is_read_from_surrounding_text(answer: str, choice: str) -> None:
     assert read_verdict(Draft(answer), ties=True) == Verdict(choice, (answer,))  # type: ignore[arg-type]
 
 
-def test_the_last_verdict_counts_and_not_those_of_the_reasoning() -> None:
+def test_the_last_verdict_counts() -> None:
     answer = (
         "At first sight I would write <verdict>A</verdict>, and the verdict of most would be A: tie is too easy.\n"
         "But A loses the second sentence. <verdict>B</verdict>"
@@ -36,7 +36,7 @@ def test_the_last_verdict_counts_and_not_those_of_the_reasoning() -> None:
     assert read_verdict(Draft(answer), ties=True) == Verdict("second", (answer,))
 
 
-def test_thoughts_are_no_answer() -> None:
+def test_verdicts_in_marked_reasoning_are_ignored() -> None:
     thought = "<think>Perhaps <verdict>A</verdict>? No.</think>"
     assert read_verdict(Draft(f"{thought}\n<verdict>B</verdict>"), ties=True) == Verdict(
         "second", (f"{thought}\n<verdict>B</verdict>",)
@@ -61,21 +61,21 @@ def test_thoughts_are_no_answer() -> None:
         ("<verdict>A</verdict> But then again, <verdict>neither</verdict>", "stop", "off_menu"),
     ],
 )
-def test_what_is_no_verdict_has_its_reason_and_is_kept(answer: str, finish: str, why: str) -> None:
+def test_a_missing_verdict_has_a_reason_and_the_answer(answer: str, finish: str, why: str) -> None:
     assert read_verdict(Draft(answer, finish), ties=True) == Unscored(why, (answer,))  # type: ignore[arg-type]
 
 
-def test_a_tie_is_off_the_menu_where_none_was_offered() -> None:
+def test_a_tie_is_off_menu_where_ties_are_not_allowed() -> None:
     answer = "<verdict>tie</verdict>"
     assert read_verdict(Draft(answer), ties=False) == Unscored("off_menu", (answer,))
 
 
 @given(st.text(), st.sampled_from(["A", "B", "tie"]))
-def test_whatever_is_said_before_it_the_last_verdict_is_found(before: str, letter: str) -> None:
-    said = last_tagged("verdict", f"{before}<verdict>{letter}</verdict>")
-    assert said == letter
+def test_the_last_verdict_is_found_after_any_text(before: str, letter: str) -> None:
+    found = last_tagged("verdict", f"{before}<verdict>{letter}</verdict>")
+    assert found == letter
 
 
 @given(st.text(alphabet="<>/verdictABC \n"))
-def test_no_answer_breaks_the_reader(answer: str) -> None:
+def test_no_answer_breaks_the_parser(answer: str) -> None:
     assert isinstance(read_verdict(Draft(answer), ties=True), Verdict | Unscored)

@@ -1,4 +1,4 @@
-"""Errors are what can be found: quotations of the text, of a known kind and weight."""
+"""Parser of error lists: quoted spans with category and severity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def marked(found: TranslationErrors | Unscored) -> TranslationErrors:
     return found
 
 
-def test_an_error_is_where_its_quotation_is_and_weighs_as_in_mqm() -> None:
+def test_an_error_has_the_span_of_its_quote_and_its_mqm_weight() -> None:
     found = marked(read(line("It makes cold"), line("he said", "reference", "Major"), line("posed the lamp")))
     assert found.errors[0] == SpanError("literal", "minor", 21, 34)
     assert TEXT[21:34] == "It makes cold"
@@ -48,13 +48,13 @@ def test_an_omission_is_quoted_from_the_source() -> None:
     assert found.penalty == 25
 
 
-def test_what_is_not_in_the_text_is_dropped_and_counted() -> None:
+def test_quotes_not_in_the_text_are_dropped_and_counted() -> None:
     found = marked(read(line("It makes cold"), line("the purple elephant"), line("posa la lampe")))
     assert len(found.errors) == 1
     assert found.dropped == {"not_in_text": 2}
 
 
-def test_what_is_off_the_menu_unreadable_or_said_twice_is_dropped_and_counted() -> None:
+def test_off_menu_unreadable_and_repeated_entries_are_dropped_and_counted() -> None:
     found = marked(
         read(
             line("posed"),
@@ -66,13 +66,13 @@ def test_what_is_off_the_menu_unreadable_or_said_twice_is_dropped_and_counted() 
             "and so on",
         )
     )
-    # "posed" is there twice, so it may be wrong twice.
+    # "posed" occurs twice, so two errors may quote it.
     assert [(error.start, error.end) for error in found.errors] == [(4, 9), (72, 77)]
     assert found.dropped == {"repeated": 1, "off_menu": 2, "unreadable": 2}
 
 
 @pytest.mark.parametrize("listed", ["none", "None.", "", "[]", "```\n[]\n```"])
-def test_no_error_is_an_answer(listed: str) -> None:
+def test_an_empty_list_is_an_answer(listed: str) -> None:
     found = marked(read(listed))
     assert (found.errors, found.penalty, dict(found.dropped)) == ((), 0, {})
 
@@ -86,7 +86,7 @@ def test_no_error_is_an_answer(listed: str) -> None:
         f'{{"errors": [{line("he said")}, {line("posed")}]}}',
     ],
 )
-def test_a_list_is_read_in_the_shapes_that_models_give_it(listed: str) -> None:
+def test_lists_are_read_in_several_formats(listed: str) -> None:
     assert len(marked(read(listed)).errors) == 2
 
 
@@ -100,7 +100,7 @@ def test_a_list_is_read_in_the_shapes_that_models_give_it(listed: str) -> None:
         (f"<errors>\n{line('the words', 'mistranslation')}\n</errors>", "stop", "unfounded"),
     ],
 )
-def test_nothing_that_can_be_used_is_unscored_and_not_flawless(answer: str, finish: str, why: str) -> None:
+def test_an_unusable_list_is_unscored(answer: str, finish: str, why: str) -> None:
     assert read_errors(Draft(answer, finish), TEXT, source=SOURCE) == Unscored(why, (answer,))  # type: ignore[arg-type]
 
 
@@ -109,12 +109,12 @@ def test_the_last_list_counts() -> None:
     assert marked(read_errors(Draft(answer), TEXT)).errors == ()
 
 
-def test_without_a_source_nothing_can_be_lost_of_it() -> None:
+def test_source_categories_are_off_menu_without_a_source() -> None:
     found = marked(read(line("cold", "mistranslation"), line("cold"), source=""))
     assert (len(found.errors), found.dropped) == (1, {"off_menu": 1})
 
 
-def test_a_delimiter_of_the_text_itself_can_be_quoted() -> None:
+def test_a_quote_may_contain_a_neutralised_delimiter() -> None:
     text = "He typed <verdict> twice."
     found = read_errors(Draft(f"<errors>{line('typed ‹verdict› twice')}</errors>"), text)
     assert [(error.start, error.end) for error in marked(found).errors] == [(3, 24)]
@@ -132,12 +132,12 @@ def test_a_delimiter_of_the_text_itself_can_be_quoted() -> None:
         ("a.b", "axb a.b", [(4, 7)]),
     ],
 )
-def test_a_quotation_is_found_as_a_reader_would(quote: str, text: str, spans: list[tuple[int, int]]) -> None:
+def test_quotes_are_found_despite_typography(quote: str, text: str, spans: list[tuple[int, int]]) -> None:
     assert find_quote(quote, text) == spans
 
 
 @given(st.text(min_size=1).filter(str.strip), st.text(), st.text())
-def test_words_copied_exactly_between_spaces_are_always_found(quote: str, before: str, after: str) -> None:
+def test_an_exact_quote_is_always_found(quote: str, before: str, after: str) -> None:
     text = f"{before} {quote.strip()} {after}"
     assert find_quote(quote, text)
     assert all(0 <= start < end <= len(text) for start, end in find_quote(quote, text))

@@ -1,4 +1,4 @@
-"""Answers are kept by all that decides them, and cost what they cost."""
+"""Judge requests: answer cache, server identity and cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.scripted import ScriptedServer
 MODEL = Model("m")
 
 
-def test_whatever_decides_an_answer_is_in_its_key() -> None:
+def test_the_key_contains_everything_that_determines_an_answer() -> None:
     prompt, sampling = render_pair_judge("a", "b"), JudgeOptions().sampling
     keys = [
         answer_key(prompt, sampling, MODEL),
@@ -50,20 +50,20 @@ def test_whatever_decides_an_answer_is_in_its_key() -> None:
         ({}, ""),
     ],
 )
-def test_a_server_is_named_without_what_is_secret(given: dict[str, str], server: str) -> None:
+def test_the_server_identity_contains_no_secrets(given: dict[str, str], server: str) -> None:
     assert server_identity(Settings.model_validate(given | {"engine_key": "hush"})) == server
 
 
-def test_answers_come_back_as_they_were_even_halves_of_characters(tmp_path: Path) -> None:
+def test_answers_round_trip_even_with_lone_surrogates(tmp_path: Path) -> None:
     reply = Reply(Draft("half \ud83d \x00 tie", "length"), Usage(3, 4))
-    with open_answer_cache(tmp_path) as kept:
-        kept.write(b"k", reply)
-    with open_answer_cache(tmp_path) as kept:
-        assert kept.read([b"k", b"other"]) == {b"k": reply}
-        assert kept.read([str(at).encode() for at in range(1200)]) == {}
+    with open_answer_cache(tmp_path) as cache:
+        cache.write(b"k", reply)
+    with open_answer_cache(tmp_path) as cache:
+        assert cache.read([b"k", b"other"]) == {b"k": reply}
+        assert cache.read([str(at).encode() for at in range(1200)]) == {}
 
 
-async def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(
+async def test_an_unwritable_cache_is_reported_before_any_request(
     engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
@@ -75,13 +75,13 @@ async def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(
     assert not scripted.requests
 
 
-async def test_without_a_folder_nothing_is_kept(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
+async def test_without_a_folder_nothing_is_cached(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     for _ in range(2):
         await judge_pairs(pairs(1), engine, options=JudgeOptions(cache=None))
     assert len(scripted.requests) == 4
 
 
-async def test_the_same_question_is_asked_once(
+async def test_equal_prompts_are_requested_once(
     engine: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     one = pairs(1)[0]
@@ -90,19 +90,21 @@ async def test_the_same_question_is_asked_once(
     assert judged.verdicts["p0"] == judged.verdicts["again"]
 
 
-async def test_progress_is_told_with_what_was_kept(engine: OpenAIEngine, options: JudgeOptions) -> None:
-    told: list[tuple[int, int]] = []
+async def test_progress_includes_cached_answers(engine: OpenAIEngine, options: JudgeOptions) -> None:
+    calls: list[tuple[int, int]] = []
     await judge_pairs(pairs(1), engine, options=options)
-    await judge_pairs(pairs(2), engine, options=options, progress=lambda *done: told.append(done))
-    assert told == [(3, 4), (4, 4)]
+    await judge_pairs(pairs(2), engine, options=options, progress=lambda *done: calls.append(done))
+    assert calls == [(3, 4), (4, 4)]
 
 
-async def test_a_model_tuned_to_post_edit_is_no_judge(engine: OpenAIEngine, options: JudgeOptions) -> None:
+async def test_a_post_editing_model_is_rejected_as_a_judge(
+    engine: OpenAIEngine, options: JudgeOptions
+) -> None:
     with pytest.raises(InputError, match="can't judge"):
         await ask_judge([], engine, model=Model("tuned", format="sep"), options=options)
 
 
-def test_money_is_tokens_by_the_million() -> None:
+def test_cost_is_computed_per_million_tokens() -> None:
     cost = JudgeCost(
         2, Usage(3_000_000, 500_000), cached=1, cached_usage=Usage(1_000_000, 0), price=TokenPrice(2.0, 10.0)
     )
@@ -113,9 +115,9 @@ def test_money_is_tokens_by_the_million() -> None:
     )
 
 
-def test_money_that_is_not_known_is_not_nothing() -> None:
+def test_an_unknown_cost_is_none() -> None:
     assert JudgeCost(2, Usage(10, 10)).money is None
-    silent = JudgeCost(2, Usage(), price=TokenPrice(1, 1))
-    assert silent.money is None
-    assert "reports no token counts" in str(silent)
+    uncounted = JudgeCost(2, Usage(), price=TokenPrice(1, 1))
+    assert uncounted.money is None
+    assert "reports no token counts" in str(uncounted)
     assert JudgeCost(price=TokenPrice(1, 1)).money == 0

@@ -1,4 +1,4 @@
-"""Marked errors are a metric: counted by segment, folded by words, resampled like any other."""
+"""Error-span judge as a metric: counts by segment, scores per 100 words, resampling."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def listing(text: str) -> str:
 
 
 def reviser(request: dict[str, Any], turn: int) -> Move:
-    """Marks the words that it knows to be wrong."""
-    told = request["messages"][-1]["content"]
-    (text,) = re.findall(r"<translation>\n(.*?)\n</translation>", told, re.DOTALL)
+    """Mark the words in WRONG."""
+    content = request["messages"][-1]["content"]
+    (text,) = re.findall(r"<translation>\n(.*?)\n</translation>", content, re.DOTALL)
     return Say(f"<errors>\n{listing(text)}\n</errors>")
 
 
-def but(word: str, answer: str) -> Any:
+def answer_on(word: str, answer: str) -> Any:
     return lambda request, turn: (
         Say(answer) if word in request["messages"][-1]["content"] else reviser(request, turn)
     )
@@ -68,7 +68,7 @@ def judge(engine: OpenAIEngine, scripted: ScriptedServer) -> OpenAIEngine:
     return engine
 
 
-async def test_the_score_is_the_weight_of_errors_for_a_hundred_words(
+async def test_the_score_is_error_weight_per_hundred_words(
     judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
     judged = await judge_spans(CORPUS, judge, options=options)
@@ -83,7 +83,7 @@ async def test_the_score_is_the_weight_of_errors_for_a_hundred_words(
     assert "|weights:1,5,25|source:yes|words:source|" in judged.signature
 
 
-async def test_without_the_source_words_are_those_of_the_output(
+async def test_without_a_source_the_words_of_the_output_count(
     judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
     judged = await judge_spans(CORPUS, judge, options=options, with_source=False)
@@ -91,21 +91,21 @@ async def test_without_the_source_words_are_those_of_the_output(
     assert "|source:no|words:output|" in judged.signature
 
 
-async def test_a_segment_the_judge_fails_on_for_one_system_counts_for_none(
+async def test_a_segment_unscored_for_one_system_is_excluded_for_all(
     judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
-    scripted.script = but("She shuts", "I like it.")
+    scripted.script = answer_on("She shuts", "I like it.")
     judged = await judge_spans(CORPUS, judge, options=options)
     assert judged.unscored("good") == {"no_verdict": 1}
     assert not judged.unscored("bad")
     assert judged.common == (True, False, True, True)
     assert scored(judged, "bad").value == pytest.approx(100 * 2 / 12)
-    told = judged.to_dict()
-    assert (told["segments"], told["scored"]) == (4, 3)
-    assert told["systems"]["good"]["unscored"] == {"no_verdict": 1}
+    values = judged.to_dict()
+    assert (values["segments"], values["scored"]) == (4, 3)
+    assert values["systems"]["good"]["unscored"] == {"no_verdict": 1}
 
 
-async def test_a_judge_that_never_answers_measures_nothing(
+async def test_a_judge_without_usable_answers_is_unmeasured(
     judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     scripted.play(Say("Lovely."))
@@ -114,17 +114,19 @@ async def test_a_judge_that_never_answers_measures_nothing(
     assert judged.to_dict()["systems"]["bad"]["score"] is None
 
 
-async def test_quotations_that_are_not_there_are_counted_by_system(
+async def test_dropped_quotes_are_counted_by_system(
     judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     invented = json.dumps({"quote": "a walrus", "category": "style", "severity": "minor"})
-    scripted.script = but("It makes", f"<errors>\n{invented}\n{listing('makes')}\n</errors>")
+    scripted.script = answer_on("It makes", f"<errors>\n{invented}\n{listing('makes')}\n</errors>")
     judged = await judge_spans(CORPUS, judge, options=options)
     assert judged.dropped("bad") == {"not_in_text": 1}
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 16)
 
 
-async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, options: JudgeOptions) -> None:
+async def test_span_scores_are_resampled_and_tested_like_any_metric(
+    judge: OpenAIEngine, options: JudgeOptions
+) -> None:
     again = tuple(replace(one, id=f"{one.id} again") for one in CORPUS.documents)
     longer = replace(CORPUS, documents=(*CORPUS.documents, *again))
     judged = await judge_spans(longer, judge, options=options)
@@ -135,9 +137,7 @@ async def test_it_is_resampled_and_tested_as_any_metric(judge: OpenAIEngine, opt
     assert 0 <= row["p_value"] <= 1
 
 
-async def test_the_words_of_an_error_are_marked_where_they_stand(
-    judge: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_marks_have_the_spans_of_the_errors(judge: OpenAIEngine, options: JudgeOptions) -> None:
     judged = await judge_spans(CORPUS, judge, options=options)
     assert [mark.kind for mark in judged.marks(CORPUS, "bad")] == ["literal"] * 3
     first = next(judged.marks(CORPUS, "bad"))
@@ -145,7 +145,9 @@ async def test_the_words_of_an_error_are_marked_where_they_stand(
     assert [mark.document for mark in judged.marks(CORPUS, "bad")] == ["one", "one", "two"]
 
 
-async def test_marks_can_be_set_beside_votes(judge: OpenAIEngine, options: JudgeOptions) -> None:
+async def test_spans_become_pairwise_verdicts_for_agreement_with_votes(
+    judge: OpenAIEngine, options: JudgeOptions
+) -> None:
     judged = (await judge_spans(CORPUS, judge, options=options)).as_pairs("good", "bad")
     assert judged.tallies()[0].wins == (3, 0)
     assert judged.tallies()[0].ties == 1
@@ -154,11 +156,11 @@ async def test_marks_can_be_set_beside_votes(judge: OpenAIEngine, options: Judge
         Vote("one:2", "r", "good", "bad", "first"),
         Vote("two:1", "r", "good", "bad", "second"),
     ]
-    told = judged.with_agreement(votes).to_dict()
-    assert (told["agreement"]["agreed"], told["agreement"]["items"]) == (2, 3)
+    values = judged.with_agreement(votes).to_dict()
+    assert (values["agreement"]["agreed"], values["agreement"]["items"]) == (2, 3)
 
 
-async def test_a_blank_output_is_not_asked_about(
+async def test_a_blank_output_is_not_judged(
     judge: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
 ) -> None:
     blank = Corpus((replace(CORPUS.documents[0], outputs={"good": ("…", GOOD[1])}),), "fr", "en")
@@ -167,7 +169,7 @@ async def test_a_blank_output_is_not_asked_about(
     assert judged.unscored("good") == {"blank": 1}
 
 
-async def test_another_corpus_and_another_system_are_refused(
+async def test_another_corpus_and_unknown_systems_are_rejected(
     judge: OpenAIEngine, options: JudgeOptions
 ) -> None:
     judged = await judge_spans(CORPUS, judge, options=options, systems=["good"])

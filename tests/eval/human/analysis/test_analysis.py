@@ -1,4 +1,4 @@
-"""The whole analysis, as JSON and as text, and what bad input comes to."""
+"""Complete vote analysis as JSON and text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.eval.human.analysis.vote_factory import votes
 
 
 def _panel() -> list[Vote]:
-    """Three systems, three raters who read, and one who takes the first text whatever it is."""
+    """Three systems, three careful raters, and one who always chooses the first text."""
     own = []
     for rater in ("ann", "ben", "cai", "zoe"):
         own += votes("xxxyxx=xxyxx", rater=rater, language="fr", book="one", believed_human="first")
@@ -28,18 +28,18 @@ def _panel() -> list[Vote]:
     return [replace(vote, choice="first") if vote.rater == "zoe" else vote for vote in own]
 
 
-def test_everything_goes_to_json_without_a_nan() -> None:
+def test_results_are_json_without_nan() -> None:
     found = analyse_votes(_panel(), samples=60)
-    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert told["flagged"] == ["zoe"]
-    assert {one["system"] for one in told["preferences"]} == {"x", "y"}
-    assert told["preferences"][0]["handling"] == "left out"
-    assert told["preferences"][0]["interval"]["method"] == "Wilson, on effective votes"
-    assert [rater["name"] for rater in told["rater_checks"]] == ["ann", "ben", "cai", "zoe"]
-    assert told["agreement"]["alpha"]["low"] <= told["agreement"]["alpha"]["value"]
+    values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert values["flagged"] == ["zoe"]
+    assert {one["system"] for one in values["preferences"]} == {"x", "y"}
+    assert values["preferences"][0]["handling"] == "left out"
+    assert values["preferences"][0]["interval"]["method"] == "Wilson, on effective votes"
+    assert [rater["name"] for rater in values["rater_checks"]] == ["ann", "ben", "cai", "zoe"]
+    assert values["agreement"]["alpha"]["low"] <= values["agreement"]["alpha"]["value"]
 
 
-def test_the_text_has_every_part_and_names_who_is_flagged() -> None:
+def test_the_text_has_every_part_and_names_flagged_raters() -> None:
     text = format_analysis(analyse_votes(_panel(), samples=60))
     for part in (
         "96 votes by 4 raters on 24 items, 3 systems",
@@ -61,7 +61,7 @@ def test_the_text_has_every_part_and_names_who_is_flagged() -> None:
     assert "nan" not in text.lower().replace("ann", "")
 
 
-def test_rates_without_the_flagged_stand_beside_those_of_all() -> None:
+def test_rates_are_also_given_without_flagged_raters() -> None:
     found = analyse_votes(_panel(), samples=20)
     (every, _), (trusted, _) = found.preferences, found.trusted
     assert isinstance(every, Preference)
@@ -78,21 +78,21 @@ def test_looks_control_the_family_wise_error_over_all_pairs() -> None:
     assert "Bonferroni" not in format_analysis(analyse_votes(votes("xxyy"), samples=20))
 
 
-def test_votes_that_turned_after_the_decision_are_told() -> None:
+def test_a_lost_lead_is_reported() -> None:
     text = format_analysis(analyse_votes(votes("x" * 25 + "y" * 40), samples=20))
     assert ", for x" in text
     assert "y and x: since vote" in text
     assert "lead has been lost" in text
 
 
-def test_what_could_not_be_tested_of_a_rater_is_told() -> None:
+def test_untested_checks_are_reported() -> None:
     text = format_analysis(analyse_votes(votes("xxyyxy"), samples=20))
     assert "No rater is flagged.\nNot tested\n" in text
     assert "  spam of r: this rater has seen no attention item." in text
     assert "  repeats of r: this rater has seen no pair twice." in text
 
 
-def test_the_same_seed_says_the_same() -> None:
+def test_the_analysis_is_determined_by_the_seed() -> None:
     own = _panel()
     assert analyse_votes(own, seed=7, samples=40) == analyse_votes(own, seed=7, samples=40)
 
@@ -116,15 +116,15 @@ def test_an_unmeasured_part_gives_its_reason(own: list[Vote], part: str) -> None
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_of_no_votes_every_part_is_empty_or_a_reason() -> None:
+def test_without_votes_every_part_is_empty_or_unmeasured() -> None:
     found = analyse_votes([])
     assert not any((found.preferences, found.by_rater, found.needed, found.looks))
     for part in (found.position, found.bradley_terry, found.rankings, found.agreement, found.belief):
         assert isinstance(part, Unmeasured)
 
 
-def test_where_everyone_is_flagged_no_vote_is_left() -> None:
+def test_no_votes_are_left_when_all_raters_are_flagged() -> None:
     own = [replace(vote, first="x", second="y", choice="first") for vote in votes("x" * 20)]
-    told = format_analysis(analyse_votes(own, samples=50))
-    assert "took the same side" in told
-    assert "Without flagged raters no votes are left." in told
+    text = format_analysis(analyse_votes(own, samples=50))
+    assert "took the same side" in text
+    assert "Without flagged raters no votes are left." in text

@@ -1,4 +1,4 @@
-"""The effect of believing that a person wrote a text."""
+"""Effect of believing that a human wrote a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.eval.human.analysis.vote_factory import votes
 
 
 def _believing(own: list[Vote], beliefs: str) -> list[Vote]:
-    """ "x" believes it of x, "y" of y, "2" of both, "0" of neither."""
+    """Add beliefs: "x" or "y" is the system believed human, "2" means both, "0" neither."""
     return [replace(vote, believed_human=_side(vote, one)) for vote, one in zip(own, beliefs, strict=True)]
 
 
@@ -26,7 +26,7 @@ def _side(vote: Vote, belief: str) -> Literal["first", "second", "both", "neithe
     return "first" if vote.first == belief else "second"
 
 
-def test_votes_that_follow_belief_within_items_show_it() -> None:
+def test_votes_that_follow_belief_within_items_show_an_effect() -> None:
     own = [
         vote
         for rater, line in (("a", "xxxxxxxx"), ("b", "yyyyyyyy"))
@@ -36,7 +36,7 @@ def test_votes_that_follow_belief_within_items_show_it() -> None:
     assert isinstance(found, BeliefEffect)
     assert (found.preferred.successes, found.preferred.trials) == (16, 16)
     assert isinstance(found.within_items, OddsRatio)
-    assert found.within_items.p_value == pytest.approx(2 / 2**8)  # eight items, each as likely the other way
+    assert found.within_items.p_value == pytest.approx(2 / 2**8)  # eight items, either way equally likely
     assert found.within_items.strata == 8
 
 
@@ -45,12 +45,12 @@ def test_a_better_text_that_is_also_believed_shows_no_effect_within_items() -> N
     found = belief_effect(own, human="x")
     assert isinstance(found, BeliefEffect)
     assert found.preferred.p_value < 0.001
-    assert isinstance(found.within_items, Unmeasured)  # nobody differs about the same texts
+    assert isinstance(found.within_items, Unmeasured)  # no raters disagree on an item
     assert isinstance(found.right, Proportion)
     assert (found.right.successes, found.right.trials) == (18, 24)
 
 
-def test_beliefs_of_both_or_neither_are_counted_and_no_effect_is_a_reason() -> None:
+def test_undecided_beliefs_are_counted_and_no_beliefs_are_unmeasured() -> None:
     found = belief_effect(_believing(votes("xxyx"), "x202"))
     assert isinstance(found, BeliefEffect)
     assert (found.undecided, found.preferred.trials) == (3, 1)
@@ -60,7 +60,7 @@ def test_beliefs_of_both_or_neither_are_counted_and_no_effect_is_a_reason() -> N
     assert isinstance(belief_effect(_believing(votes("x"), "x"), human="z"), BeliefEffect)
 
 
-def test_raters_of_the_same_items_are_no_independent_witnesses() -> None:
+def test_votes_on_the_same_items_are_clustered() -> None:
     line = "xxxxxyyx"
     own = [vote for rater in "abcd" for vote in _believing(votes(line, rater=rater), "xxxxxxxx")]
     found = belief_effect(own)

@@ -1,4 +1,4 @@
-"""Strengths of several systems: by hand, by what the likeliest must fulfil, and where there is no scale."""
+"""Bradley-Terry strengths from votes, with intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _fitted(found: BradleyTerry | Unmeasured) -> BradleyTerry:
     return found
 
 
-def test_two_systems_are_apart_by_the_logarithm_of_their_odds() -> None:
+def test_two_systems_differ_by_their_log_odds() -> None:
     found = _fitted(bradley_terry(votes("x" * 30 + "y" * 10), samples=200))
     best, other = found.strengths
     assert best.system == "x"
@@ -30,40 +30,40 @@ def test_two_systems_are_apart_by_the_logarithm_of_their_odds() -> None:
     assert not found.regularised
 
 
-def test_a_tie_is_half_a_win_each() -> None:
+def test_a_tie_is_half_a_win_for_each() -> None:
     with_ties = _fitted(bradley_terry(votes("xxyy" + "=" * 4 + "x" * 4), samples=50))
     assert with_ties.strengths[0].value == pytest.approx(log(8 / 4) / 2)
     assert with_ties.ties == "half a win each"
 
 
-def test_a_system_never_beaten_is_regularised_and_its_interval_has_a_width() -> None:
+def test_an_unbeaten_system_is_regularised_with_a_one_sided_interval() -> None:
     found = _fitted(bradley_terry(votes("x" * 20), samples=500))
     best, other = found.strengths
     assert found.regularised
-    # Nothing bounds how strong it is; how weak, 20 of 20 by Clopper and Pearson: 0.025 ** (1 / 20) is .832.
+    # There is no upper bound; the lower one is Clopper-Pearson for 20 of 20: 0.025 ** (1 / 20) is .832.
     assert (best.high, other.low) == (None, None)
     end = log(0.8316 / 0.1684) / 2
     assert best.low == pytest.approx(end, abs=1e-3)
     assert other.high == pytest.approx(-end, abs=1e-3)
     assert [found.pairs[0].low, found.pairs[0].high] == pytest.approx([0.8316, 1.0], abs=1e-4)
     assert (best.best, best.worst) == (1, 1)
-    # Half a win and half a loss for each against a middling one: x's equation 20 + .5 = 20 σ(2s) + σ(s).
+    # The prior adds half a win and half a loss against strength 0: 20 + .5 = 20 σ(2s) + σ(s).
     s = best.value
     assert 20 / (1 + np.exp(-2 * s)) + 1 / (1 + np.exp(-s)) == pytest.approx(20.5, abs=1e-6)
 
 
-def test_one_vote_makes_nothing_sure() -> None:
+def test_one_vote_is_not_significant() -> None:
     found = _fitted(bradley_terry(votes("x"), samples=500))
     assert not found.pairs[0].significant
     assert [(one.best, one.worst) for one in found.strengths] == [(1, 2), (1, 2)]
 
 
-def test_raters_of_one_item_are_one_meeting() -> None:
+def test_votes_on_one_item_are_one_cluster() -> None:
     own = [vote for rater in "abcd" for vote in votes("x" * 10, rater=rater)]
     assert _fitted(bradley_terry(own, samples=200)).pairs[0].low <= 0.025**0.1
 
 
-def test_a_loss_that_many_resamples_do_not_show_leaves_no_end() -> None:
+def test_a_single_loss_leaves_the_interval_open() -> None:
     found = _fitted(bradley_terry(votes("x" * 29 + "y"), samples=500))
     assert not found.regularised
     # By hand: (29 / 30) ** 30 is .36, so in a third of the resamples x never loses.
@@ -73,7 +73,7 @@ def test_a_loss_that_many_resamples_do_not_show_leaves_no_end() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.9, 0.99])
-def test_a_system_that_nearly_always_wins_is_covered(rate: float) -> None:
+def test_intervals_cover_the_rate_of_a_dominant_system(rate: float) -> None:
     chance, held, rounds = np.random.default_rng(1), 0, 60
     for seed in range(rounds):
         won = "".join("x" if one else "y" for one in chance.random(30) < rate)
@@ -83,12 +83,12 @@ def test_a_system_that_nearly_always_wins_is_covered(rate: float) -> None:
     assert held / rounds >= 0.9
 
 
-def test_all_ties_have_no_strengths_and_a_reason() -> None:
+def test_only_ties_are_unmeasured() -> None:
     found = bradley_terry(votes("=" * 12))
     assert found == Unmeasured("all 12 votes are ties, so the uncertainty can't be estimated")
 
 
-def test_groups_that_never_met_are_named() -> None:
+def test_unconnected_groups_are_named() -> None:
     own = [*votes("xyxy"), *votes("xyxy", first="a", second="b", start=4)]
     found = bradley_terry(own)
     assert isinstance(found, Unmeasured)
@@ -96,7 +96,7 @@ def test_groups_that_never_met_are_named() -> None:
     assert isinstance(bradley_terry([]), Unmeasured)
 
 
-def test_systems_that_never_met_are_ranked_through_a_third() -> None:
+def test_systems_are_ranked_through_a_common_opponent() -> None:
     own = [*votes("xxxy" * 10), *votes("xxxy" * 10, first="y", second="z", start=40)]
     found = _fitted(bradley_terry(own, samples=200))
     assert [one.system for one in found.strengths] == ["x", "y", "z"]
@@ -109,20 +109,21 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     assert bradley_terry(own, samples=50, seed=3) == bradley_terry(own, samples=50, seed=3)
 
 
-def test_a_passage_that_is_shown_in_several_pairs_is_one_meeting() -> None:
-    apart = [vote for pair in ("xy", "yz", "xz") for vote in _meetings(pair, passage=False)]
-    together = [vote for pair in ("xy", "yz", "xz") for vote in _meetings(pair, passage=True)]
+def test_a_passage_shown_in_several_pairs_is_one_cluster() -> None:
+    apart = [vote for pair in ("xy", "yz", "xz") for vote in _votes_on(pair, passage=False)]
+    together = [vote for pair in ("xy", "yz", "xz") for vote in _votes_on(pair, passage=True)]
     one, other = bradley_terry(apart, samples=400), bradley_terry(together, samples=400)
     assert isinstance(one, BradleyTerry)
     assert isinstance(other, BradleyTerry)
     assert [each.value for each in one.strengths] == [each.value for each in other.strengths]
-    # Who wins both of its meetings on a passage or neither is less sure; who wins one and loses the other is surer.
+    # A system that wins both or neither of its pairs on a passage has a wider interval; one that wins one of two, a
+    # narrower one.
     assert _width(other, "x") > 1.15 * _width(one, "x")
     assert _width(other, "y") < 0.85 * _width(one, "y")
 
 
-def _meetings(pair: str, *, passage: bool) -> list[Vote]:
-    """Twelve passages, of which the first system of every pair wins the same eight."""
+def _votes_on(pair: str, *, passage: bool) -> list[Vote]:
+    """Twelve passages; the first system of every pair wins the same eight."""
     return [
         Vote(
             f"{pair}{place}",

@@ -1,4 +1,4 @@
-"""Passages of a document that are read one after the other are no independent votes, in any part of the analysis."""
+"""Votes on consecutive passages of a document are clustered in every part of the analysis."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from eval.statistics.proportion import binomial_p_value
 
 
 def document(name: str, winners: str, *, rater: str = "r", first: str = "x", second: str = "y") -> list[Vote]:
-    """A vote on each passage; one system is first in all of them."""
+    """One vote per passage; the same system is first in all of them."""
     choices: list[Choice] = ["first" if winner == first else "second" for winner in winners]
     return [
         Vote(f"{name}:{at}", rater, first, second, choice, document=name)
@@ -37,7 +37,7 @@ def document(name: str, winners: str, *, rater: str = "r", first: str = "x", sec
 
 
 def documents(number: int, winners: str, *, rater: str = "r", start: int = 0) -> list[Vote]:
-    """Every other with the other system first."""
+    """Documents with alternating sides."""
     sides = [("x", "y"), ("y", "x")]
     return [
         vote
@@ -46,7 +46,7 @@ def documents(number: int, winners: str, *, rater: str = "r", start: int = 0) ->
     ]
 
 
-def test_a_rate_counts_documents_and_not_their_passages() -> None:
+def test_rates_are_clustered_by_document() -> None:
     own = documents(6, "xxxx") + documents(3, "yyyy", start=6)
     found = measure_preference(own, "x", "y")
     assert isinstance(found, Preference)
@@ -60,8 +60,8 @@ def test_a_rate_counts_documents_and_not_their_passages() -> None:
     assert alone.itemwise is None
 
 
-def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> None:
-    # 12 documents of 4 passages, a deviation of 2 in log odds. By passages it is 14%.
+def test_a_true_null_with_document_effects_is_rejected_at_the_nominal_level() -> None:
+    # 12 documents of 4 passages, a standard deviation of 2 in log odds. Unclustered, 14% are rejected.
     chance, rejected, rounds = np.random.default_rng(2), 0, 150
     for _ in range(rounds):
         likings = 1 / (1 + np.exp(-chance.normal(0, 2, 12)))
@@ -77,13 +77,13 @@ def test_a_true_null_with_an_effect_of_documents_is_rejected_at_the_level() -> N
     assert rejected / rounds <= 0.08
 
 
-def test_each_document_counts_once_however_often_one_looks() -> None:
+def test_sequential_looks_count_each_document_once() -> None:
     found = sequential_look(documents(10, "xxxx"), "x", "y")
     assert isinstance(found, SequentialLook)
     assert (found.votes, found.decided_at) == (10, None)
 
 
-def test_the_place_on_the_page_is_tested_by_runs() -> None:
+def test_position_bias_is_clustered_by_run() -> None:
     # The first text wins all six documents where x is first, and none of the others: one run each.
     found = position_effect(documents(12, "xxxx"))
     assert isinstance(found, PositionEffect)
@@ -95,7 +95,7 @@ def test_the_place_on_the_page_is_tested_by_runs() -> None:
     assert one_sided.first.p_value == pytest.approx(binomial_p_value(16, 16))
 
 
-def test_who_prefers_one_system_in_a_whole_document_does_not_take_one_side() -> None:
+def test_preferring_one_system_throughout_a_document_is_not_a_side_preference() -> None:
     # By passages, 28 of 36 on one side; by documents, 7 of 9, as a coin does more than one time in six.
     lines = ["xxxx"] * 7 + ["yyyy"] * 2
     (rater,) = check_raters([vote for at, line in enumerate(lines) for vote in document(f"d{at}", line)])
@@ -105,7 +105,7 @@ def test_who_prefers_one_system_in_a_whole_document_does_not_take_one_side() -> 
     assert not side.flagged
 
 
-def test_strengths_agreement_and_metrics_are_resampled_by_documents() -> None:
+def test_strengths_agreement_and_metrics_are_resampled_by_document() -> None:
     wins = "xxyx", "yyxy", "xyxx", "xxxy", "yxyy", "xxxx"
     own = [
         vote
@@ -121,13 +121,13 @@ def test_strengths_agreement_and_metrics_are_resampled_by_documents() -> None:
     sided = [metric_agreement(given, scores, metric="m", samples=400) for given in (own, alone)]
     assert all(isinstance(one, BradleyTerry) and one.items == 24 for one in strengths)
     for together, apart in (strengths, agreed, sided):
-        ours, theirs = _shown(together), _shown(apart)
+        ours, theirs = _interval(together), _interval(apart)
         assert ours.value == pytest.approx(theirs.value)
         assert (ours.low, ours.high) != (theirs.low, theirs.high)
 
 
-def _shown(found: object) -> ConfidenceInterval | SystemStrength:
-    """One value of it, with its interval."""
+def _interval(found: object) -> ConfidenceInterval | SystemStrength:
+    """A value of the result, with its interval."""
     match found:
         case BradleyTerry():
             return found.strengths[0]

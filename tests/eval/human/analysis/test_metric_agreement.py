@@ -1,4 +1,4 @@
-"""Metrics beside votes."""
+"""Agreement of metrics with votes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _against(line: str, scores: dict[tuple[str, str], float], *, higher: bool = 
 
 
 def test_accuracy_by_hand() -> None:
-    # Right, wrong, equal, a tie of the reader's, and one without a score.
+    # Right, wrong, equal scores, a tied vote, and a missing score.
     scores = {("i0", "x"): 2.0, ("i0", "y"): 1.0, ("i1", "x"): 1.0, ("i1", "y"): 2.0, ("i2", "x"): 1.0}
     scores |= {("i2", "y"): 1.0, ("i3", "x"): 5.0, ("i3", "y"): 1.0, ("i4", "x"): 1.0}
     found = _against("xxx=x", scores)
@@ -29,7 +29,7 @@ def test_accuracy_by_hand() -> None:
     assert lower.accuracy.value == pytest.approx(1.5 / 3)
 
 
-def test_a_metric_that_follows_the_votes_has_accuracy_and_tau_one_way_and_none_the_other() -> None:
+def test_a_metric_that_follows_the_votes_is_accurate_only_in_its_direction() -> None:
     line = "xyxyxxyy"
     scores = {(f"i{at}", name): float(name == won) for at, won in enumerate(line) for name in "xy"}
     right, wrong = _against(line, scores), _against(line, scores, higher=False)
@@ -40,7 +40,7 @@ def test_a_metric_that_follows_the_votes_has_accuracy_and_tau_one_way_and_none_t
     assert right.tau.value == pytest.approx(1)
 
 
-def test_a_metric_without_scores_has_a_reason() -> None:
+def test_missing_scores_and_missing_votes_are_unmeasured() -> None:
     assert isinstance(metric_agreement(votes("xy"), {}, metric="m"), Unmeasured)
     assert isinstance(metric_agreement([], {("i0", "x"): 1.0}, metric="m"), Unmeasured)
     same = _against("xyx", {(f"i{at}", name): 1.0 for at in range(3) for name in "xy"})

@@ -1,4 +1,4 @@
-"""Preference rates of pairs, by group and by place."""
+"""Preference rates of pairs, overall and by group, and position bias."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _measured(found: Preference | Unmeasured) -> Preference:
     return found
 
 
-def test_ties_are_left_out_or_half_a_win_and_the_result_says_which() -> None:
+def test_ties_are_left_out_or_half_a_win_as_the_result_says() -> None:
     own = votes("xxxxxx yy ====")
     without = _measured(measure_preference(own, "x", "y"))
     assert (without.rate, without.handling) == (6 / 8, "left out")
@@ -36,11 +36,11 @@ def test_ties_are_left_out_or_half_a_win_and_the_result_says_which() -> None:
     halves = _measured(measure_preference(own, "x", "y", ties="half a win each"))
     assert (halves.rate, halves.handling) == (8 / 12, "half a win each")
     assert [bounds.method for bounds in halves.bounds] == ["Bonett-Price"]
-    # By hand: 6 of 8 against a coin is (28 + 8 + 1) / 256, doubled; a tie takes no side.
+    # By hand: 6 of 8 against a coin is (28 + 8 + 1) / 256, doubled; ties are ignored.
     assert without.p_value == halves.p_value == pytest.approx(74 / 256)
 
 
-def test_a_rate_and_its_mirror_sum_to_one() -> None:
+def test_mirrored_rates_sum_to_one() -> None:
     own = votes("xyxxyx=x")
     ours, theirs = _measured(measure_preference(own, "x", "y")), _measured(measure_preference(own, "y", "x"))
     assert ours.rate + theirs.rate == pytest.approx(1)
@@ -57,7 +57,7 @@ def test_spam_and_repeats_do_not_count() -> None:
     )
 
 
-def test_all_ties_no_votes_and_no_such_pair_are_reasons() -> None:
+def test_only_ties_no_votes_and_unknown_pairs_are_unmeasured() -> None:
     tied = measure_preference(votes("==="), "x", "y")
     assert tied == Unmeasured("all 3 votes between x and y are ties")
     assert isinstance(measure_preference([], "x", "y"), Unmeasured)
@@ -67,14 +67,14 @@ def test_all_ties_no_votes_and_no_such_pair_are_reasons() -> None:
     assert measure_preferences([]) == ()
 
 
-def test_two_votes_of_a_rater_on_the_same_texts_are_refused() -> None:
+def test_duplicate_votes_are_rejected() -> None:
     with pytest.raises(InputError, match="two votes on x and y in item 'i0'"):
         measure_preferences([*votes("x"), *votes("y")])
     with pytest.raises(InputError, match="with itself"):
         measure_preferences(votes("x", second="x"))
 
 
-def test_raters_who_feel_alike_about_an_item_are_fewer_votes_than_they_look() -> None:
+def test_agreeing_votes_on_an_item_count_as_fewer_effective_votes() -> None:
     own = [vote for rater in "abc" for vote in votes("xxxxxxxxyyyy", rater=rater)]
     found = _measured(measure_preference(own, "x", "y"))
     assert found.itemwise
@@ -96,7 +96,7 @@ def test_groups_are_tested_with_holms_correction() -> None:
     assert preferences_by_group(own, "book") == ()
 
 
-def test_a_group_of_ties_has_a_reason() -> None:
+def test_a_group_of_ties_is_unmeasured() -> None:
     own = [*votes("xx", language="fr"), *votes("==", start=2, language="zh")]
     last = preferences_by_group(own, "language")[-1]
     assert isinstance(last, PreferenceGroup)
@@ -104,7 +104,7 @@ def test_a_group_of_ties_has_a_reason() -> None:
     assert last.corrected is None
 
 
-def test_a_side_that_always_wins_is_seen_and_a_better_system_is_not_taken_for_one() -> None:
+def test_position_bias_is_found_and_not_confused_with_a_better_system() -> None:
     always = [replace(vote, choice="first") for vote in votes("xxxxxxxxxxxxxxxxxxxx")]
     biased = position_effect(always)
     assert isinstance(biased, PositionEffect)
@@ -118,7 +118,7 @@ def test_a_side_that_always_wins_is_seen_and_a_better_system_is_not_taken_for_on
     assert better.first.rate == 0.5
 
 
-def test_odds_within_pairs_do_not_take_an_unbalanced_order_for_a_bias() -> None:
+def test_odds_within_pairs_are_not_biased_by_an_unbalanced_order() -> None:
     # x is better and nearly always shown first; in either place it wins three of four.
     own = [Vote(f"a{at}", "r", "x", "y", "second" if at % 4 == 0 else "first") for at in range(80)]
     own += [Vote(f"b{at}", "r", "y", "x", "first" if at % 4 == 0 else "second") for at in range(8)]

@@ -1,4 +1,4 @@
-"""Agreement beyond chance: the published examples of each coefficient, and votes."""
+"""Inter-rater agreement from votes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def _value(found: ConfidenceInterval | Unmeasured) -> float:
     return found.value
 
 
-def test_raters_agree_on_systems_whatever_the_order_on_the_page() -> None:
+def test_agreement_is_on_systems_and_not_on_sides() -> None:
     own = [vote for rater in "ab" for vote in votes("xyxyxxyy", rater=rater)]
-    own[8:] = [_turned(vote) for vote in own[8:]]
+    own[8:] = [_swapped(vote) for vote in own[8:]]
     found = rater_agreement(own, samples=100)
     assert isinstance(found, RaterAgreement)
     assert [_value(one) for one in (found.alpha, found.fleiss, found.ac1, found.same)] == [1, 1, 1, 1]
@@ -29,7 +29,7 @@ def test_raters_agree_on_systems_whatever_the_order_on_the_page() -> None:
     assert (pair.first, pair.second, pair.items, _value(pair.kappa)) == ("a", "b", 8, 1)
 
 
-def _turned(vote: Vote) -> Vote:
+def _swapped(vote: Vote) -> Vote:
     """The same answer, with the texts in the other order."""
     choice: Choice = "second" if vote.choice == "first" else "first"
     return replace(vote, first=vote.second, second=vote.first, choice=choice)
@@ -44,7 +44,7 @@ def test_a_tie_is_half_way_on_the_ordinal_scale() -> None:
     assert _value(harsh.alpha_ordinal) == pytest.approx(_value(harsh.alpha))  # two answers have one distance
 
 
-def test_by_pair_leaves_out_raters_who_share_no_item() -> None:
+def test_pairs_of_raters_without_common_items_are_left_out() -> None:
     own = [*votes("xy", rater="a"), *votes("xx", rater="b"), *votes("xy", rater="c", start=9)]
     found = rater_agreement(own, samples=20)
     assert isinstance(found, RaterAgreement)
@@ -60,14 +60,14 @@ def test_by_pair_leaves_out_raters_who_share_no_item() -> None:
         ([("a", "xy", 0), ("b", "xy", 5)], "no item was judged by two raters"),
     ],
 )
-def test_with_nobody_to_agree_with_there_is_a_reason(lines: list[tuple[str, str, int]], why: str) -> None:
+def test_agreement_without_common_items_is_unmeasured(lines: list[tuple[str, str, int]], why: str) -> None:
     own = [vote for rater, line, start in lines for vote in votes(line, rater=rater, start=start)]
     found = rater_agreement(own)
     assert isinstance(found, Unmeasured)
     assert why in found.why
 
 
-def test_where_all_votes_are_the_same_chance_cant_be_told() -> None:
+def test_chance_corrected_agreement_of_identical_votes_is_unmeasured() -> None:
     found = rater_agreement([vote for rater in "ab" for vote in votes("xxxx", rater=rater)], samples=20)
     assert isinstance(found, RaterAgreement)
     assert isinstance(found.alpha, Unmeasured)

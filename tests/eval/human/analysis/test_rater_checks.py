@@ -1,4 +1,4 @@
-"""Raters who are flagged, and why."""
+"""Reliability checks of raters."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def _rater(own: list[Vote], name: str) -> RaterReliability:
     return next(rater for rater in check_raters(own) if rater.name == name)
 
 
-def test_who_prefers_shuffled_text_is_flagged_with_the_exact_test() -> None:
+def test_preferring_shuffled_texts_is_flagged_by_the_exact_test() -> None:
     found = _rater([*votes("xxyyxxyy"), *_spam("yyxxxxxxxx", "r")], "r")
     (spam,) = (one for one in found.checks if one.check == "spam")
     # By hand: 1 − .95¹⁰ − 10 · .05 · .95⁹
     assert (spam.failures, spam.trials) == (2, 10)
     assert spam.p_value == pytest.approx(0.08614, abs=1e-5)
     assert not found.flagged
-    (noted,) = found.notes
-    assert noted.startswith("preferred 2 of 10 shuffled texts, or called them equal, which may be a slip")
+    (note,) = found.notes
+    assert note.startswith("preferred 2 of 10 shuffled texts, or called them equal, which may be a slip")
     worse = _rater([*votes("xxyyxxyy"), *_spam("yy=xxxxxxx", "r")], "r")
     (sentence,) = worse.flagged
     assert sentence.startswith("preferred 3 of 10 shuffled texts, or called them equal")
     assert sentence.endswith("the limit is 0.05")
 
 
-def test_who_changes_answers_more_than_others_is_flagged() -> None:
+def test_changing_more_answers_than_others_is_flagged() -> None:
     others = [
         vote
         for rater in "abcd"
@@ -59,24 +59,24 @@ def test_who_changes_answers_more_than_others_is_flagged() -> None:
     assert flagged_raters(own) == ("z",)
 
 
-def test_who_always_takes_one_side_is_flagged() -> None:
+def test_always_choosing_one_side_is_flagged() -> None:
     own = [replace(vote, choice="first") for vote in votes("x" * 12, rater="z")]
     assert flagged_raters([*own, *votes("xxyyxxyyxxyy", rater="a")]) == ("z",)
 
 
-def test_who_fails_the_only_spam_item_is_flagged() -> None:
+def test_failing_the_only_spam_item_is_flagged() -> None:
     found = _rater([*votes("xxyyxxyy"), *_spam("y", "r")], "r")
     (sentence,) = found.flagged
     assert sentence.startswith("preferred 1 of 1 shuffled texts")
     assert "p = 0.05 if one in 20 is a slip" in sentence
-    # A slip in two is likelier than the limit: no flag, and still told.
+    # One slip in two is likelier than the limit: a note, but no flag.
     one_of_two = _rater([*votes("xxyyxxyy"), *_spam("yx", "r")], "r")
     assert (one_of_two.flagged, len(one_of_two.notes)) == ((), 1)
     assert _rater([*votes("xxyyxxyy"), *_spam("x", "r")], "r").notes == ()
 
 
 @pytest.mark.parametrize("others", ["xxyyx", "xxyyy", ""])
-def test_who_changes_every_answer_is_flagged_whatever_the_others_did(others: str) -> None:
+def test_changing_every_answer_is_flagged_whatever_others_did(others: str) -> None:
     own = [*votes("xxyyx", rater="z"), *_repeats("yyxxy", "z")]
     if others:
         own += [*votes("xxyyx", rater="a"), *_repeats(others, "a")]
@@ -86,7 +86,7 @@ def test_who_changes_every_answer_is_flagged_whatever_the_others_did(others: str
     assert "a" not in flagged_raters(own)
 
 
-def test_a_test_that_says_nothing_says_why() -> None:
+def test_untested_checks_have_a_reason() -> None:
     found = _rater(votes("=="), "r")
     assert found.checks == ()
     assert set(found.untested) == {"spam", "repeats", "side"}
@@ -95,12 +95,12 @@ def test_a_test_that_says_nothing_says_why() -> None:
     assert alone.untested["side"] == "2 votes prefer a text, too few for the check"
 
 
-def test_one_rater_alone_is_tested_too() -> None:
+def test_a_single_rater_is_checked() -> None:
     own = [*votes("xxyyx", rater="z"), *_repeats("xxyyx", "z")]
     (check,) = (one for one in _rater(own, "z").checks if one.check == "repeats")
     assert (check.failures, check.flagged) == (0, False)
 
 
-def test_a_repeat_without_its_first_showing_is_passed_over() -> None:
+def test_a_repeat_without_its_original_is_ignored() -> None:
     own = [*votes("xy", rater="a"), *_repeats("xx", "a"), *_repeats("xx", "b")]
     assert "no pair twice" in _rater(own, "b").untested["repeats"]

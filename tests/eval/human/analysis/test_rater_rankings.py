@@ -1,4 +1,4 @@
-"""Rankings by rater, and Kruskal and Wallis's test against scipy."""
+"""Rankings of systems by rater."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eval.statistics.kruskal_wallis import KruskalWallis
 from tests.eval.human.analysis.vote_factory import votes
 
 
-def test_equals_share_the_mean_of_their_ranks() -> None:
+def test_tied_systems_share_their_mean_rank() -> None:
     own = [
         *votes("xx", rater="a"),
         *votes("xy", first="y", second="z", rater="a", start=2),
@@ -26,7 +26,7 @@ def test_equals_share_the_mean_of_their_ranks() -> None:
     assert even.by_rater["r"] == {"x": 1.5, "y": 1.5}
 
 
-def test_a_rater_who_has_not_seen_all_is_left_out_by_name() -> None:
+def test_raters_who_have_not_seen_all_systems_are_left_out() -> None:
     own = [
         *votes("xy", rater="a"),
         *votes("xx", second="z", rater="a", start=2),
@@ -38,7 +38,7 @@ def test_a_rater_who_has_not_seen_all_is_left_out_by_name() -> None:
     assert isinstance(rater_rankings([]), Unmeasured)
 
 
-def test_raters_who_agree_make_a_ranking_that_is_no_accident() -> None:
+def test_agreeing_raters_give_a_significant_ranking() -> None:
     own = [vote for rater in "abcdefgh" for vote in votes("xxxxxy", rater=rater)]
     found = rater_rankings(own, samples=100)
     assert isinstance(found, RaterRankings)

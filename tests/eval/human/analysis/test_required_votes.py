@@ -1,4 +1,4 @@
-"""How many votes are needed."""
+"""Required number of votes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
 
-def test_ties_so_far_are_expected_to_go_on() -> None:
+def test_ties_are_expected_at_their_share_so_far() -> None:
     half = required_votes(measure_preference(votes("xxxyxxxyxx" + "=" * 10), "x", "y"))
     none = required_votes(measure_preference(votes("xxxyxxxyxx"), "x", "y"))
     assert isinstance(half, RequiredVotes)
@@ -22,9 +22,9 @@ def test_ties_so_far_are_expected_to_go_on() -> None:
     assert (half.more, none.more) == (half.votes - 20, none.votes - 10)
 
 
-def test_votes_that_go_together_are_needed_in_greater_number() -> None:
+def test_clustered_votes_are_needed_in_greater_number() -> None:
     apart = votes("xxxy" * 10)
-    # The same forty votes, four raters to an item who all say the same.
+    # The same forty votes, as four agreeing raters per item.
     together = [
         replace(vote, item=f"i{number // 4}", rater=f"r{number % 4}")
         for number, vote in enumerate(votes("xxxx" * 7 + "yyyy" * 2 + "xxyy"))
@@ -39,12 +39,12 @@ def test_votes_that_go_together_are_needed_in_greater_number() -> None:
     assert seen.itemwise is not None
     assert (
         other.worth == seen.itemwise.worth > seen.itemwise.effective_votes / 40
-    )  # few items are no reason for more
-    assert 0.2 < other.worth < 0.3  # four votes that nearly all say the same are one, and a little
+    )  # few items alone do not require more votes
+    assert 0.2 < other.worth < 0.3  # four nearly identical votes count as slightly more than one
     assert other.votes == pytest.approx(one.votes / other.worth, abs=1)
 
 
-def test_where_even_is_not_ruled_out_the_near_end_has_no_number() -> None:
+def test_at_low_is_none_if_the_interval_contains_one_half() -> None:
     open_ended = required_votes(measure_preference(votes("xxxyxyx"), "x", "y"))
     clear = required_votes(measure_preference(votes("x" * 40 + "y" * 10), "x", "y"))
     assert isinstance(open_ended, RequiredVotes)

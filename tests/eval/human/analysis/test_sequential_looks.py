@@ -1,4 +1,4 @@
-"""Looks that may be taken at any time."""
+"""Sequential looks at votes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eval.statistics.counts import Unmeasured
 from tests.eval.human.analysis.vote_factory import votes
 
 
-def test_votes_are_taken_by_their_times_and_each_item_once() -> None:
+def test_votes_are_ordered_by_time_and_each_item_counts_once() -> None:
     own = [
         replace(vote, at=f"2026-01-01T00:00:{60 - at:02}Z") for at, vote in enumerate(votes("xxxxyyyy"), 1)
     ]

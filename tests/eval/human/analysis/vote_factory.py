@@ -1,4 +1,4 @@
-"""Votes in a line: who won, one item after the other."""
+"""Votes from a string of winners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CHOICES: dict[str, Choice] = {"x": "first", "y": "second", "=": "tie"}
 def votes(
     line: str, *, rater: str = "r", first: str = "x", second: str = "y", start: int = 0, **more: Any
 ) -> list[Vote]:
-    """A vote for each letter: "x" the first system won, "y" the second, "=" a tie; every other one is shown swapped."""
+    """One vote per letter: "x" if the first system won, "y" if the second, "=" for a tie; sides alternate."""
     made = []
     for at, letter in enumerate(line.replace(" ", ""), start):
         choice = _CHOICES[letter]

@@ -48,12 +48,12 @@ def browser(profile: Path) -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Tab]:
-    """A tab whose page must not have complained, nor asked for anything but itself."""
+    """A tab whose page must log no errors and request only itself."""
     opened = Tab(browser)
     yield opened
     assert opened.complaints == []
-    asked = {address for address in opened.requests if not address.startswith(("about:", "blob:"))}
-    assert len(asked) <= 1
+    requested = {address for address in opened.requests if not address.startswith(("about:", "blob:"))}
+    assert len(requested) <= 1
     opened.close()
 
 
@@ -63,8 +63,8 @@ def page_of(trial: Trial, folder: Path) -> str:
     return path.as_uri()
 
 
-def saved(tab: Tab, browser: Browser, folder: Path) -> Path:
-    """The file that the page saves."""
+def save_to_file(tab: Tab, browser: Browser, folder: Path) -> Path:
+    """Save the votes and return the downloaded file."""
     browser.call(
         "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True
     )
@@ -77,16 +77,14 @@ def saved(tab: Tab, browser: Browser, folder: Path) -> Path:
     return path
 
 
-def give(tab: Tab, path: Path) -> None:
-    """Load this file into the page."""
+def load_file(tab: Tab, path: Path) -> None:
+    """Load a file into the page."""
     document = tab.call("DOM.getDocument")["root"]["nodeId"]
     node = tab.call("DOM.querySelector", nodeId=document, selector="#from-file")["nodeId"]
     tab.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
 
-def test_the_file_is_voted_through_and_its_votes_are_imported(
-    tab: Tab, browser: Browser, tmp_path: Path
-) -> None:
+def test_votes_of_the_offline_page_can_be_imported(tab: Tab, browser: Browser, tmp_path: Path) -> None:
     trial = invented_trial(5)
     tab.open(page_of(trial, tmp_path))
     for place in range(5):
@@ -95,7 +93,7 @@ def test_the_file_is_voted_through_and_its_votes_are_imported(
         tab.write(f"comment {place} {HOSTILE}")
         tab.press("Escape", "Enter")
     until_overview(tab)
-    path = saved(tab, browser, tmp_path)
+    path = save_to_file(tab, browser, tmp_path)
     assert path.name == f"votes-{trial.id}-Ada-Ünal.json"
     votes = read_votes(path, trial)
     assert [vote.item for vote in votes] == [shown.item.id for shown in rater_sheet(trial, RATER)]
@@ -107,7 +105,9 @@ def test_the_file_is_voted_through_and_its_votes_are_imported(
         assert vote.at
 
 
-def test_votes_outlast_the_browser_and_go_to_another_one_by_file(browser: Browser, tmp_path: Path) -> None:
+def test_votes_survive_a_restart_and_move_to_another_browser_by_file(
+    browser: Browser, tmp_path: Path
+) -> None:
     trial = invented_trial(3)
     page = page_of(trial, tmp_path)
     with chromium(find_chromium(), tmp_path / "mine") as mine:
@@ -122,12 +122,12 @@ def test_votes_outlast_the_browser_and_go_to_another_one_by_file(browser: Browse
         until_at(tab, 2)
         assert tab.run(COUNT) == "1 of 3 voted"
         tab.press(key_for(trial, RATER, 1), "Enter", "o")
-        path = saved(tab, mine, tmp_path)
+        path = save_to_file(tab, mine, tmp_path)
     tab = Tab(browser)
     tab.open(page)
     until_at(tab, 1)
     tab.press("o")
-    give(tab, path)
+    load_file(tab, path)
     until(tab, f"{SAID} === '2 votes read, 2 of them new.'")
     tab.press("Enter")
     until_at(tab, 3)
@@ -137,7 +137,7 @@ def test_votes_outlast_the_browser_and_go_to_another_one_by_file(browser: Browse
 
 
 @pytest.mark.parametrize(
-    ("told", "why"),
+    ("content", "why"),
     [
         ("{", "not JSON"),
         ("[]", "no votes in this file"),
@@ -145,19 +145,19 @@ def test_votes_outlast_the_browser_and_go_to_another_one_by_file(browser: Browse
         ({"rater": "Ben", "votes": []}, "These votes are by Ben"),
     ],
 )
-def test_a_file_that_is_not_this_pages_is_left_alone(tab: Tab, tmp_path: Path, told: Any, why: str) -> None:
+def test_a_file_of_another_page_is_not_loaded(tab: Tab, tmp_path: Path, content: Any, why: str) -> None:
     trial = invented_trial(1)
     path = tmp_path / "votes.json"
-    path.write_text(told if isinstance(told, str) else json.dumps({"trial": trial.id} | told))
+    path.write_text(content if isinstance(content, str) else json.dumps({"trial": trial.id} | content))
     tab.open(page_of(trial, tmp_path))
     until_at(tab, 1)
     tab.press("o")
-    give(tab, path)
+    load_file(tab, path)
     until(tab, f"({NOTICE}).includes('{why}')")
     assert tab.run(COUNT) == "0 of 1 voted"
 
 
-def test_of_two_votes_on_an_item_the_later_one_stays(tab: Tab, tmp_path: Path) -> None:
+def test_the_later_of_two_votes_on_an_item_wins(tab: Tab, tmp_path: Path) -> None:
     trial = invented_trial(2)
     items = [shown.item.id for shown in rater_sheet(trial, RATER)]
     times = ("2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z")
@@ -170,13 +170,13 @@ def test_of_two_votes_on_an_item_the_later_one_stays(tab: Tab, tmp_path: Path) -
         until_at(tab, place)
         tab.press("1", "Enter")
     until_overview(tab)
-    give(tab, path)
+    load_file(tab, path)
     until(tab, f"{SAID} === '2 votes read, 1 of them new.'")
     labels = "[...document.querySelectorAll('#passages button')].map((one) => one.ariaLabel)"
     assert tab.run(labels) == ["passage 1: A is better", "passage 2: no difference"]
 
 
-def test_two_tabs_of_the_same_page_lose_nothing_of_each_other(browser: Browser, tmp_path: Path) -> None:
+def test_two_tabs_keep_each_others_votes(browser: Browser, tmp_path: Path) -> None:
     trial = invented_trial(2)
     page = page_of(trial, tmp_path)
     tabs = [Tab(browser), Tab(browser)]
@@ -190,7 +190,7 @@ def test_two_tabs_of_the_same_page_lose_nothing_of_each_other(browser: Browser, 
     tabs[0].press("ArrowRight")
     until_at(tabs[0], 2)
     tabs[0].press(key_for(trial, RATER, 1), "Enter", "o")
-    assert {vote.item for vote in read_votes(saved(tabs[0], browser, tmp_path), trial)} == {
+    assert {vote.item for vote in read_votes(save_to_file(tabs[0], browser, tmp_path), trial)} == {
         item.id for item in trial.items
     }
     for tab in tabs:
@@ -198,7 +198,7 @@ def test_two_tabs_of_the_same_page_lose_nothing_of_each_other(browser: Browser, 
         tab.close()
 
 
-def test_a_browser_that_keeps_nothing_is_told_of(browser: Browser, tmp_path: Path) -> None:
+def test_a_browser_without_storage_gets_a_warning(browser: Browser, tmp_path: Path) -> None:
     tab = Tab(browser)
     refuse = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
     tab.call("Page.addScriptToEvaluateOnNewDocument", source=refuse)
@@ -211,7 +211,7 @@ def test_a_browser_that_keeps_nothing_is_told_of(browser: Browser, tmp_path: Pat
     tab.close()
 
 
-def test_hostile_text_stays_text_and_the_policy_stands_behind_it(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_text_stays_text_and_the_policy_blocks_injections(browser: Browser, tmp_path: Path) -> None:
     trial = invented_trial(1, hostile=True)
     tab = Tab(browser)
     page = page_of(trial, tmp_path)
@@ -229,39 +229,38 @@ def test_hostile_text_stays_text_and_the_policy_stands_behind_it(browser: Browse
     tab.open(page)
     until_at(tab, 1)
     assert tab.run("document.title") == trial.name
-    assert len(tab.complaints) >= 3  # the policy told of the script, the image and the style
+    assert len(tab.complaints) >= 3  # the policy reported the script, the image and the style
     tab.close()
 
 
-def test_the_json_in_the_page_can_end_no_script() -> None:
+def test_embedded_json_cannot_end_its_script_element() -> None:
     trial = invented_trial(1, hostile=True)
     text = offline_page(public_sheet(trial, RATER))
     found = re.search(r'<script type="application/json" id="sheet">(.*?)</script>', text, re.DOTALL)
     assert found
     assert not re.search("[<>&]", found[1])
-    told = json.loads(found[1])
-    assert told == page_content(public_sheet(trial, RATER))
+    assert json.loads(found[1]) == page_content(public_sheet(trial, RATER))
 
 
-def test_the_page_asks_nobody_offline_and_only_us_when_served() -> None:
-    told = public_sheet(invented_trial(1), RATER)
-    assert "connect-src 'none'" in offline_page(told)
-    assert "connect-src 'self'" in online_page(told)
-    assert LITERAL not in online_page(told).replace("overly literal", "")
-    for page in (offline_page(told), online_page(told)):
+def test_the_page_connects_to_nothing_offline_and_only_to_itself_online() -> None:
+    sheet = public_sheet(invented_trial(1), RATER)
+    assert "connect-src 'none'" in offline_page(sheet)
+    assert "connect-src 'self'" in online_page(sheet)
+    assert LITERAL not in online_page(sheet).replace("overly literal", "")
+    for page in (offline_page(sheet), online_page(sheet)):
         assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", page)
 
 
-def test_half_a_character_is_no_reason_to_fail(tab: Tab, tmp_path: Path) -> None:
-    told = public_sheet(invented_trial(1), RATER)
-    told["name"] += " \ud83d"
-    told["items"][0]["a"] = ["half \ud83d here"]
+def test_a_lone_surrogate_is_shown(tab: Tab, tmp_path: Path) -> None:
+    sheet = public_sheet(invented_trial(1), RATER)
+    sheet["name"] += " \ud83d"
+    sheet["items"][0]["a"] = ["half \ud83d here"]
     path = tmp_path / "page.html"
-    path.write_text(offline_page(told), encoding="utf-8")
+    path.write_text(offline_page(sheet), encoding="utf-8")
     tab.open(path.as_uri())
     until_at(tab, 1)
     assert tab.run("document.querySelector('#first p').textContent.startsWith('half')")
 
 
-def test_every_type_of_error_is_explained() -> None:
+def test_every_error_kind_has_a_description() -> None:
     assert tuple(ERROR_DESCRIPTIONS) == ERROR_KINDS

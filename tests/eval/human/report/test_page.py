@@ -1,4 +1,4 @@
-"""The page of an analysis: one file, nothing loaded, and text of others is never HTML."""
+"""Analysis page: self-contained, with all text escaped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def votes() -> list[Vote]:
-    """Two raters who prefer the systems in their order; one calls half of the shuffled texts better."""
+    """Two raters who prefer the systems in their order; one prefers half of the shuffled texts."""
     systems = ("a", EVIL, "c")
     design = TrialDesign(items=18, spam=0.5, repeats=0)
     trial = make_trial(
@@ -43,7 +43,7 @@ def votes() -> list[Vote]:
     return found
 
 
-def test_all_parts_are_on_the_page_and_none_of_them_is_html(votes: list[Vote], tmp_path: Path) -> None:
+def test_the_page_has_all_parts_and_escapes_text(votes: list[Vote], tmp_path: Path) -> None:
     write_analysis_page(analyse_votes(votes, samples=100), tmp_path / "page.html", title=f"A title {EVIL}")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -60,7 +60,7 @@ def test_all_parts_are_on_the_page_and_none_of_them_is_html(votes: list[Vote], t
     assert not re.search(r'(?:src|href)="?(?!#)', page)
 
 
-def test_the_plot_of_a_rate_is_where_the_rate_is(votes: list[Vote], tmp_path: Path) -> None:
+def test_a_rate_is_plotted_at_its_position(votes: list[Vote], tmp_path: Path) -> None:
     pairs = [vote for vote in votes if set(vote.pair) == {"a", "c"} and vote.kind == "pair"]
     write_analysis_page(analyse_votes(pairs, samples=100), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_the_plot_of_a_rate_is_where_the_rate_is(votes: list[Vote], tmp_path: Pa
     assert "100.0%" in page
 
 
-def test_no_votes_and_ties_alone_have_a_page_too(votes: list[Vote], tmp_path: Path) -> None:
+def test_no_votes_and_only_ties_have_a_page(votes: list[Vote], tmp_path: Path) -> None:
     write_analysis_page(analyse_votes([], samples=100), tmp_path / "none.html")
     assert "There are no votes on a pair" in (tmp_path / "none.html").read_text(encoding="utf-8")
     ties = [replace(vote, choice="tie") for vote in votes]
