@@ -1,4 +1,4 @@
-"""What transformers and peft write to a prompt, greedily, in float32: the yardstick for what vLLM serves.
+"""Greedy completions of transformers and peft in float32, as the reference for vLLM.
 
     python -m tests.vllm.reference BASE [--adapter FOLDER] < prompts.jsonl > answers.jsonl
 
@@ -60,7 +60,7 @@ def main() -> None:
 def go_on(
     model: Any, tokenizer: Any, *, prompt: str, max_tokens: int, stop: list[str], guess: list[int]
 ) -> Answer:
-    """Take the likeliest token after the prompt, and after that, until an end is reached."""
+    """Decode greedily until an end is reached."""
     answer = Answer()
     read = tokenizer(prompt).input_ids
     fresh, cache = read + guess, None
@@ -81,7 +81,7 @@ def go_on(
 
 
 def take(answer: Answer, tokenizer: Any, logits: Any, *, max_tokens: int, stop: list[str]) -> None:
-    """Add the best token, and see whether it is the last."""
+    """Add the best token and check whether it is the last."""
     best = logits.topk(2)
     (first, second), (high, next_high) = best.indices.tolist(), best.values.tolist()
     answer.tokens.append(first)

@@ -1,4 +1,4 @@
-"""`ape serve --engine vllm` as a process of its own, with all the processes that hang on it."""
+"""`ape serve --engine vllm` as a separate process, with its child processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START_SECONDS = 600.0
 
 
 class Served:
-    """A running service on a real vLLM. `said` is what it told on stderr, `requests` its log of requests."""
+    """A running service on a real vLLM. `said` is its stderr, `requests` its request log."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -54,13 +54,13 @@ class Served:
             self.requests.append(json.loads(line))
 
     def wait_until_ready(self) -> None:
-        """Come back when it says that it is, or raise with what it said instead."""
+        """Wait until it reports that it is ready; raise with its output otherwise."""
         assert self._ready.wait(START_SECONDS), "\n".join(self.said)
         assert self.address, "\n".join(self.said)
 
     @property
     def family(self) -> list[int]:
-        """All processes that hang on it, itself first."""
+        """The process and all its descendants."""
         return [self.process.pid, *descendants(self.process.pid)]
 
     def vllm(self, what: str) -> int:
@@ -78,15 +78,15 @@ class Served:
 
     @property
     def vllm_url(self) -> str:
-        """The way around the service, straight to vLLM."""
+        """The URL of vLLM itself."""
         words = words_of(self.vllm("api")).split()
         return f"http://127.0.0.1:{words[words.index('--port') + 1]}/v1"
 
     @property
     def vllm_key(self) -> str:
-        """The key that only the service and vLLM know, and whoever may read the memory of either."""
-        told = Path(f"/proc/{self.vllm('api')}/environ").read_bytes().split(b"\0")
-        pairs = (pair.decode().partition("=") for pair in told if b"=" in pair)
+        """The key of vLLM, read from its environment."""
+        variables = Path(f"/proc/{self.vllm('api')}/environ").read_bytes().split(b"\0")
+        pairs = (pair.decode().partition("=") for pair in variables if b"=" in pair)
         return next(value for name, _, value in pairs if name == "VLLM_API_KEY")
 
     def client(self, **options: Any) -> httpx2.Client:
@@ -159,7 +159,7 @@ def served(
 
 
 def write_cards(models: Path, adapters: Path) -> None:
-    """Copies of the test adapters, each with a card that our own command wrote."""
+    """Copy the test adapters, and write their cards with our command."""
     for name, form in (("copier", "sep"), ("rambler", "chat")):
         place = adapters / name
         place.mkdir(parents=True)
@@ -170,7 +170,7 @@ def write_cards(models: Path, adapters: Path) -> None:
 
 
 def wait_for(condition: Callable[[], object], *, seconds: float = 120.0) -> None:
-    """Look often until it is true."""
+    """Poll until the condition is true."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"not true within {seconds:g} s"
@@ -178,7 +178,7 @@ def wait_for(condition: Callable[[], object], *, seconds: float = 120.0) -> None
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs; one that only waits to be buried does not."""
+    """Whether the process runs; zombies do not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -186,7 +186,7 @@ def is_alive(pid: int) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """Its children, and theirs."""
+    """All descendants of a process."""
     found: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -198,7 +198,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def words_of(pid: int) -> str:
-    """Its command line, or the title that it gave itself."""
+    """The command line or title of a process."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""What vLLM serves is what transformers and peft write: greedily, in float32, token for token but for near-ties."""
+"""vLLM writes the same tokens as transformers and peft, greedily in float32, except for near-ties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.vllm.served_drafts import Served
 PROMPTS = 50
 TOKENS = 48
 IN_FLIGHT = 8
-# Where the two best logits are closer than this, either may win.
+# If the two best logits are closer than this, either may win.
 NEAR_TIE = 0.01
 LEAST_SAME = 0.9
 
@@ -35,13 +35,13 @@ class Asked:
     stop: tuple[str, ...]
 
     def body(self) -> dict[str, object]:
-        """The prompt as both programs are asked."""
+        """The prompt for both programs."""
         return {"prompt": self.prompt, "max_tokens": TOKENS, "stop": self.stop}
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a program made of a prompt. Only the reference knows its margins and the second best tokens."""
+    """The completion of a prompt. Only the reference has margins and second-best tokens."""
 
     tokens: list[int]
     text: str
@@ -51,7 +51,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """The first token that differs, and how sure of its own the reference was."""
+    """The first token that differs, and the margin of the reference there."""
 
     prompt: int
     token: int
@@ -61,7 +61,7 @@ class Parting:
 
     @property
     def is_near_tie(self) -> bool:
-        """Whether the reference was all but undecided between just these two."""
+        """Whether the reference nearly tied between these two tokens."""
         return self.is_runner_up and self.margin < NEAR_TIE
 
 
@@ -83,7 +83,7 @@ async def test_a_served_adapter_writes_what_peft_writes(
 
 
 async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
-    """Else parity would hold for adapters that change nothing."""
+    """Otherwise parity would also hold for adapters that change nothing."""
     questions = asked(as_sep)[:8]
     base, copier, rambler = [
         [written.text for written in await ask_vllm(service, name, questions)]
@@ -110,18 +110,18 @@ def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
 
 
 def as_sep(question: Question) -> Asked:
-    """As tuned adapters are asked."""
+    """Prompts in the format of tuned adapters."""
     rendered = SEP.render(question)
     return Asked(rendered.text, question.mt, rendered.stop)
 
 
 def as_story(question: Question) -> Asked:
-    """The MT alone, to go on from: the longest texts come of it, and the most near-ties."""
+    """The MT alone as a prompt: this gives the longest texts and the most near-ties."""
     return Asked(question.mt, question.mt, ())
 
 
 async def ask_vllm(service: Served, model: str, questions: list[Asked]) -> list[Written]:
-    """Straight from vLLM, several at a time: what shares a batch is not to change what is written."""
+    """Completions of vLLM, several at a time: a shared batch must not change them."""
     places = asyncio.Semaphore(IN_FLIGHT)
     options = {"model": model, "temperature": 0, "return_token_ids": True}
     headers = {"Authorization": f"Bearer {service.vllm_key}"}
@@ -139,7 +139,7 @@ async def ask_vllm(service: Served, model: str, questions: list[Asked]) -> list[
 def ask_peft(
     models: Path, adapter: str, questions: list[Asked], guesses: list[Written], *, python: str
 ) -> list[Written]:
-    """From transformers and peft, in vLLM's environment. It is quicker where the guesses are right."""
+    """Completions of transformers and peft in vLLM's environment; correct guesses make it faster."""
     words = [models / "base", "--adapter", models / adapter]
     done = subprocess.run(
         [python, "-m", "tests.vllm.reference", *map(str, words)],
@@ -160,7 +160,7 @@ def ask_peft(
 
 
 def part(number: int, served: Written, expected: Written) -> Parting:
-    """Where the two part. One can't be the beginning of the other: both end by the same rules."""
+    """The first difference. Neither can be a prefix of the other: both end by the same rules."""
     pairs = zip(served.tokens, expected.tokens, strict=False)
     place = next(place for place, (ours, theirs) in enumerate(pairs) if ours != theirs)
     return Parting(

@@ -30,7 +30,7 @@ MOVES = ("copier", "rambler", "base", "copier")
 
 
 def main(models: Path, vllm_python: str) -> None:
-    """Walk, and say so."""
+    """Run the walkthrough and report each step."""
     with tempfile.TemporaryDirectory() as folder:
         adapters = Path(folder) / "adapters"
         write_cards(models, adapters)
@@ -41,15 +41,15 @@ def main(models: Path, vllm_python: str) -> None:
 
 
 def walk(service: Served) -> None:
-    """Every step, and a check after each."""
+    """Run and check every step."""
     with service.client() as client:
         for name in ("copier", "rambler"):
             began = time.monotonic()
             loaded = client.post("/v1/models", json={"name": name})
-            told = loaded.json()
+            model = loaded.json()
             require(loaded.status_code == 201, loaded.text)
             print(
-                f"loaded {name} in {time.monotonic() - began:.1f} s: {told['prompt']}, rank {told['adapter']['rank']}"
+                f"loaded {name} in {time.monotonic() - began:.1f} s: {model['prompt']}, rank {model['adapter']['rank']}"
             )
         for name in ("base", "copier", "rambler"):
             answer = client.post("/v1/post-edit", json=PASSAGE | {"model": name})
@@ -75,7 +75,7 @@ def walk(service: Served) -> None:
 
 
 async def move_under_load(address: str) -> Counter[tuple[int, str]]:
-    """Clients that ask for the default without a pause, while it becomes one model after the other."""
+    """Send requests for the default without a pause while the alias moves."""
     seen: Counter[tuple[int, str]] = Counter()
     stop = asyncio.Event()
 
@@ -89,7 +89,7 @@ async def move_under_load(address: str) -> Counter[tuple[int, str]]:
         for model in MOVES:
             moved = await client.put("/v1/aliases/default", json={"model": model})
             require(moved.status_code == 200, moved.text)
-            # A passage that begins now gets the new one, whatever is still under way.
+            # A passage that begins now gets the new model, even while others are in progress.
             answer = await client.post("/v1/post-edit", json=PASSAGE)
             require(answer.json().get("model") == model, answer.text)
         stop.set()

@@ -1,4 +1,4 @@
-"""Tiny models and adapters on disk, whole or spoilt in one way."""
+"""Tiny models and adapters on disk, valid or damaged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMES = {"<f4": "F32", "<f2": "F16", "<u2": "BF16"}
 
 
 def write_tensors(path: Path, tensors: Arrays) -> None:
-    """A safetensors file; 16-bit integers stand for bfloat16."""
+    """Write a safetensors file; 16-bit integers are bfloat16."""
     header, body = {}, b""
     for name, array in tensors.items():
         content = array.tobytes()
@@ -45,7 +45,7 @@ def write_tensors(path: Path, tensors: Arrays) -> None:
 
 
 def weights(seed: int = 1) -> dict[str, NDArray[np.float32]]:
-    """Of a model of two layers, with values that bfloat16 has too."""
+    """Tensors of a model with two layers, exact in bfloat16."""
     random = np.random.default_rng(seed)
 
     def some(*shape: int) -> NDArray[np.float32]:
@@ -87,9 +87,9 @@ def make_adapter(
     seed: int = 1,
     config: Mapping[str, object] | None = None,
     tensors: Arrays | None = None,
-    **told: Any,
+    **changes: Any,
 ) -> Path:
-    """An adapter directory for that base; its card says what is told besides."""
+    """An adapter directory for a base; `changes` replace fields of its card."""
     directory.mkdir(parents=True)
     stated = {"peft_type": "LORA", "r": rank, "lora_alpha": 4, "target_modules": ["q_proj"], "bias": "none"}
     (directory / "adapter_config.json").write_text(json.dumps({**stated, **(config or {})}))
@@ -102,12 +102,12 @@ def make_adapter(
         languages=("fr-en",),
         parity={"identical": 50, "prompts": 50},
     )
-    write_card(directory, card.model_copy(update=told))
+    write_card(directory, card.model_copy(update=changes))
     return directory
 
 
-def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any) -> Path:
-    """An adapter of rank 2 for the embedded engine, of random weights too small to matter, for a GGUF file."""
+def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **changes: Any) -> Path:
+    """An adapter of rank 2 for a GGUF base, with random weights too small to matter."""
     import gguf
 
     module = "blk.0.attn_q.weight"
@@ -127,5 +127,5 @@ def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **told: Any
     card = AdapterCard(
         base=AdapterCardBase(model="smollm2-135m"), prompt=SEP.fingerprint, languages=("et-en", "ro-en")
     )
-    write_card(directory, card.model_copy(update=told))
+    write_card(directory, card.model_copy(update=changes))
     return directory

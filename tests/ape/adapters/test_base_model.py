@@ -1,4 +1,4 @@
-"""A base model is known by its weights, not by its name."""
+"""A base model is identified by its weights, not by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies are gone with the process that made them, even if that was killed."""
+"""Copies are removed with the process that made them, even if it was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An adapter's revision: another one wherever its answers could be others, and the same wherever they can't."""
+"""The revision of an adapter changes exactly when its answers may change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Revision = Callable[..., str]
 
 @pytest.fixture(params=["vllm", "embedded"])
 def revision(request: pytest.FixtureRequest, tmp_path: Path) -> Revision:
-    """That of an adapter made so, for either engine."""
+    """The revision of an adapter made with these arguments, for either engine."""
     places = (tmp_path / str(number) for number in range(9))
     if request.param == "embedded":
         base = request.getfixturevalue("smollm2")

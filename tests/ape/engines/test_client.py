@@ -1,4 +1,4 @@
-"""The client of every engine: retries, limits, cancellation, and what servers tell of themselves."""
+"""The client of all engines: retries, limits, cancellation, and lists of models."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SAMPLING = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=24, max_charact
 
 
 def native_threads() -> int:
-    """Threads that Python did not make."""
+    """Threads that Python did not start."""
     return len(list(Path("/proc/self/task").iterdir())) - len(threading.enumerate())
 
 
@@ -42,7 +42,7 @@ async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path
 
 
 async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2: Path) -> None:
-    """What llama.cpp had kept of the prompts before is told by how much of each prompt it did not read again."""
+    """The cached tokens of each prompt show how much llama.cpp did not read again."""
     questions = [
         ("Il pleut.", "It rain today."),
         ("Il neige.", "It snows."),

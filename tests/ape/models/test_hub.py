@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: the real client against a hub of our own on a loopback port."""
+"""Models of the Hugging Face hub: the real client against a fake hub on a loopback port."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @dataclass
 class Hub:
-    """As much of the hub as a download needs: a repository's list of files, and the files."""
+    """The part of the hub that a download needs: a repository's list of files, and the files."""
 
     files: dict[str, bytes]
     stated: dict[str, str] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Hub:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
-    """A hub with two quantisations of one model; processes started from here know no other."""
+    """A hub with two quantisations of a model, set in the environment of the processes."""
     hub = Hub({"README.md": b"Tiny", "tiny-Q4_K_M.gguf": CONTENT, "tiny-Q8_0.gguf": CONTENT + CONTENT})
     server = serve(hub.serve)
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
@@ -115,9 +115,11 @@ def test_what_was_pulled_is_found_again_without_the_hub(hub: Hub, start: Starter
 @needs_the_extra
 def test_a_file_other_than_the_hub_states_is_refused(hub: Hub, start: Starter, tmp_path: Path) -> None:
     hub.stated["tiny-Q8_0.gguf"] = "0" * 64
-    told = start(cache=tmp_path, resolve="someone/Tiny-GGUF:tiny-Q8_0.gguf").communicate()[0].splitlines()[-1]
-    assert told.startswith("ModelError: someone/Tiny-GGUF:tiny-Q8_0.gguf is not the expected file")
-    assert "It was discarded." in told
+    message = (
+        start(cache=tmp_path, resolve="someone/Tiny-GGUF:tiny-Q8_0.gguf").communicate()[0].splitlines()[-1]
+    )
+    assert message.startswith("ModelError: someone/Tiny-GGUF:tiny-Q8_0.gguf is not the expected file")
+    assert "It was discarded." in message
     assert list(tmp_path.rglob("*.gguf")) == []
 
 
@@ -147,9 +149,9 @@ def test_a_hub_out_of_reach_is_said_to_be(
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    told = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
-    assert "can't be downloaded from the Hugging Face hub" in told
-    assert "Check the connection" in told
+    message = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
+    assert "can't be downloaded from the Hugging Face hub" in message
+    assert "Check the connection" in message
 
 
 @needs_the_extra
@@ -159,8 +161,8 @@ def test_a_user_who_chose_to_be_offline_is_reminded(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     for text in ("someone/Tiny-GGUF", "qwen3-4b"):
-        told = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
-        assert "is not on this machine, and HF_HUB_OFFLINE forbids downloading it." in told
+        message = start(cache=tmp_path, resolve=text).communicate()[0].splitlines()[-1]
+        assert "is not on this machine, and HF_HUB_OFFLINE forbids downloading it." in message
 
 
 @pytest.mark.parametrize("text", ["qwen2.5-1.5b", "someone/Tiny-GGUF", "someone/Tiny-GGUF:tiny.gguf"])

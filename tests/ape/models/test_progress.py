@@ -1,4 +1,4 @@
-"""Watching a folder that somebody else fills, and clears."""
+"""Watching a folder that another process fills and clears."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ def test_the_bytes_of_all_the_files_are_told(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "a" / "one").write_bytes(bytes(10))
     (tmp_path / "a" / "b" / "two").write_bytes(bytes(5))
     counted = threading.Event()
-    told: list[DownloadProgress] = []
+    steps: list[DownloadProgress] = []
 
     def tell(step: DownloadProgress) -> None:
-        told.append(step)
-        if len(told) > 1:
+        steps.append(step)
+        if len(steps) > 1:
             counted.set()
 
     with watch_folder(tmp_path, "Fetching", total=20, progress=tell):
         assert counted.wait(30)
 
-    assert told[:2] == [DownloadProgress("Fetching", 0, 20), DownloadProgress("Fetching", 15, 20)]
+    assert steps[:2] == [DownloadProgress("Fetching", 0, 20), DownloadProgress("Fetching", 15, 20)]
 
 
 def test_folders_that_go_while_they_are_counted_do_not_end_the_watch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.0005)
-    told = threading.Semaphore(0)
-    with watch_folder(tmp_path, "Fetching", total=None, progress=lambda _: told.release()):
+    reports = threading.Semaphore(0)
+    with watch_folder(tmp_path, "Fetching", total=None, progress=lambda _: reports.release()):
         for turn in range(3000):
             folder = tmp_path / f"unpack-{turn % 4}"
             folder.mkdir()
             (folder / "file").write_bytes(bytes(4))
             (folder / "file").unlink()
             folder.rmdir()
-        while told.acquire(blocking=False):
+        while reports.acquire(blocking=False):
             pass
-        assert told.acquire(timeout=30), "it tells no more"
+        assert reports.acquire(timeout=30), "no more reports"

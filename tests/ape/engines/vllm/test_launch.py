@@ -1,4 +1,4 @@
-"""When vLLM is told to guess ahead, and the door before all of its paths."""
+"""Speculative decoding flags of vLLM, and the key required for all of its paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.scripted import running
 
 
 def guesses(*flags: str, build: VllmBuild = "cpu", use_speculation: bool | None = None) -> Any:
-    """What vLLM would be told of guessing, if anything."""
+    """The speculative decoding flags for vLLM."""
     launch = VllmLaunch(Path("python"), "model", "base", flags, use_speculation=use_speculation)
     command = launch.command(1, build)[: -len(flags) or None]
     place = command.index("--speculative-config") if "--speculative-config" in command else None

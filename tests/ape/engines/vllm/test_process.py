@@ -20,7 +20,7 @@ from ape.engines.vllm.process import MAX_LINE_CHARACTERS, TAIL_LINES, ProcessEnd
 pytestmark = pytest.mark.subprocess
 
 REAPER = [sys.executable, "-I", "-S", reaper.__file__]
-# A parent with a child of its own, which ignores SIGTERM, and another one in a session of its own.
+# A parent with a child that ignores SIGTERM and another in its own session.
 FAMILY = """
 import os, signal, subprocess, sys, time
 sleeper = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
@@ -32,7 +32,7 @@ with open(sys.argv[1] + ".new", "w") as note:
 os.rename(sys.argv[1] + ".new", sys.argv[1])
 time.sleep(600)
 """
-# Who starts the reaper and may be killed; a child of its own may hold the line open.
+# The parent of the reaper, which may be killed; its child may keep the socket open.
 PARENT = """
 import os, subprocess, sys
 reaper = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE)
@@ -265,7 +265,7 @@ async def test_how_it_ended_is_a_sentence(code: str, sentence: str) -> None:
 
 
 async def test_its_end_is_known_before_all_is_swept(until: Callable[..., Awaitable[None]]) -> None:
-    # Something that looks like a resource tracker, is spared therefore, and does not end by itself.
+    # A process that looks like a resource tracker, so it is spared, and does not exit by itself.
     code = (
         "import os, subprocess, sys\n"
         "tracker = 'import time  # multiprocessing.resource_tracker\\ntime.sleep(600)'\n"
@@ -344,4 +344,4 @@ async def test_when_the_reaper_is_killed_the_parent_looks_after_those_in_its_ses
         assert not alive(command)
         assert not alive(child)
     finally:
-        os.kill(elsewhere, signal.SIGKILL)  # it left the session, and nobody knows it any more
+        os.kill(elsewhere, signal.SIGKILL)  # it left the session and is no longer tracked

@@ -1,4 +1,4 @@
-"""vLLM is started, watched and started again, and nothing of it is ever left behind: on a fake, over real HTTP."""
+"""vLLM is started, monitored and restarted, and leaves no process behind: with a fake vLLM over real HTTP."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ pytestmark = pytest.mark.subprocess
 
 HASTY = VllmTimeouts(poll=0.1, unresponsive=30, first_wait=0.05, longest_wait=0.2, stop=5, progress=0.2)
 Until = Callable[..., Awaitable[None]]
-# A service in small: it says when vLLM is up, and when interrupted asks it for something before it stops.
+# A small service: it reports when vLLM is up, and on an interrupt sends a request before it stops.
 SERVICE = """
 import asyncio, signal, sys
-# Whoever runs the tests in the background has these ignored, and we would inherit that.
+# These are ignored, and inherited so, when the tests run in the background.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
@@ -53,7 +53,7 @@ asyncio.run(main())
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Iterator[Fake]:
-    """A fake vLLM, of which nothing may be left."""
+    """A fake vLLM that must leave no process behind."""
     fake = Fake(tmp_path)
     yield fake
     left = [pid for life in fake.lives for pid in (life.api, life.engine) if alive(pid)]
@@ -62,8 +62,8 @@ def fake(tmp_path: Path) -> Iterator[Fake]:
     assert not left, "somebody was left behind"
 
 
-class Told:
-    """A Vllm on the fake, and what it told."""
+class FakeSupervision:
+    """A supervisor of the fake vLLM and its log."""
 
     def __init__(self, fake: Fake) -> None:
         self.lines: list[str] = []
@@ -80,8 +80,8 @@ class Told:
 
 
 @pytest.fixture
-def told(fake: Fake) -> Told:
-    return Told(fake)
+def supervision(fake: Fake) -> FakeSupervision:
+    return FakeSupervision(fake)
 
 
 async def ask(
@@ -92,14 +92,14 @@ async def ask(
         return await (client.post(vllm.url + path, json=body) if body else client.get(vllm.url + path))
 
 
-async def test_it_is_up_with_a_key_of_its_own_and_gone_afterwards(told: Told) -> None:
-    async with told.vllm() as vllm:
+async def test_it_is_up_with_a_key_of_its_own_and_gone_afterwards(supervision: FakeSupervision) -> None:
+    async with supervision.vllm() as vllm:
         assert (vllm.state, vllm.restarts) == (VllmState.UP, 0)
         vllm.require_ready()
         assert vllm.health() == EngineHealth("up")
         assert (await ask(vllm, "/models")).json()["data"][0]["id"] == "base"
         assert (await ask(vllm, "/models", Authorization="Bearer other")).status_code == 401
-        life = told.fake.life
+        life = supervision.fake.life
         assert vllm.key not in " ".join(life.arguments)
     assert vllm.state is VllmState.STOPPED
     assert not alive(life.api)
@@ -108,9 +108,9 @@ async def test_it_is_up_with_a_key_of_its_own_and_gone_afterwards(told: Told) ->
         vllm.require_ready()
 
 
-async def test_the_command_has_what_vllm_needs(told: Told) -> None:
-    async with told.vllm("--dtype", "float32") as vllm:
-        given = told.fake.life
+async def test_the_command_has_what_vllm_needs(supervision: FakeSupervision) -> None:
+    async with supervision.vllm("--dtype", "float32") as vllm:
+        given = supervision.fake.life
     assert given.arguments == (
         *("--model", "some/model", "--served-model-name", "base"),
         *("--host", "127.0.0.1", "--port", str(httpx2.URL(vllm.url).port)),
@@ -123,12 +123,12 @@ async def test_the_command_has_what_vllm_needs(told: Told) -> None:
 
 
 async def test_nothing_is_reported_unless_the_user_wants_it(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+    supervision: FakeSupervision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DO_NOT_TRACK", "0")
     monkeypatch.setenv("APE_API_KEYS", "secret")
-    async with told.vllm():
-        given = told.fake.life.environment
+    async with supervision.vllm():
+        given = supervision.fake.life.environment
     assert given["VLLM_NO_USAGE_STATS"] == "1"
     assert given["DO_NOT_TRACK"] == "0"
     assert not [name for name in given if name.startswith("APE_")]
@@ -143,11 +143,11 @@ async def test_nothing_is_reported_unless_the_user_wants_it(
     ],
 )
 async def test_a_flag_of_the_users_takes_the_place_of_ours(
-    told: Told, flags: tuple[str, ...], rank: int, slots: int, kept: str
+    supervision: FakeSupervision, flags: tuple[str, ...], rank: int, slots: int, kept: str
 ) -> None:
-    async with told.vllm(*flags, "--no-enable-log-requests") as vllm:
+    async with supervision.vllm(*flags, "--no-enable-log-requests") as vllm:
         assert (vllm.max_lora_rank, vllm.max_loras) == (rank, slots)
-    ours = " ".join(told.fake.life.arguments).partition("--enable-lora ")[2]
+    ours = " ".join(supervision.fake.life.arguments).partition("--enable-lora ")[2]
     fixed = "--max-log-len 0 --middleware ape_vllm_auth.VllmKeyMiddleware"
     assert ours == f"{kept} {fixed} {' '.join(flags)} --no-enable-log-requests"
 
@@ -207,74 +207,76 @@ async def test_an_interpreter_without_vllm_is_refused_with_the_remedy(python: st
             pass
 
 
-async def test_its_log_is_passed_on_and_our_own_looks_are_not(told: Told) -> None:
-    told.fake.set(say=["\x1b[31mLoading\x1b[0m weights", "caf\x07é"])
-    async with told.vllm() as vllm:
+async def test_its_log_is_passed_on_and_our_own_looks_are_not(supervision: FakeSupervision) -> None:
+    supervision.fake.set(say=["\x1b[31mLoading\x1b[0m weights", "caf\x07é"])
+    async with supervision.vllm() as vllm:
         body = {"model": "base", "prompt": "source\n\n###\n\nmt\n\n###\n\n"}
         response = await ask(vllm, "/completions", body, **{"X-Request-Id": "our-id-7"})
         assert response.json()["choices"][0]["text"] == "mt"
-        assert told.count("our-id-7") == 1
-    log = [line for line in told.lines if line.startswith(LOG_PREFIX)]
+        assert supervision.count("our-id-7") == 1
+    log = [line for line in supervision.lines if line.startswith(LOG_PREFIX)]
     assert log[:2] == [LOG_PREFIX + "Loading weights", LOG_PREFIX + "café"]
-    assert told.count("/health") == 0
+    assert supervision.count("/health") == 0
 
 
-async def test_a_flood_of_log_does_not_hold_it_up(told: Told) -> None:
-    told.fake.set(flood=10_000_000)
-    async with told.vllm():
+async def test_a_flood_of_log_does_not_hold_it_up(supervision: FakeSupervision) -> None:
+    supervision.fake.set(flood=10_000_000)
+    async with supervision.vllm():
         pass
-    assert told.count("xxx") == 100_000
+    assert supervision.count("xxx") == 100_000
 
 
-async def test_nobody_listens_and_it_is_up_all_the_same(told: Told) -> None:
+async def test_nobody_listens_and_it_is_up_all_the_same(supervision: FakeSupervision) -> None:
     def closed(line: str) -> None:
         raise BrokenPipeError
 
-    told.fake.set(flood=1_000_000)
+    supervision.fake.set(flood=1_000_000)
     async with VllmSupervisor(
-        VllmLaunch(told.fake.python, "m", "base"), log_line=closed, timeouts=HASTY
+        VllmLaunch(supervision.fake.python, "m", "base"), log_line=closed, timeouts=HASTY
     ) as vllm:
         assert vllm.state is VllmState.UP
 
 
-async def test_a_long_start_shows_progress(told: Told) -> None:
-    told.fake.set(slow_start=1)
-    async with told.vllm():
+async def test_a_long_start_shows_progress(supervision: FakeSupervision) -> None:
+    supervision.fake.set(slow_start=1)
+    async with supervision.vllm():
         pass
-    assert told.count("vLLM has been starting for") >= 2
+    assert supervision.count("vLLM has been starting for") >= 2
 
 
-async def test_death_at_the_first_start_is_an_error_with_its_last_words(told: Told) -> None:
-    told.fake.set(die_after_start=True)
+async def test_death_at_the_first_start_is_an_error_with_its_last_words(supervision: FakeSupervision) -> None:
+    supervision.fake.set(die_after_start=True)
     with pytest.raises(
         ModelError, match=r"stopped with exit code 3\. The end of its log:\n  ValueError: there is no model"
     ) as caught:
-        async with told.vllm():
+        async with supervision.vllm():
             pass
     assert caught.value.exit_code == 1
-    assert len(told.fake.lives) == 1
+    assert len(supervision.fake.lives) == 1
 
 
-async def test_a_start_that_takes_too_long_is_an_error(told: Told) -> None:
-    told.fake.set(never_healthy=True, ignore_sigterm=True)
+async def test_a_start_that_takes_too_long_is_an_error(supervision: FakeSupervision) -> None:
+    supervision.fake.set(never_healthy=True, ignore_sigterm=True)
     with pytest.raises(EngineUnavailable, match=r"vLLM was not up within 1\.5 s"):
-        async with told.vllm(start_seconds=1.5):
+        async with supervision.vllm(start_seconds=1.5):
             pass
 
 
-async def test_interrupted_while_it_starts_nothing_is_left(told: Told, until: Until) -> None:
-    told.fake.set(never_healthy=True)
-    vllm = told.vllm()
+async def test_interrupted_while_it_starts_nothing_is_left(
+    supervision: FakeSupervision, until: Until
+) -> None:
+    supervision.fake.set(never_healthy=True)
+    vllm = supervision.vllm()
     starting = asyncio.create_task(vllm.__aenter__())
-    await until(lambda: told.fake.lives)
+    await until(lambda: supervision.fake.lives)
     starting.cancel()
     await asyncio.wait({starting})
     assert starting.cancelled()
     assert vllm.state is VllmState.STOPPED
-    assert not alive(told.fake.life.api)
+    assert not alive(supervision.fake.life.api)
 
 
-async def test_a_port_that_is_taken_is_left_for_another(told: Told) -> None:
+async def test_a_port_that_is_taken_is_left_for_another(supervision: FakeSupervision) -> None:
     taken: list[int] = []
 
     def hold() -> socket.socket:
@@ -284,9 +286,9 @@ async def test_a_port_that_is_taken_is_left_for_another(told: Told) -> None:
         taken.append(other.getsockname()[1])
         return other
 
-    async with told.vllm(hold=hold) as vllm:
+    async with supervision.vllm(hold=hold) as vllm:
         assert httpx2.URL(vllm.url).port not in taken
-    assert told.count("Its port was taken: trying another one.") == 2
+    assert supervision.count("Its port was taken: trying another one.") == 2
 
 
 async def test_a_held_port_goes_to_nobody_else_but_vllm_can_listen_there() -> None:
@@ -299,9 +301,9 @@ async def test_a_held_port_goes_to_nobody_else_but_vllm_can_listen_there() -> No
 
 
 @pytest.mark.parametrize("who", ["api", "engine"])
-async def test_killed_it_is_started_again(told: Told, until: Until, who: str) -> None:
-    async with told.vllm() as vllm:
-        first, url = told.fake.life, vllm.url
+async def test_killed_it_is_started_again(supervision: FakeSupervision, until: Until, who: str) -> None:
+    async with supervision.vllm() as vllm:
+        first, url = supervision.fake.life, vllm.url
         os.kill(getattr(first, who), signal.SIGKILL)
         await until(lambda: vllm.state is not VllmState.UP)
         with pytest.raises(EngineUnavailable, match="It is being started; retry in about") as caught:
@@ -314,27 +316,29 @@ async def test_killed_it_is_started_again(told: Told, until: Until, who: str) ->
         assert vllm.url != url
         assert (await ask(vllm, "/models")).status_code == 200
         assert vllm.why in ("vLLM's engine died.", "vLLM stopped with exit code 0.") or "SIGKILL" in vllm.why
-        assert told.count(f"{vllm.why} Restarting it in 0.05 s.") == 1
+        assert supervision.count(f"{vllm.why} Restarting it in 0.05 s.") == 1
 
 
 @pytest.mark.parametrize("heeds", [True, False])
 async def test_when_its_reaper_is_killed_the_others_go_before_it_is_started_again(
-    told: Told, until: Until, heeds: bool
+    supervision: FakeSupervision, until: Until, heeds: bool
 ) -> None:
-    told.fake.set(ignore_sigterm=not heeds)
-    async with told.vllm(timeouts=replace(HASTY, stop=0.5)) as vllm:
-        first = told.fake.life
+    supervision.fake.set(ignore_sigterm=not heeds)
+    async with supervision.vllm(timeouts=replace(HASTY, stop=0.5)) as vllm:
+        first = supervision.fake.life
         os.kill(os.getsid(first.api), signal.SIGKILL)
-        await until(lambda: len(told.fake.lives) == 2)
+        await until(lambda: len(supervision.fake.lives) == 2)
         assert not alive(first.api)
         assert not alive(first.engine)
         assert vllm.why == "The reaper of vLLM was killed by SIGKILL."
         await until(lambda: vllm.state is VllmState.UP)
 
 
-async def test_one_who_does_not_answer_is_killed_and_started_again(told: Told, until: Until) -> None:
-    async with told.vllm(timeouts=replace(HASTY, unresponsive=1)) as vllm:
-        first = told.fake.life
+async def test_one_who_does_not_answer_is_killed_and_started_again(
+    supervision: FakeSupervision, until: Until
+) -> None:
+    async with supervision.vllm(timeouts=replace(HASTY, unresponsive=1)) as vllm:
+        first = supervision.fake.life
         os.kill(first.api, signal.SIGSTOP)
         await until(lambda: vllm.state is not VllmState.UP)
         await until(lambda: vllm.state is VllmState.UP)
@@ -343,80 +347,90 @@ async def test_one_who_does_not_answer_is_killed_and_started_again(told: Told, u
         assert not alive(first.engine)
 
 
-async def test_a_dead_engine_is_not_waited_for(told: Told, until: Until) -> None:
-    async with told.vllm() as vllm:
-        told.fake.set(unhealthy=True)
+async def test_a_dead_engine_is_not_waited_for(supervision: FakeSupervision, until: Until) -> None:
+    async with supervision.vllm() as vllm:
+        supervision.fake.set(unhealthy=True)
         await until(lambda: vllm.state is VllmState.DOWN)
-        told.fake.set()
+        supervision.fake.set()
         await until(lambda: vllm.state is VllmState.UP)
         assert vllm.why == "vLLM's engine died."
 
 
 async def test_one_who_keeps_dying_is_started_at_longer_and_longer_intervals(
-    told: Told, until: Until
+    supervision: FakeSupervision, until: Until
 ) -> None:
-    async with told.vllm() as vllm:
-        told.fake.set(die_after_start=True)
-        os.kill(told.fake.life.api, signal.SIGKILL)
+    async with supervision.vllm() as vllm:
+        supervision.fake.set(die_after_start=True)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.restarts == 4)
-        waits = [line.rpartition(" in ")[2] for line in told.lines if "Restarting it" in line]
+        waits = [line.rpartition(" in ")[2] for line in supervision.lines if "Restarting it" in line]
         assert waits == ["0.05 s.", "0.1 s.", "0.2 s.", "0.2 s."]
-        assert told.count("vLLM stopped with exit code 3. Restarting it") >= 2
-        told.fake.set()
+        assert supervision.count("vLLM stopped with exit code 3. Restarting it") >= 2
+        supervision.fake.set()
         await until(lambda: vllm.state is VllmState.UP)
 
 
-async def test_after_a_steady_time_it_is_started_again_quickly(told: Told, until: Until) -> None:
-    async with told.vllm(timeouts=replace(HASTY, stable=0)) as vllm:
+async def test_after_a_steady_time_it_is_started_again_quickly(
+    supervision: FakeSupervision, until: Until
+) -> None:
+    async with supervision.vllm(timeouts=replace(HASTY, stable=0)) as vllm:
         for restarts in (1, 2):
-            os.kill(told.fake.life.api, signal.SIGKILL)
+            os.kill(supervision.fake.life.api, signal.SIGKILL)
             await until(lambda: vllm.restarts == restarts and vllm.state is VllmState.UP)  # noqa: B023
-    assert told.count("Restarting it in 0.05 s.") == 2
+    assert supervision.count("Restarting it in 0.05 s.") == 2
 
 
-async def test_killed_in_the_middle_of_a_later_start_it_is_started_again(told: Told, until: Until) -> None:
-    async with told.vllm() as vllm:
-        told.fake.set(never_healthy=True)
-        os.kill(told.fake.life.api, signal.SIGKILL)
-        await until(lambda: len(told.fake.lives) == 2)
+async def test_killed_in_the_middle_of_a_later_start_it_is_started_again(
+    supervision: FakeSupervision, until: Until
+) -> None:
+    async with supervision.vllm() as vllm:
+        supervision.fake.set(never_healthy=True)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
+        await until(lambda: len(supervision.fake.lives) == 2)
         with pytest.raises(EngineUnavailable):
             vllm.require_ready()
-        told.fake.set()
-        os.kill(told.fake.life.api, signal.SIGKILL)
+        supervision.fake.set()
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.state is VllmState.UP)
-        assert len(told.fake.lives) == 3
+        assert len(supervision.fake.lives) == 3
 
 
-async def test_stopped_in_the_middle_of_a_later_start_nothing_is_left(told: Told, until: Until) -> None:
-    async with told.vllm():
-        told.fake.set(never_healthy=True)
-        os.kill(told.fake.life.api, signal.SIGKILL)
-        await until(lambda: len(told.fake.lives) == 2)
-    assert not alive(told.fake.life.api)
+async def test_stopped_in_the_middle_of_a_later_start_nothing_is_left(
+    supervision: FakeSupervision, until: Until
+) -> None:
+    async with supervision.vllm():
+        supervision.fake.set(never_healthy=True)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
+        await until(lambda: len(supervision.fake.lives) == 2)
+    assert not alive(supervision.fake.life.api)
 
 
-async def test_one_who_does_not_heed_is_killed_at_the_end(told: Told) -> None:
-    told.fake.set(ignore_sigterm=True)
-    async with told.vllm(timeouts=replace(HASTY, stop=0.3)):
+async def test_one_who_does_not_heed_is_killed_at_the_end(supervision: FakeSupervision) -> None:
+    supervision.fake.set(ignore_sigterm=True)
+    async with supervision.vllm(timeouts=replace(HASTY, stop=0.3)):
         pass
-    assert not alive(told.fake.life.api)
+    assert not alive(supervision.fake.life.api)
 
 
-async def test_on_up_runs_before_it_counts_as_up_each_time(told: Told, until: Until) -> None:
+async def test_on_up_runs_before_it_counts_as_up_each_time(
+    supervision: FakeSupervision, until: Until
+) -> None:
     states: list[VllmState] = []
 
     async def on_up() -> None:
         assert (await ask(vllm, "/models")).status_code == 200
         states.append(vllm.state)
 
-    vllm = told.vllm(on_up=on_up)
+    vllm = supervision.vllm(on_up=on_up)
     async with vllm:
-        os.kill(told.fake.life.api, signal.SIGKILL)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.restarts and vllm.state is VllmState.UP)
     assert states == [VllmState.STARTING, VllmState.STARTING]
 
 
-async def test_on_up_that_fails_is_an_error_at_first_and_told_later(told: Told, until: Until) -> None:
+async def test_on_up_that_fails_is_an_error_at_first_and_told_later(
+    supervision: FakeSupervision, until: Until
+) -> None:
     broken = True
 
     async def on_up() -> None:
@@ -424,30 +438,30 @@ async def test_on_up_that_fails_is_an_error_at_first_and_told_later(told: Told, 
             raise LookupError("the adapter is gone")
 
     with pytest.raises(LookupError):
-        async with told.vllm(on_up=on_up):
+        async with supervision.vllm(on_up=on_up):
             pass
     broken = False
-    async with told.vllm(on_up=on_up) as vllm:
+    async with supervision.vllm(on_up=on_up) as vllm:
         broken = True
-        os.kill(told.fake.life.api, signal.SIGKILL)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
         await until(lambda: vllm.restarts and vllm.state is VllmState.UP)
-        assert told.count("restoring its adapters failed: the adapter is gone") == 1
+        assert supervision.count("restoring its adapters failed: the adapter is gone") == 1
 
 
-async def test_death_in_the_middle_of_on_up_is_noticed(told: Told) -> None:
+async def test_death_in_the_middle_of_on_up_is_noticed(supervision: FakeSupervision) -> None:
     async def on_up() -> None:
-        os.kill(told.fake.life.api, signal.SIGKILL)
+        os.kill(supervision.fake.life.api, signal.SIGKILL)
         await asyncio.Event().wait()
 
     with pytest.raises(ModelError, match="killed by SIGKILL"):
-        async with told.vllm(on_up=on_up):
+        async with supervision.vllm(on_up=on_up):
             pass
 
 
-async def test_a_proxy_is_not_asked(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_is_not_asked(supervision: FakeSupervision, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with told.vllm() as vllm:
+    async with supervision.vllm() as vllm:
         assert vllm.state is VllmState.UP
 
 
@@ -494,9 +508,9 @@ async def test_when_we_are_killed_while_it_starts_nothing_is_left(fake: Fake, un
     await until(lambda: not any(alive(pid) for pid in (fake.life.api, fake.life.engine)))
 
 
-async def test_the_fake_loads_adapters_as_vllm_does(told: Told, tmp_path: Path) -> None:
+async def test_the_fake_loads_adapters_as_vllm_does(supervision: FakeSupervision, tmp_path: Path) -> None:
     adapter = {"lora_name": "poet", "lora_path": str(tmp_path)}
-    async with told.vllm() as vllm:
+    async with supervision.vllm() as vllm:
         loaded = await ask(vllm, "/load_lora_adapter", adapter)
         assert (loaded.status_code, loaded.text) == (200, "Success: LoRA adapter 'poet' added successfully.")
         again = await ask(vllm, "/load_lora_adapter", adapter)
@@ -511,7 +525,7 @@ async def test_the_fake_loads_adapters_as_vllm_does(told: Told, tmp_path: Path) 
         message = {"role": "user", "content": "<translation>\nThe MT.\n</translation>"}
         answer = await ask(vllm, "/chat/completions", {"model": "poet", "messages": [message]})
         assert answer.json()["choices"][0]["message"]["content"] == "The MT."
-        told.fake.set(load_error="CUDA out of memory", load_status=500)
+        supervision.fake.set(load_error="CUDA out of memory", load_status=500)
         failed = await ask(vllm, "/load_lora_adapter", {"lora_name": "y", "lora_path": str(tmp_path)})
         assert (failed.status_code, failed.json()["error"]["message"]) == (500, "CUDA out of memory")
         assert (await ask(vllm, "/unload_lora_adapter", {"lora_name": "poet"})).status_code == 200
