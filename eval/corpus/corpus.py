@@ -60,9 +60,9 @@ class Corpus:
         if repeated := {name for name in ids if ids.count(name) > 1}:
             raise InputError(f"Two documents have the same id: {', '.join(sorted(repeated))}.")
         for document in self.documents:
-            if odd := document.outputs.keys() ^ set(self.systems):
+            if differing := document.outputs.keys() ^ set(self.systems):
                 raise InputError(
-                    f"Not every document has an output of {', '.join(sorted(odd))}: see {document.id!r}."
+                    f"Not every document has an output of {', '.join(sorted(differing))}: see {document.id!r}."
                 )
 
     @property

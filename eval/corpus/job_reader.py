@@ -87,7 +87,7 @@ def _chapter(job: Job, systems: dict[str, list[JobParagraph]], places: Sequence[
         return TextLines(f"job {job.id}", tuple(texts), numbers, unit="Paragraph")
 
     outputs = {MT_SYSTEM: lines([rows[at].planned.mt for at in places])}
-    outputs |= {name: lines([mine[at].text for at in places]) for name, mine in systems.items()}
+    outputs |= {name: lines([paragraphs[at].text for at in places]) for name, paragraphs in systems.items()}
     return RawDocument(
         f"{first.chapter + 1} {first.title}".strip(),
         f"Paragraph {numbers[0]} of job {job.id}",

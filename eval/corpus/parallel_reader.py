@@ -44,7 +44,7 @@ def read_parallel(
     """Read the documents of all files."""
     paths = [*([source] if source else []), *references, *systems.values()]
     if not paths:
-        raise InputError("No file is given: give system outputs and references.", field="system")
+        raise InputError("There are no files: give system outputs and references.", field="system")
     texts = [numbered_lines(path, encoding=encoding) for path in paths]
     parts_by_file = _split_documents([path.name for path in paths], texts, documents)
     first = 1 if source else 0
@@ -79,26 +79,28 @@ def _split_documents(
     files: Sequence[str], texts: Sequence[NumberedLines], documents: DocumentBoundaries
 ) -> list[list[ParallelPart]]:
     if isinstance(documents, Path):
-        parts = [_by_ids(file, text, documents) for file, text in zip(files, texts, strict=True)]
+        parts = [_split_by_ids(file, text, documents) for file, text in zip(files, texts, strict=True)]
     else:
-        how = _how(files, texts) if documents == "auto" else documents
+        how = _detect_boundaries(files, texts) if documents == "auto" else documents
         parts = [list(_SPLITTERS[how](file, text)) for file, text in zip(files, texts, strict=True)]
     _check_marks(files, parts)
     return parts
 
 
-def _how(files: Sequence[str], texts: Sequence[NumberedLines]) -> Literal["marks", "blank", "none"]:
+def _detect_boundaries(
+    files: Sequence[str], texts: Sequence[NumberedLines]
+) -> Literal["marks", "blank", "none"]:
     """Marks if any file has one, else blank lines if all files agree on them, else a single document."""
     if any(DOCUMENT_MARK.fullmatch(line) for text in texts for _, line in text):
         return "marks"
     blank = [{number for number, line in text if not line.strip()} for text in texts]
     shortest = min(map(len, texts))
     for number in sorted(set().union(*blank)):
-        having = [number in lines for lines in blank]
-        if not all(having) and number <= shortest:
+        is_blank = [number in lines for lines in blank]
+        if not all(is_blank) and number <= shortest:
             raise InputError(
-                f"Line {number} of {files[having.index(True)]} is blank, and line {number} of "
-                f"{files[having.index(False)]} is not: a document ends on one side only, or a text is missing. If "
+                f"Line {number} of {files[is_blank.index(True)]} is blank, and line {number} of "
+                f"{files[is_blank.index(False)]} is not: a document ends on one side only, or a text is missing. If "
                 "blank lines are missing texts, read the files as one document and allow empty texts.",
                 field="documents",
             )
@@ -131,7 +133,7 @@ def _mark_name(match: re.Match[str]) -> str:
     return (match["bracket"] or match["hash"] or "").strip()
 
 
-def _by_blank(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
+def _split_at_blank_lines(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
     for blank, run in groupby(text, key=lambda line: not line[1].strip()):
         if not blank:
             body = list(run)
@@ -142,11 +144,11 @@ def _single_document(file: str, text: NumberedLines) -> Iterator[ParallelPart]:
     yield _part("", 1, file, text, strip=False)
 
 
-_SPLITTERS = {"marks": split_at_marks, "blank": _by_blank, "none": _single_document}
+_SPLITTERS = {"marks": split_at_marks, "blank": _split_at_blank_lines, "none": _single_document}
 
 
 def _part(name: str, number: int, file: str, body: NumberedLines, *, strip: bool = True) -> ParallelPart:
-    """Blank lines next to a mark belong to the mark."""
+    """Build a part; blank lines next to a mark belong to the mark."""
     body = list(body)
     while strip and body and not body[-1][1].strip():
         body.pop()
@@ -157,7 +159,7 @@ def _part(name: str, number: int, file: str, body: NumberedLines, *, strip: bool
     )
 
 
-def _by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
+def _split_by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
     ids = [line.strip() for _, line in numbered_lines(path)]
     if len(ids) != len(text):
         raise InputError(
@@ -170,7 +172,7 @@ def _by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
     for name, run in groupby(zip(ids, text, strict=True), key=lambda pair: pair[0]):
         body = [line for _, line in run]
         if not name or name in ended:
-            why = f"returns to document {name!r}, which had ended" if name else "names no document"
+            why = f"returns to document {name!r}, which has already ended" if name else "names no document"
             raise InputError(f"Line {body[0][0]} of {path.name} {why}.", field="documents")
         ended.add(name)
         parts.append(_part(name, body[0][0], file, body, strip=False))
@@ -179,20 +181,22 @@ def _by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
 
 def _check_marks(files: Sequence[str], parts: Sequence[Sequence[ParallelPart]]) -> None:
     """Check that every file has the same documents with the same numbers of lines as the first."""
-    if bare := [file for file, mine in zip(files, parts, strict=True) if not any(map(_has_text, mine))]:
-        raise InputError(f"{bare[0]} has no text.", field="path")
-    for file, mine in zip(files[1:], parts[1:], strict=True):
-        for one, other in _uneven(parts[0], mine):
-            if len(parts[0]) == len(mine):
-                raise InputError(_unequal(one, other), field="documents")
+    if textless := [
+        file for file, file_parts in zip(files, parts, strict=True) if not any(map(_has_text, file_parts))
+    ]:
+        raise InputError(f"{textless[0]} has no text.", field="path")
+    for file, file_parts in zip(files[1:], parts[1:], strict=True):
+        for one, other in _differing_parts(parts[0], file_parts):
+            if len(parts[0]) == len(file_parts):
+                raise InputError(_length_error(one, other), field="documents")
             raise InputError(
-                f"{files[0]} has {len(parts[0]):,} documents and {file} has {len(mine):,}: a document mark is on one "
-                f"side only, after line {one.number} of {files[0]} or line {other.number} of {file}.",
+                f"{files[0]} has {len(parts[0]):,} documents and {file} has {len(file_parts):,}: a document mark is on "
+                f"one side only, after line {one.number} of {files[0]} or line {other.number} of {file}.",
                 field="documents",
             )
 
 
-def _unequal(one: ParallelPart, other: ParallelPart) -> str:
+def _length_error(one: ParallelPart, other: ParallelPart) -> str:
     return (
         f"In the document that begins at line {one.number} of {one.lines.file} and line {other.number} of "
         f"{other.lines.file}, there are {len(one.lines):,} lines in the first and {len(other.lines):,} in the second. "
@@ -204,7 +208,7 @@ def _has_text(part: ParallelPart) -> bool:
     return any(text and text.strip() for text in part.lines.texts)
 
 
-def _uneven(
+def _differing_parts(
     ours: Sequence[ParallelPart], theirs: Sequence[ParallelPart]
 ) -> Iterable[tuple[ParallelPart, ParallelPart]]:
     """The first documents whose numbers of lines differ, or the last one if a file has more documents."""

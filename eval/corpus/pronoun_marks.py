@@ -82,8 +82,8 @@ def _is_mark(mark: regex.Match[str]) -> bool:
 
 
 def _person(pronoun: str) -> str:
-    bare = pronoun.replace("們", "们").replace("自己", "").removesuffix("的").removesuffix("个")
-    return CHINESE_PRONOUNS.get(bare.strip(), "")
+    stem = pronoun.replace("們", "们").replace("自己", "").removesuffix("的").removesuffix("个")
+    return CHINESE_PRONOUNS.get(stem.strip(), "")
 
 
 def _dropped_pronouns(source: str) -> Iterator[DroppedPronoun]:

@@ -94,7 +94,7 @@ def _table(path: Path, rules: CorpusRules, many: bool, encoding: str | None) -> 
     if names := sorted({name for row in rows for name in row.unsegmented}):
         rules.note(
             f"{path.name} has whole documents of {', '.join(names)}: they are split into segments by similarity to the "
-            "other texts, which can go wrong for some segments."
+            "other texts, with errors in some segments."
         )
     whole = {f"Line {row.number} of {path.name}": row for row in rows if row.unsegmented}
     for document in group_documents(rows, path.name):

@@ -20,10 +20,10 @@ from eval.statistics.counts import FloatArray
 _WORD = regex.compile(r"\p{Han}|\p{Hiragana}+|\p{Katakana}+|[\p{L}\p{N}]+")
 _CLAUSE = regex.compile(r"[^,;:—、，；：]+(?:[,;:—、，；：]+[”\"’]?\s*|$)|[,;:—、，；：]+\s*")
 _OPENING = regex.compile(r"(?<=^|\s)[\"'](?=\p{L})")
-_STEM = 5  # letters: enough for "wooden" to be like "wood" in most cases, and for names
-_TRUST = 0.6  # how much of a piece's words the line it belongs to is thought to explain
+_STEM = 5  # letters: enough to match most inflections and names
+_TRUST = 0.6  # assumed share of a piece's words that its line explains
 
-# In nats: a word that a line explains is worth two to five. Set on line-aligned outputs, joined and segments again.
+# In nats; an explained word is worth two to five. Tuned on line-aligned outputs that were joined and split again.
 _CUT = 8.0
 _EMPTY = 6.0
 
@@ -35,7 +35,7 @@ def split_by_guides(text: str, guides: Sequence[Sequence[str]]) -> list[str]:
     if not pieces or not lines:
         return ["" for _ in lines]
     segments = [""] * len(lines)
-    for piece, line in zip(pieces, _places(_likeness(pieces, lines), inside), strict=True):
+    for piece, line in zip(pieces, _places(_similarity(pieces, lines), inside), strict=True):
         segments[line] += piece
     return [" ".join(one.split()) for one in segments]
 
@@ -45,7 +45,7 @@ def _pieces(text: str) -> tuple[list[str], list[bool]]:
     pieces: list[str] = []
     inside: list[bool] = []
     done = 0
-    # A straight quote before a letter opens speech: it is no end of the sentence before.
+    # A straight quote before a letter opens speech and does not end the previous sentence.
     for sentence in sentences.split_sentences(_OPENING.sub("“", text)):
         cuts = [match.end() for match in _CLAUSE.finditer(sentence)]
         pieces += [text[done + start : done + end] for start, end in pairwise([0, *cuts])]
@@ -58,7 +58,7 @@ def _words(text: str) -> list[str]:
     return [word[:_STEM] for word in _WORD.findall(text.lower())]
 
 
-def _likeness(pieces: Sequence[str], lines: Sequence[str]) -> FloatArray:
+def _similarity(pieces: Sequence[str], lines: Sequence[str]) -> FloatArray:
     """(pieces, lines): log-likelihood ratio of a line to all lines as the explanation of a piece."""
     counted = [Counter(_words(line)) for line in lines]
     whole = Counter(word for counts in counted for word in counts.elements())
@@ -76,22 +76,22 @@ def _likeness(pieces: Sequence[str], lines: Sequence[str]) -> FloatArray:
     return found
 
 
-def _places(likeness: FloatArray, inside: Sequence[bool]) -> list[int]:
+def _places(similarity: FloatArray, inside: Sequence[bool]) -> list[int]:
     """The line of each piece on the best path: monotone, with few empty lines and few split sentences."""
-    pieces, lines = likeness.shape
+    pieces, lines = similarity.shape
     steps = np.arange(lines) * _EMPTY
     came = np.zeros((pieces, lines), np.intp)
-    best = likeness[0] - steps
+    best = similarity[0] - steps
     for piece in range(1, pieces):
         reached = best + steps
         top = np.maximum.accumulate(reached)
-        # Where on the way that maximum was reached: the last place that equals it.
+        # The line where the maximum was reached: the last that equals it.
         at = np.maximum.accumulate(np.where(reached == top, np.arange(lines), 0))
         moved = np.full(lines, -np.inf)
         moved[1:] = top[:-1] - steps[:-1] - (_CUT if inside[piece] else 0.0)
         moves = moved > best
         came[piece] = np.where(moves, np.concatenate([[0], at[:-1]]), np.arange(lines))
-        best = np.where(moves, moved, best) + likeness[piece]
+        best = np.where(moves, moved, best) + similarity[piece]
     line = int(np.argmax(best + steps))
     path = [line]
     for piece in range(pieces - 1, 0, -1):

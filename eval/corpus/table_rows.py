@@ -168,16 +168,15 @@ def _document_from_rows(rows: Sequence[CorpusRow], file: str) -> RawDocument:
     first = rows[0]
     numbers = tuple(row.number for row in rows)
     for row in rows:
-        if odd := sorted(row.systems.keys() ^ first.systems.keys()):
+        if differing := sorted(row.systems.keys() ^ first.systems.keys()):
             raise InputError(
-                f"Line {row.number} of {file}: an output of system {odd[0]!r} is here or in line {first.number}, and "
-                "not in both. Every row needs an output of every system.",
+                f"Line {row.number} of {file}: only one of this line and line {first.number} has an output of system "
+                f"{differing[0]!r}. Every row needs an output of every system.",
                 field="systems",
             )
         if (row.source is None) != (first.source is None):
             raise InputError(
-                f"Line {row.number} of {file}: there is a source in line {first.number} or in this one, and not in "
-                "both.",
+                f"Line {row.number} of {file}: only one of this line and line {first.number} has a source.",
                 field="source",
             )
 
@@ -187,11 +186,13 @@ def _document_from_rows(rows: Sequence[CorpusRow], file: str) -> RawDocument:
             file, tuple(_text(one, f"Line {at} of {file}: {what}") for one, at in placed), numbers
         )
 
-    having = [row for row in rows if row.references]
-    if odd_one := next((row for row in having if row.has_names != having[0].has_names), None):
+    with_references = [row for row in rows if row.references]
+    if inconsistent := next(
+        (row for row in with_references if row.has_names != with_references[0].has_names), None
+    ):
         raise InputError(
-            f"Line {odd_one.number} of {file}: the references have names here or in line {having[0].number}, and not "
-            "in both. Name them all, or none.",
+            f"Line {inconsistent.number} of {file}: the references have names only here or only in line "
+            f"{with_references[0].number}. Name them all, or none.",
             field="references",
         )
     names = tuple(dict.fromkeys(name for row in rows for name in row.references))

@@ -26,7 +26,7 @@ from eval.corpus.raw_document import (
 # The language of a text with fewer letters is not checked: names and exclamations look like any language.
 _ENOUGH_LETTERS = 200
 _SAMPLE = 20_000
-# Letter statistics can not distinguish these.
+# Letter statistics do not distinguish these.
 _ALIKE = (
     {"hr", "sr", "sl"},
     {"da", "no"},
@@ -80,10 +80,10 @@ def _document(given: RawDocument, systems: Sequence[str]) -> Document:
 
 
 def _check_systems(document: RawDocument, systems: Sequence[str]) -> None:
-    if odd := sorted(document.outputs.keys() ^ set(systems)):
-        verb = "lacks" if odd[0] in systems else "is the first with"
+    if differing := sorted(document.outputs.keys() ^ set(systems)):
+        verb = "lacks" if differing[0] in systems else "is the first with"
         raise InputError(
-            f"{document.location}: document {document.id!r} {verb} an output of system {odd[0]!r}. "
+            f"{document.location}: document {document.id!r} {verb} an output of system {differing[0]!r}. "
             "Every document needs an output of every system.",
             field="system",
         )
@@ -111,22 +111,22 @@ def _span(texts: TextLines) -> str:
     return f"line {first} of {texts.file}" if first == last else f"lines {first} to {last} of {texts.file}"
 
 
-def _blank(texts: TextLines) -> Iterator[int]:
+def _blank_segments(texts: TextLines) -> Iterator[int]:
     return (place for place in range(len(texts)) if not _has_text(texts, place))
 
 
 def _check_empty(document: RawDocument, rules: CorpusRules) -> None:
-    if document.sources and (place := next(_blank(document.sources), None)) is not None:
+    if document.sources and (place := next(_blank_segments(document.sources), None)) is not None:
         raise InputError(
             f"{document.sources.location(place)}: the source is empty. Remove the segment from every text.",
             field="source",
         )
     for name, texts in document.outputs.items():
-        place = next(_blank(texts), None)
+        place = next(_blank_segments(texts), None)
         if place is not None and not (rules.allow_empty or texts.is_guessed):
             raise InputError(
-                f"{texts.location(place)}: the output of system {name!r} is empty. If the system left that segment "
-                "out, allow empty texts, and it is scored as a text without words.",
+                f"{texts.location(place)}: the output of system {name!r} is empty. If the system left out "
+                "that segment, allow empty texts, and it is scored as an empty text.",
                 field="system",
             )
     for place in range(len(document.references[0]) if document.references else 0):
@@ -134,8 +134,8 @@ def _check_empty(document: RawDocument, rules: CorpusRules) -> None:
         if any(text and text.strip() for text in said) or None in said or rules.allow_empty:
             continue
         raise InputError(
-            f"{document.references[0].location(place)}: the only reference is empty. If nobody translated that "
-            "segment, allow empty texts, and metrics that need a reference leave it out.",
+            f"{document.references[0].location(place)}: the only reference is empty. If the "
+            "segment has no translation, allow empty texts, and metrics that need a reference leave it out.",
             field="reference",
         )
 
@@ -143,26 +143,26 @@ def _check_empty(document: RawDocument, rules: CorpusRules) -> None:
 def _note_missing(given: Sequence[RawDocument], rules: CorpusRules) -> None:
     """Note each reference that lacks segments."""
     for number in range(max(len(one.references) for one in given)):
-        having = [one for one in given if number < len(one.references)]
-        names = {one.reference_label(number) for one in having}
-        called = names.pop() if len(names) == 1 else f"reference {number + 1}"
+        with_reference = [one for one in given if number < len(one.references)]
+        names = {one.reference_label(number) for one in with_reference}
+        label = names.pop() if len(names) == 1 else f"reference {number + 1}"
         lacking = [one for one in given if number >= len(one.references)]
         if lacking:
             rules.note(
-                f"{len(lacking):,} of {len(given):,} documents have no {called}; the first is {lacking[0].id!r} "
+                f"{len(lacking):,} of {len(given):,} documents have no {label}; the first is {lacking[0].id!r} "
                 f"({_lowered(lacking[0].location)}). Metrics that need a reference leave out documents without any."
             )
-        gaps = [(one, place) for one in having for place in _blank(one.references[number])]
+        gaps = [(one, place) for one in with_reference for place in _blank_segments(one.references[number])]
         if gaps:
             first, place = gaps[0]
-            segments = sum(len(one.references[number]) for one in having)
+            segments = sum(len(one.references[number]) for one in with_reference)
             rules.note(
-                f"{called[0].upper()}{called[1:]} lacks {len(gaps):,} of {segments:,} segments; the first is "
-                f"{_lowered(first.references[number].location(place))}. {_instead(gaps)}"
+                f"{label[0].upper()}{label[1:]} lacks {len(gaps):,} of {segments:,} segments; the first is "
+                f"{_lowered(first.references[number].location(place))}. {_scoring_note(gaps)}"
             )
 
 
-def _instead(gaps: Sequence[tuple[RawDocument, int]]) -> str:
+def _scoring_note(gaps: Sequence[tuple[RawDocument, int]]) -> str:
     """How segments without this reference are scored."""
     alone = sum(not any(_has_text(one, place) for one in document.references) for document, place in gaps)
     if not alone:
@@ -199,7 +199,7 @@ def _languages(given: Sequence[RawDocument], rules: CorpusRules) -> tuple[str, s
     for what, parts in by_text.items():
         is_source = what == SOURCE_LABEL
         expected, field = (source, "source_language") if is_source else (target, "target_language")
-        # Each document by itself, and the text as a whole: documents of a few lines say nothing alone.
+        # Each document, and the text as a whole: short documents are not enough alone.
         for texts in (*parts, join_lines(parts)):
             _check_language(texts, expected, what, field)
     return source, target

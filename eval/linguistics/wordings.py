@@ -31,8 +31,8 @@ def _pattern(wording: str) -> regex.Pattern[str]:
 
 def outermost_spans(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans that are not inside another."""
-    kept: list[tuple[int, int]] = []
+    outermost: list[tuple[int, int]] = []
     for start, end in sorted(set(places), key=lambda place: (place[0], -place[1])):
-        if not kept or end > kept[-1][1]:
-            kept.append((start, end))
-    return kept
+        if not outermost or end > outermost[-1][1]:
+            outermost.append((start, end))
+    return outermost

@@ -66,14 +66,14 @@ class LtcrSuite:
     name: str = "ltcr"
     paper: str = "Lei et al. 2024, the LTCR test set (Lyu et al. 2021 for the measure)"
     data_source: str = (
-        "Its authors publish it with their paper, in files of their own. We read one JSON object a line for each "
-        "article, with id, source and reference (lists of sentences), source_tokens (a list for each), and chains: "
-        "each with word, translation and positions, pairs of a sentence and a token, counted from 0."
+        "Its authors publish it with their paper. Convert it to JSON lines, one object for each article, with id, "
+        "source and reference (lists of sentences), source_tokens (a list for each sentence), and chains, each with "
+        "word, translation and positions: pairs of sentence and token, counted from 0."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: one line for each sentence, article after article."""
-        corpus, annotated = _named(read_test_set(data)), read_annotated_chains(data)
+        corpus, annotated = _with_references_as_system(read_test_set(data)), read_annotated_chains(data)
         corpus = add_outputs(corpus, systems)
         chains = Ltcr(aligner=self.aligner, annotator=self.annotator)
         metrics: dict[str, Metric] = {
@@ -86,12 +86,12 @@ class LtcrSuite:
             "BLEU, L-All and L-Anno (as in Table 6)",
             COLUMNS,
             (*rows, *published_rows(_PUBLISHED, COLUMNS)),
-            "By construction L-Anno of the references is 100: what they lack is the word aligner's error.",
+            "By construction L-Anno of the references is 100: the difference is the word aligner's error.",
         )
         return SuiteResult(self.name, (table,), signatures, self.paper)
 
 
-def _named(corpus: Corpus) -> Corpus:
+def _with_references_as_system(corpus: Corpus) -> Corpus:
     """The corpus with the references as a system."""
     documents = (
         replace(one, outputs={REFERENCES_LABEL: one.outputs["reference"]}) for one in corpus.documents

@@ -24,9 +24,7 @@ def add_outputs(corpus: Corpus, systems: Mapping[str, Path]) -> Corpus:
     lengths = [len(document) for document in corpus.documents]
     for name, path in systems.items():
         if name in corpus.systems:
-            raise InputError(
-                f"A system can't be called {name!r}: that row is the suite's own.", field="system"
-            )
+            raise InputError(f"The system name {name!r} is reserved for a row of the suite.", field="system")
         parts = read_output_lines(path, lengths, whole="the suite")
         check_outputs(parts, corpus.target_language)
         corpus = corpus.with_system(name, [[text or "" for text in part.texts] for part in parts])

@@ -15,11 +15,11 @@ _PAGE = Page("eval.suites", "eval.report", styles=["scores.css", "suite.css"])
 def write_page(outcome: SuiteResult, path: Path) -> None:
     """Write the page atomically."""
     _PAGE.write(
-        path, "suite.html", outcome=outcome, pictures=[(one, _drawn(one)) for one in outcome.pictures]
+        path, "suite.html", outcome=outcome, pictures=[(one, _data_url(one)) for one in outcome.pictures]
     )
 
 
-def _drawn(picture: SuiteFigure) -> str:
+def _data_url(picture: SuiteFigure) -> str:
     """The figure as a data URL."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "picture.png"

@@ -101,7 +101,7 @@ def _show(mined: MinedSet, out: Path, *, json_output: bool) -> None:
 
     from eval.suites.dip.mined_set import MINED_PHENOMENA
 
-    counts = {name: len(mined.of(name)) for name in MINED_PHENOMENA if name in mined.manifest["found"]}
+    counts = {name: len(mined.items_of(name)) for name in MINED_PHENOMENA if name in mined.manifest["found"]}
     if json_output:
         typer.echo(json.dumps({"file": str(out), "items": counts, **mined.manifest}, ensure_ascii=False))
         return

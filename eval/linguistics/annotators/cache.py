@@ -22,9 +22,9 @@ from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.linguistics.annotators.serialization import pack_annotation, unpack_annotation
 
 DATABASE_FILE = "annotations-1.sqlite"
-# Texts that are looked up, annotated and written at a time.
+# Texts looked up, annotated and written together.
 BATCH = 512
-# For fewer texts than this no process is started.
+# The smallest number of texts for worker processes.
 _WORTH_A_PROCESS = 256
 _SHARE = 32
 
@@ -80,12 +80,12 @@ class CachedAnnotator:
         found: list[Annotation] = []
         with _open(self.folder) as cache, self._work(len(texts)) as work:
             while batch := list(islice(rest, BATCH)):
-                found += _looked_up(batch, name, cache, work)
+                found += _annotate_with_cache(batch, name, cache, work)
         return found
 
     @contextmanager
     def _work(self, number: int) -> Iterator[AnnotateCallable]:
-        """The annotator, or copies of it in worker processes that start with the first work."""
+        """The annotator, or copies of it in worker processes, which start on first use."""
         workers = min(self.processes or os.cpu_count() or 1, number // _WORTH_A_PROCESS)
         if workers < 2 or not getattr(self.annotator, "slow", False):
             yield self.annotator.annotate
@@ -95,7 +95,9 @@ class CachedAnnotator:
 
             def shared(texts: Sequence[str]) -> Iterator[Annotation]:
                 if not pools:
-                    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (self.annotator,))
+                    pool = ProcessPoolExecutor(
+                        workers, get_context("spawn"), _start_worker, (self.annotator,)
+                    )
                     pools.append(stack.enter_context(pool))
                 shares = [texts[start : start + _SHARE] for start in range(0, len(texts), _SHARE)]
                 return (one for share in pools[0].map(_annotate, shares) for one in share)
@@ -103,19 +105,19 @@ class CachedAnnotator:
             yield shared
 
 
-_here: list[Annotator] = []
+_worker_annotator: list[Annotator] = []
 """The annotator of a worker process."""
 
 
-def _begin(annotator: Annotator) -> None:
-    _here[:] = [annotator]
+def _start_worker(annotator: Annotator) -> None:
+    _worker_annotator[:] = [annotator]
 
 
 def _annotate(texts: Sequence[str]) -> list[Annotation]:
-    return _here[0].annotate(texts)
+    return _worker_annotator[0].annotate(texts)
 
 
-def _looked_up(
+def _annotate_with_cache(
     texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
 ) -> list[Annotation]:
     keys = [cache_key(f"{name}\0{text}") for text in texts]

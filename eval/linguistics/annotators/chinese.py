@@ -14,7 +14,7 @@ from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
 from eval.linguistics.annotators.sentence_starts import sentence_starts
 
 _RULES = 1
-# By the word, where jieba's part of speech is wider than the Treebank's.
+# By word, where jieba's part of speech covers several Treebank tags.
 _WORDS: Mapping[str, str] = (
     dict.fromkeys("是 为".split(), "VC")
     | dict.fromkeys("有 没有 无".split(), "VE")
@@ -27,7 +27,7 @@ _WORDS: Mapping[str, str] = (
     | dict.fromkeys("因为 虽然 如果 由于 尽管 即使 只要 除非 既然 若".split(), "CS")
     | dict.fromkeys("上 下 里 中 内 外 前 后 之间 以后 以前 之后 之前".split(), "LC")
 )
-# By jieba's part of speech: the longest beginning that is here counts ("nrt" is a name as "nr" is).
+# By jieba's part of speech; the longest listed prefix counts ("nrt" is a name like "nr").
 _PARTS: Mapping[str, str] = {
     "n": "NN", "nr": "NR", "ns": "NR", "nt": "NR", "nz": "NR", "t": "NT", "s": "NN", "f": "LC", "v": "VV",
     "vn": "NN", "vd": "AD", "a": "VA", "ad": "AD", "an": "NN", "b": "JJ", "z": "VA", "r": "PN", "m": "CD",

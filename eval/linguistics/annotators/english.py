@@ -1,4 +1,4 @@
-"""English annotation without downloads: own tokens and sentences, TextBlob tags, simplemma lemmas, names by rule."""
+"""English annotation without downloads: our tokens and sentences, TextBlob tags, simplemma lemmas, names by rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eval.linguistics.annotators.english_tokens import token_spans
 from eval.linguistics.annotators.protocol import Annotation, Token
 from eval.linguistics.annotators.sentence_starts import sentence_starts
 
-# Raised whenever our own rules find something else, for it is part of every signature and key of the cache.
+# Increase it with every change of the rules: it is part of signatures and cache keys.
 _RULES = 1
 _CLITIC_LEMMAS = {
     "n't": "not",

@@ -56,7 +56,7 @@ _NEVER = frozenset(
 _INNER = frozenset(("of", "de", "du", "von", "van", "der", "la", "le", "al", "bin"))
 _OPENING = frozenset(("``", "''", "(", ":"))
 _QUOTES = frozenset(("``", "''"))
-# A line with so many capitals is a heading.
+# A line with this share of capitals is a heading.
 _HEADING = 0.8
 
 
@@ -108,7 +108,7 @@ def _is_name_at_head(token: Token, tokens: Sequence[Token], place: int) -> bool:
         return True
     if not (is_known(small) or is_common_word(small)):
         return True
-    # "Song Cheng stood": no word of English is followed by an unknown name.
+    # "Song Cheng stood": a word before an unknown name is part of it.
     follows = after is not None and _has_capital(after) and not is_known(after.text.lower())
     return follows and token.tag in ("NN", "NNP", "JJ", "VBG") and not token.text.isupper()
 

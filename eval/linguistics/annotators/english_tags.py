@@ -39,10 +39,10 @@ _NOMINAL = frozenset(("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "VBN
 def tag_words(words: Sequence[str]) -> list[str]:
     """The tags of one sentence."""
     plain = [word.replace("’", "'") for word in words]
-    found = _by_itself(plain)
+    found = _lexicon_tags(plain)
     small = [word.lower() for word in plain]
     for place in range(len(found)):
-        found[place] = _in_context(small, found, place)
+        found[place] = _context_tag(small, found, place)
     return found
 
 
@@ -59,7 +59,7 @@ def is_known(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _parser() -> Any:
-    # It leaves its files to the garbage collector, which complains.
+    # It leaves open files to the garbage collector, which warns.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from textblob.en import parser
@@ -68,7 +68,7 @@ def _parser() -> Any:
     return parser
 
 
-def _by_itself(words: Sequence[str]) -> list[str]:
+def _lexicon_tags(words: Sequence[str]) -> list[str]:
     find: Callable[[list[str]], list[list[str]]] = _parser().find_tags
     found = [tag for _, tag in find(list(words))]
     for place, word in enumerate(words):
@@ -81,7 +81,7 @@ def _by_itself(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _in_context(words: Sequence[str], found: Sequence[str], place: int) -> str:
+def _context_tag(words: Sequence[str], found: Sequence[str], place: int) -> str:
     word, tag = words[place], found[place]
     before = words[place - 1] if place else ""
     if word in _CLITICS:

@@ -12,7 +12,7 @@ _TOKEN = re.compile(
     | (?<!\w)[A-HJ-Z]\.(?=\s+[A-Z])                # J. Smith
     | \d+(?:[.,:]\d+)+
     | [^\W_]+(?:(?:['’](?=\w)|-)[^\W_]+)*
-    | (?<!\w)['’](?:s|re|ve|ll|d|m)\b              # stands apart in texts that were tokenised before
+    | (?<!\w)['’](?:s|re|ve|ll|d|m)\b              # separate in tokenised texts
     | \.{{2,}} | …+ | -{{2,}}
     | \S
     """,

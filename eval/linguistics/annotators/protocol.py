@@ -58,5 +58,5 @@ class Annotator(Protocol):
 
 def strip_possessive(entity: NamedEntity) -> NamedEntity:
     """Remove a trailing ’s."""
-    bare = entity.text.removesuffix("’s").removesuffix("'s").rstrip()
-    return NamedEntity(bare, entity.start, entity.start + len(bare), entity.label)
+    name = entity.text.removesuffix("’s").removesuffix("'s").rstrip()
+    return NamedEntity(name, entity.start, entity.start + len(name), entity.label)

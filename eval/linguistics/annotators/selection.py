@@ -29,13 +29,13 @@ def annotator_for(language: str, *, prefer: str | None = None) -> Annotator:
     `prefer` is the name of a spaCy model ("en_core_web_trf"), "spacy" for any installed one, or "textblob" or "jieba",
     which need no download. By default spaCy comes first, with the largest model.
     """
-    found = _found(language.lower().replace("_", "-").partition("-")[0], prefer)
+    found = _select(language.lower().replace("_", "-").partition("-")[0], prefer)
     folder = cache.current_annotation_folder()
     return found if folder is None else cache.CachedAnnotator(found, folder)
 
 
 @lru_cache(maxsize=16)
-def _found(language: str, prefer: str | None) -> Annotator:
+def _select(language: str, prefer: str | None) -> Annotator:
     fallback, build = FALLBACK_ANNOTATORS.get(language, (None, None))
     if build is not None and prefer == fallback:
         return _with_package(build, fallback)
@@ -46,7 +46,7 @@ def _found(language: str, prefer: str | None) -> Annotator:
         return spacy_model.SpacyAnnotator(models[0])
     if build is not None and prefer is None:
         return _with_package(build, fallback)
-    raise NoAnnotatorError(_nothing(language, prefer))
+    raise NoAnnotatorError(_not_found_message(language, prefer))
 
 
 def _with_package(build: Callable[[], Annotator], package: str | None) -> Annotator:
@@ -57,10 +57,10 @@ def _with_package(build: Callable[[], Annotator], package: str | None) -> Annota
     return build()
 
 
-def _nothing(language: str, prefer: str | None) -> str:
+def _not_found_message(language: str, prefer: str | None) -> str:
     preferred = "" if prefer in (None, "spacy") else f" called {prefer!r}"
-    by_itself = f" Without it, {', '.join(sorted(FALLBACK_ANNOTATORS))} can be annotated."
+    fallbacks = f" Without spaCy, {', '.join(sorted(FALLBACK_ANNOTATORS))} can be annotated."
     return (
         f"There is no annotator{preferred} for the language {language!r}: no spaCy model of it is installed. "
-        f"See https://spacy.io/models for one, and install it with: python -m spacy download MODEL.{by_itself}"
+        f"See https://spacy.io/models for one, and install it with: python -m spacy download MODEL.{fallbacks}"
     )

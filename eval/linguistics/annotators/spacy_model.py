@@ -11,7 +11,7 @@ from typing import Any
 
 from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token, strip_possessive
 
-# The largest first: a researcher who has it installed has it for its accuracy.
+# The largest first, as the most accurate.
 _SIZES = ("trf", "lg", "md", "sm")
 _BATCH = 128
 
@@ -77,15 +77,16 @@ class SpacyAnnotator:
 
 
 def _annotation(parsed: Any) -> Annotation:
-    kept = [token for token in parsed if not token.is_space]
+    words = [token for token in parsed if not token.is_space]
     tokens = tuple(
-        Token(token.text, token.idx, token.tag_ or token.pos_, token.lemma_ or token.lower_) for token in kept
+        Token(token.text, token.idx, token.tag_ or token.pos_, token.lemma_ or token.lower_)
+        for token in words
     )
     entities = (
         strip_possessive(NamedEntity(span.text, span.start_char, span.end_char, span.label_))
         for span in parsed.ents
     )
-    starts = tuple(place for place, token in enumerate(kept) if place == 0 or _begins(parsed, token))
+    starts = tuple(place for place, token in enumerate(words) if place == 0 or _begins(parsed, token))
     return Annotation(tokens, tuple(entities), starts)
 
 

@@ -61,7 +61,7 @@ def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[
         errors: list[BwbErrorItem] = []
         if not any(field.strip() for field in fields):
             issues.append(
-                AnnotationIssue(number, len(line) + 1, "no kind of error follows the sentence, not even 0")
+                AnnotationIssue(number, len(line) + 1, "no error kind after the sentence, not even 0")
             )
         for field in fields:
             for found in _field(text, field):
@@ -79,11 +79,11 @@ def _field(text: str, field: str) -> Iterator[BwbErrorItem | str]:
     match = _FIELD.fullmatch(field)
     if match is None:
         if field.strip():
-            yield f"{field!r} does not begin with the number of a kind of error"
+            yield f"{field!r} does not begin with the number of an error kind"
         return
     kind = ERROR_KINDS.get(match["kind"])
     if kind is None:
-        yield f"{match['kind']} is not a kind of error (0 to {len(ERROR_KINDS) - 1})"
+        yield f"{match['kind']} is not an error kind (0 to {len(ERROR_KINDS) - 1})"
         kind = f"kind {match['kind']}"
     if match["rest"] is None:
         if kind != "none":
@@ -102,7 +102,7 @@ def _item(text: str, kind: str, item: str) -> Iterator[BwbErrorItem | str]:
         found, correction = correction, ""
     correction, found = correction.strip(), found.strip()
     if placed is None:
-        yield f"{item.strip()!r} has no place, such as <pos/1,3>"
+        yield f"{item.strip()!r} has no position such as <pos/1,3>"
         yield BwbErrorItem(kind, found, correction)
         return
     start, end = int(placed["first"]) - 1, int(placed["last"])

@@ -82,7 +82,7 @@ def parse_markup(lines: Sequence[str]) -> BwbMarkup:
     texts = tuple(parser.line(number, line) for number, line in enumerate(lines))
     parser.finish(texts)
     spans = sorted(parser.spans, key=lambda span: (span.line, span.start, -span.end))
-    issues = [*parser.issues, *_two_types(spans, lines)]
+    issues = [*parser.issues, *_conflicting_types(spans, lines)]
     return BwbMarkup(texts, tuple(spans), tuple(parser.quotations), tuple(sorted(issues)))
 
 
@@ -114,11 +114,11 @@ class _Parser:
         for left in reversed(self._braces):
             if left.tag is not None:
                 self._add_issue(
-                    number, left.column, "a brace that is never closed; taken to go on to the end of the line"
+                    number, left.column, "a brace that is never closed; it is closed at the end of the line"
                 )
                 self._span(left, len(self._text))
             else:
-                self._add_issue(number, left.column, "a brace without a tag before it, kept as text")
+                self._add_issue(number, left.column, "a brace without a tag before it, read as text")
         self._braces.clear()
         return self._text
 
@@ -139,7 +139,7 @@ class _Parser:
         elif text == "}":
             self._close(number, line, column)
         elif text in "<>":
-            self._add_issue(number, column, f"a {text!r} that belongs to no tag, kept as text")
+            self._add_issue(number, column, f"a {text!r} outside any tag, read as text")
             self._text += text
         elif text.startswith("<"):
             return self._tag(number, line, piece)
@@ -154,7 +154,7 @@ class _Parser:
             self._add_issue(number, piece.start(), message)
         opened = _Open(tag, number, len(self._text), piece.start())
         if tag is None:
-            if piece["brace"]:  # which then belongs to it and not to the text
+            if piece["brace"]:  # the brace belongs to the tag, not to the text
                 self._braces.append(_Open(BwbTag("entity", ""), number, len(self._text), piece.start()))
             else:
                 self._text += piece.group()
@@ -167,9 +167,7 @@ class _Parser:
         if not piece["brace"]:
             rest = line[piece.end() :]
             if "}" not in rest.split("<")[0].split("{")[0]:
-                self._add_issue(
-                    number, piece.start(), f"<{inner}> marks nothing: there are no braces after it"
-                )
+                self._add_issue(number, piece.start(), f"<{inner}> marks nothing: no braces follow it")
                 return piece.end()
             self._add_issue(number, piece.end(), f"no opening brace after <{inner}>")
         self._braces.append(opened)
@@ -177,12 +175,12 @@ class _Parser:
 
     def _close(self, number: int, line: str, column: int) -> None:
         if not self._braces:
-            self._add_issue(number, column, "a closing brace that closes nothing, kept as text")
+            self._add_issue(number, column, "a closing brace without an opening one, read as text")
             self._text += "}"
             return
         opened = self._braces.pop()
         if opened.tag is None:
-            self._add_issue(number, opened.column, "braces without a tag before them, kept as text")
+            self._add_issue(number, opened.column, "braces without a tag before them, read as text")
             self._text += "}"
             return
         self._span(opened, len(self._text))
@@ -217,7 +215,7 @@ class _Parser:
 _RUNS_ON = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]{2}")
 
 
-def _two_types(spans: Sequence[BwbSpan], lines: Sequence[str]) -> Iterator[AnnotationIssue]:
+def _conflicting_types(spans: Sequence[BwbSpan], lines: Sequence[str]) -> Iterator[AnnotationIssue]:
     """Entities with different types in different places."""
     types: dict[str, str] = {}
     for span in spans:
@@ -228,5 +226,5 @@ def _two_types(spans: Sequence[BwbSpan], lines: Sequence[str]) -> Iterator[Annot
             yield AnnotationIssue(
                 span.line + 1,
                 tag.start() + 1 if tag else 1,
-                f"entity {span.entity} is {span.type} here and {types[span.entity]} before",
+                f"entity {span.entity} is {span.type} here and {types[span.entity]} earlier",
             )

@@ -47,7 +47,7 @@ def _line(line: str) -> tuple[BwbNames, list[tuple[int, str]]]:
     persons, others = (_side(match[side], match.start(side) + 1, wrong) for side in ("person", "other"))
     for name in others:
         if name.endswith(("’s", "'s")) and name[:-2] in persons:
-            wrong.append((line.index(name) + 1, f"{name!r} is counted apart from {name[:-2]!r}"))
+            wrong.append((line.index(name) + 1, f"{name!r} is counted separately from {name[:-2]!r}"))
     return BwbNames(persons, others), wrong
 
 

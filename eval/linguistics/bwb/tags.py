@@ -34,9 +34,9 @@ def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
     fields = _COMMA.split(inner.strip())
     first = fields[0].upper()
     if first in _KINDS and not (first == "0" and len(fields) == 1):
-        tag, wrong = _of_pronoun(_KINDS[first], fields)
+        tag, wrong = _parse_pronoun(_KINDS[first], fields)
     elif first in ENTITY_TYPES:
-        tag, wrong = _of_entity(first, fields)
+        tag, wrong = _parse_entity(first, fields)
     else:
         return None, [
             f"<{inner}> is not a tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"
@@ -48,17 +48,17 @@ def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
     return tag, wrong
 
 
-def _of_pronoun(kind: BwbTagKind, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
+def _parse_pronoun(kind: BwbTagKind, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
     tag_text = f"<{', '.join(fields)}>"
     if len(fields) < 2 or not fields[-1].isdecimal():
-        return None, [f"{tag_text} has no number of an entity"]
-    return BwbTag(kind, fields[-1]), [f"{tag_text} has more than a number"] * (len(fields) > 2)
+        return None, [f"{tag_text} has no entity number"]
+    return BwbTag(kind, fields[-1]), [f"{tag_text} has more than an entity number"] * (len(fields) > 2)
 
 
-def _of_entity(type_: str, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
+def _parse_entity(type_: str, fields: list[str]) -> tuple[BwbTag | None, list[str]]:
     tag_text = f"<{', '.join(fields)}>"
     if not fields[-1].isdecimal():
-        return None, [f"{tag_text} has no number of an entity"]
+        return None, [f"{tag_text} has no entity number"]
     flags = [field for field in fields[1:-1] if field in _FLAGS]
     if flags and len(fields) == 3:
         return BwbTag("entity", fields[-1], type_, _FLAGS[flags[0]]), []

@@ -50,10 +50,8 @@ def read_document_pairs(key: Path, response: Path) -> list[tuple[Clusters, Clust
     """The documents of both files in pairs for the scorers."""
     keys, responses = read_conll(key), read_conll(response)
     if keys.keys() != responses.keys():
-        odd = ", ".join(map(repr, sorted(keys.keys() ^ responses.keys())))
-        raise InputError(
-            f"{key} and {response} are not about the same documents: {odd} is in one of them only."
-        )
+        unpaired = ", ".join(map(repr, sorted(keys.keys() ^ responses.keys())))
+        raise InputError(f"{key} and {response} have different documents: {unpaired} is in only one of them.")
     for name, document in keys.items():
         if document.tokens != responses[name].tokens:
             raise InputError(
@@ -112,7 +110,7 @@ class _Reader:
         unclosed: Mapping[str, int] = {entity: at[-1][2] for entity, at in self._open.items() if at}
         for entity, line in unclosed.items():
             raise InputError(
-                f"{self.path}, line {line}: ({entity} is still open where its document ends, line {number}."
+                f"{self.path}, line {line}: ({entity} is still open at the end of its document, line {number}."
             )
         if self._document is not None:
             yield self._document

@@ -27,13 +27,13 @@ def build_partition(clusters: Clusters) -> Partition:
     As in the CoNLL scorer, so that a response gains nothing by repeating a mention.
     """
     seen: set[MentionKey] = set()
-    kept = []
+    clusters_without_repeats = []
     for cluster in clusters:
         new = frozenset(cluster) - seen
         seen |= new
         if new:
-            kept.append(new)
-    return tuple(kept)
+            clusters_without_repeats.append(new)
+    return tuple(clusters_without_repeats)
 
 
 def repeated_mentions(clusters: Clusters) -> Iterator[MentionKey]:

@@ -2,7 +2,7 @@
 
 Two names are one person if one has all the words of the other. "He" and "she" refer to the last named person not known
 to be of the other gender; "it" to the last named thing, if that was in this segment or the previous one; "they" to the
-last "they". The first and second person, and an "it" without an antecedent, refer to nobody.
+last "they". The first and second person, and an "it" without an antecedent, have no referent.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class _MentionTracker:
         for _, one in sorted(found, key=lambda pair: pair[0]):
             named = isinstance(one, NamedEntity)
             member = (
-                self._named(one) if isinstance(one, NamedEntity) else self._meant(one.text.lower(), number)
+                self._named(one)
+                if isinstance(one, NamedEntity)
+                else self._antecedent(one.text.lower(), number)
             )
             if member is not None:
                 member.seen = number
@@ -90,7 +92,7 @@ class _MentionTracker:
                 return member
         return self._new(entity.text, person=person, words=words)
 
-    def _meant(self, word: str, number: int) -> _TrackedEntity | None:
+    def _antecedent(self, word: str, number: int) -> _TrackedEntity | None:
         pronoun = _PRONOUNS[word]
         for member in reversed(self.members):
             if pronoun in ("he", "she") and member.person and member.pronoun in ("", pronoun):

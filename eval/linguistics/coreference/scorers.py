@@ -58,7 +58,7 @@ def conll_f1(pairs: Iterable[tuple[Clusters, Clusters]]) -> float:
 # All but BLANC: (found of the key, all of the key, found of the response, all of the response).
 
 
-def _both_ways(one_way: Callable[[Partition, Partition], tuple[float, float]]) -> ScorerCount:
+def _in_both_directions(one_way: Callable[[Partition, Partition], tuple[float, float]]) -> ScorerCount:
     return lambda key, response: (*one_way(key, response), *one_way(response, key))
 
 
@@ -130,11 +130,11 @@ def _blanc(key: Partition, response: Partition) -> tuple[float, ...]:
     # Pairs of common mentions, less those linked on either side, plus those linked on both.
     in_key = sum(_links(sum(overlap.values())) for overlap in overlaps)
     in_response = sum(map(_links, columns.values()))
-    apart = _links(common) - in_key - in_response + linked
+    non_links = _links(common) - in_key - in_response + linked
     sizes = [sum(map(len, side)) for side in (key, response)]
     links = [sum(_links(len(entity)) for entity in side) for side in (key, response)]
     others = [_links(size) - link for size, link in zip(sizes, links, strict=True)]
-    return (linked, *links, apart, *others, common, *sizes)
+    return (linked, *links, non_links, *others, common, *sizes)
 
 
 def _links(mentions: int) -> int:
@@ -174,7 +174,7 @@ def _fold_blanc(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
     A key with neither is a single mention: 1 if the response has exactly that mention, else 0.
     """
-    linked, apart = (_prf(sums[..., [start, start + 1, start, start + 2]]) for start in (0, 3))
+    linked, non_links = (_prf(sums[..., [start, start + 1, start, start + 2]]) for start in (0, 3))
     has_linked, has_apart = sums[..., 1] > 0, sums[..., 4] > 0
     same = ((sums[..., 6] == sums[..., 7]) & (sums[..., 6] == sums[..., 8]) & (sums[..., 6] > 0)).astype(
         float
@@ -185,16 +185,16 @@ def _fold_blanc(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             (one + other) / 2,
             np.where(has_linked, one, np.where(has_apart, other, same)),
         )
-        for one, other in zip(linked, apart, strict=True)
+        for one, other in zip(linked, non_links, strict=True)
     ]
     return folded[0], folded[1], folded[2]
 
 
 SCORERS: Mapping[str, CoreferenceScorer] = {
-    "muc": CoreferenceScorer(_both_ways(_muc), _prf),
-    "b3": CoreferenceScorer(_both_ways(_b3), _prf),
+    "muc": CoreferenceScorer(_in_both_directions(_muc), _prf),
+    "b3": CoreferenceScorer(_in_both_directions(_b3), _prf),
     "ceafm": CoreferenceScorer(_ceaf(lambda common, _one, _other: common), _prf),
     "ceafe": CoreferenceScorer(_ceaf(lambda common, one, other: 2 * common / (one + other)), _prf),
     "blanc": CoreferenceScorer(_blanc, _fold_blanc),
-    "lea": CoreferenceScorer(_both_ways(_lea), _prf),
+    "lea": CoreferenceScorer(_in_both_directions(_lea), _prf),
 }

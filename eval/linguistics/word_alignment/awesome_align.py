@@ -93,5 +93,5 @@ def _load(model: str) -> tuple[Any, Any]:
         return AutoTokenizer.from_pretrained(model), AutoModel.from_pretrained(model).eval()
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"The encoder {model!r} can't be loaded: {error} Give the folder of one that is on this machine."
+            f"The encoder {model!r} can't be loaded: {error} Give the folder of an encoder on this machine."
         ) from error

@@ -1,7 +1,7 @@
 """Word alignment by eflomal: a sampled Bayesian model with fertilities (Östling and Tiedemann 2016).
 
-Words are stemmed first, as little text makes it unreliable. The sampler's seed is in the name: another seed changes a
-few links in a hundred, and fewer with several samplers, whose marginals are averaged.
+Words are stemmed first, since the model is unreliable on little text. The sampler's seed is in the name: another seed
+changes a few links in a hundred, and fewer with several samplers, whose marginals are averaged.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class EflomalAligner:
     target_language: str = "und"
     samplers: int = 3
     iterations: float = 1.0
-    """Factor of eflomal's own number of iterations, which falls with the size of the text."""
+    """Factor of eflomal's default number of iterations, which falls with the size of the text."""
     seed: int = 1
     program: Path | None = None
-    """Path of another build."""
+    """The path of the program, if not the installed one."""
 
     @property
     def name(self) -> str:

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from ape.errors import InputError, ModelError
 
 _SYSTEM = b"\0/dev/urandom\0"
-# As long as the other, so that nothing in the program moves.
+# As long as the original, so that no offset in the program changes.
 _OURS = b"\0./seed.bytes\0"
 _DIRECTIONS = {"forward": "-f", "backward": "-r"}
 NULL_PRIOR = 0.2
@@ -35,7 +35,7 @@ class EflomalSampler:
 
     samplers: int
     iterations: float
-    """Factor of eflomal's own number of iterations, which falls with the size of the text."""
+    """Factor of eflomal's default number of iterations, which falls with the size of the text."""
     seed: int
     program: Path
 
@@ -72,7 +72,7 @@ class EflomalSampler:
         folder.mkdir()
         (folder / "seed.bytes").write_bytes(shake_256(f"{self.seed}/{folder.name}".encode()).digest(1 << 10))
         try:
-            subprocess.run(  # noqa: S603  # the installed program with flags of ours
+            subprocess.run(  # noqa: S603  # the installed program
                 [*command, _DIRECTIONS[folder.name], "links"],
                 cwd=folder,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -82,8 +82,8 @@ class EflomalSampler:
             )
         except OSError as error:
             raise ModelError(
-                f"eflomal can't be run: {error}. Where programs may not be run in the folder of temporary files, "
-                "set TMPDIR to another."
+                f"eflomal can't be run: {error}. If programs may not be run in the folder of temporary files, "
+                "set TMPDIR to another folder."
             ) from error
         except subprocess.CalledProcessError as error:
             raise ModelError(f"eflomal failed ({error.returncode}): {error.stderr.strip()}") from error

@@ -31,10 +31,12 @@ def alignment_error_rate(found: Sequence[WordLinks], gold: Sequence[GoldLinks]) 
         raise InputError(f"There are links for {len(found)} sentences, and gold links for {len(gold)}.")
     pairs = list(zip(found, gold, strict=True))
     hits = sum(len(links & one.sure) + len(links & one.possible) for links, one in pairs)
-    drawn = sum(len(links) + len(one.sure) for links, one in pairs)
-    if not drawn:
-        raise InputError("Neither the aligner nor the people drew any link: there is no error rate.")
-    return 1 - hits / drawn
+    total = sum(len(links) + len(one.sure) for links, one in pairs)
+    if not total:
+        raise InputError(
+            "There are no links of the aligner or in the gold file: the error rate is undefined."
+        )
+    return 1 - hits / total
 
 
 def read_links(path: Path, *, first: int = 0) -> list[GoldLinks]:

@@ -13,7 +13,7 @@ from eval.suites.bwb.statistics import ChainStatistics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Told apart also without colours, by marker.
+# Markers distinguish the lines without colours.
 _STYLES = tuple(
     zip(
         ("#2b5c9e", "#b3541e", "#3f7d3a", "#7a4a9c", "#8a6d1d", "#3a7f86"),
@@ -40,7 +40,7 @@ def plot_omission(curves: Mapping[str, Sequence[OmissionBin]], path: Path, *, sc
     upper.set_ylabel(score)
     upper.grid(alpha=0.3)
     figure.legend(loc="outside upper center", ncols=min(len(curves), 4), frameon=False)
-    lower.set(xlabel="share of pronouns left out in the source", ylabel="documents", xlim=(0, 1))
+    lower.set(xlabel="share of pronouns omitted in the source", ylabel="documents", xlim=(0, 1))
     lower.yaxis.get_major_locator().set_params(integer=True)
     figure.savefig(path, dpi=120)
 

@@ -34,7 +34,7 @@ from eval.suites.suite import SuiteFigure, SuiteResult, SuiteRow, SuiteTable, pu
 ANNOTATED_MT = "the annotated MT"
 """The sentences annotated with errors: the paper's Google."""
 _OVERALL = ("BLEU", "METEOR", "TER", "BlonDe")
-# Columns, and the part of a metric's score that stands in each; without a name, the score itself.
+# Columns and the part of a metric's score in each; an empty name is the score itself.
 _BLONDE = {
     "BlonDe": "",
     "tense": "tense",
@@ -63,9 +63,9 @@ class BwbSuite:
     name: str = "bwb"
     paper: str = "Jiang et al. 2023, Discourse-Centric Evaluation of Document-level Machine Translation (BWB)"
     data_source: str = (
-        "Its authors publish it at https://github.com/EleanorJiang/BlonDe. As it is there, we read the folder of a "
-        "chapter, with ref.txt, and beside it an.txt (error lines), ner.txt (names), chs.txt and mark-up as "
-        "NAME.en.an.txt and NAME.zh.an.txt, where they are; or a folder of such folders."
+        "Its authors publish it at https://github.com/EleanorJiang/BlonDe. The data is the folder of a chapter with "
+        "ref.txt and, optionally, an.txt (error lines), ner.txt (names), chs.txt and mark-up as NAME.en.an.txt and "
+        "NAME.zh.an.txt; or a folder of such folders."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
@@ -111,7 +111,7 @@ class _Measured:
     ) -> None:
         self._corpus, self._systems, self._annotator = corpus, systems, annotator
         self._chapters = chapters
-        # In a chapter without error lines nothing is marked.
+        # A chapter without error lines has no errors.
         self._errors = {
             one.id: one.errors or (BwbErrorLine("", ()),) * len(one.reference)
             for one in chapters
@@ -127,9 +127,9 @@ class _Measured:
         return SuiteTable(
             "Automatic metrics (as in Table 7)",
             _OVERALL,
-            (*_side_by_side(rows, self._blonde), *published_rows(published.OVERALL, _OVERALL)),
-            "The published rows are of the whole test set, ours of the chapters given. The paper has BERTScore and "
-            "COMET too, which need models: the metrics bertscore and comet.",
+            (*_join_columns(rows, self._blonde), *published_rows(published.OVERALL, _OVERALL)),
+            "The published rows are of the whole test set, ours of the given chapters. The paper also has BERTScore "
+            "and COMET, which need models: use the metrics bertscore and comet.",
         )
 
     def categories(self) -> SuiteTable:
@@ -140,7 +140,7 @@ class _Measured:
             ambiguity=collect_wordings(self._errors, "ambiguity"),
             ellipsis=collect_wordings(self._errors, "ellipsis"),
         )
-        rows = _side_by_side(self._blonde, self._rows(plus, _PLUS, self._corpus))
+        rows = _join_columns(self._blonde, self._rows(plus, _PLUS, self._corpus))
         return SuiteTable("BlonDe by category in %", (*_BLONDE, *_PLUS), tuple(rows))
 
     def phenomena(self) -> SuiteTable:
@@ -176,7 +176,7 @@ class _Measured:
             f"Entities and terminology of the {len(corpus):,} lines with mark-up in % (as in Figures 5 and 6)",
             tuple(columns),
             tuple(self._rows(metric, columns, corpus)),
-            "Terminology and common phrases: which share of them the output has (recall).",
+            "Terminology and common phrases: recall.",
         )
 
     def by_omitted_pronouns(self) -> Iterator[SuiteFigure]:
@@ -218,16 +218,16 @@ class _Measured:
             self.signatures[metric.name] = found.signature
             parts = {"": found.value, **found.parts} if isinstance(found, Score) else {}
             rows.append(
-                SuiteRow(system, {column: _hundred(parts.get(part)) for column, part in columns.items()})
+                SuiteRow(system, {column: _percent(parts.get(part)) for column, part in columns.items()})
             )
         return rows
 
 
-def _side_by_side(rows: Sequence[SuiteRow], more: Sequence[SuiteRow]) -> list[SuiteRow]:
+def _join_columns(rows: Sequence[SuiteRow], more: Sequence[SuiteRow]) -> list[SuiteRow]:
     return [replace(row, cells={**row.cells, **other.cells}) for row, other in zip(rows, more, strict=True)]
 
 
-def _hundred(value: float | None) -> float | None:
+def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
@@ -247,7 +247,7 @@ def _english(chapter: BwbChapter) -> BwbMarkup | None:
 
 
 def _letters(text: str) -> str:
-    """The letters only: an error in the mark-up may cost a space."""
+    """The letters only, as errors in the mark-up can remove a space."""
     return "".join(text.split())
 
 

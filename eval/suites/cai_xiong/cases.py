@@ -18,7 +18,7 @@ from eval.suites.outputs_by_id import read_outputs_by_id
 CaiXiongPhenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
 CaiXiongVerdict: TypeAlias = Literal["right", "wrong", "undecided"]
 
-# What the paper's Table 3 calls each of its pronouns.
+# The pronoun classes as named in Table 3 of the paper.
 _PRONOUNS = {
     "你们": "you (pl.)",
     "你": "you (sing.)",
@@ -63,7 +63,7 @@ def read_cases(path: Path) -> list[CaiXiongCase]:
     """Read one JSON object from each line."""
     cases = []
     for number, text in _lines(path):
-        line = _parsed(_Line, text, path, number)
+        line = _parse(_Line, text, path, number)
         cases.append(
             CaiXiongCase(
                 line.id,
@@ -111,7 +111,7 @@ def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     return ((number, text.rstrip("\r")) for number, text in enumerate(texts, 1) if blank or text.strip())
 
 
-def _parsed(model: type[Any], text: str, path: Path, number: int) -> Any:
+def _parse(model: type[Any], text: str, path: Path, number: int) -> Any:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from eval.suites.cai_xiong.cases import CaiXiongCase, CaiXiongVerdict
 
-# Never what was left out: pronouns, particles, negation, copula, adverbs, conjunctions, question words, fillers.
+# Never the omitted verb: pronouns, particles, negation, copula, adverbs, conjunctions, question words, fillers.
 _FUNCTION = frozenset(
     "我你您妳他她它們们咱自己这這那哪谁誰什么麼怎为為的得地了着著过過吗嗎呢吧啊呀哦噢喔嗯哈唉欸是不没沒别別也都就才还還很真太"
     "当當然确確实實或许許可但而且和跟与與于於从從对對把被让讓以所因如果只已经經一二两兩个個些再又更最每"
 )
-# Verbs of their own and helpers of others: taken only if there is nothing stronger.
+# Full verbs or auxiliaries: used only if there are no other characters.
 _WEAK = frozenset("在给給有会會能想要敢应應该該需必须須用得愿願意肯行")
 _PRO_FORM = re.compile(
     r"如此|[这這那][样樣么麼]|一[样樣]|同[样樣]|真的|[确確][实實]|的[确確]|是[吗嗎]|是的|也是|[对對](?=[，。？！]|$)"
 )
 _LITERAL_DO = re.compile(r"做|[干幹](?![净淨吗嗎嘛])|作")
-# "…, Brad." and its Chinese: a name called out is shared by any translation.
+# "…, Brad." and its Chinese: a vocative is shared by any translation.
 _CALLED = re.compile(
     r",\s*(?:[A-Z][\w.'-]*\s?){1,3}[.!?]*$|,\s*(?:sir|madam|ma'am|darling|honey|dear)[.!?]*$"
 )

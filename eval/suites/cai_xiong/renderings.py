@@ -19,7 +19,7 @@ _YOU = re.compile(r"\b(?:you|your|yours|yourself|yourselves|y'all)\b", re.IGNORE
 _THEY = re.compile(r"\b(?:they|them|their|theirs|themselves)\b", re.IGNORECASE)
 _NEVER = re.compile(r"(?!)")
 
-# "When": 当 that is no part of 当然, 相当 or "to be a …", and 时 that is no part of a noun.
+# "When": 当 outside 当然, 相当 or "to be a …", and 时 outside a noun.
 _WHEN = (
     r"(?<![相适適应應担擔充想去来來])[当當](?![然作做成初地局真兵众眾面选選时時])"
     r"|[时時]候|(?<![小及按准準随隨有临臨暂暫平同此这這那当當])[时時](?![间間代钟鐘髦光期刻速尚常机機空])"
@@ -43,16 +43,16 @@ class AcceptedRenderings:
 
     accepted: re.Pattern[str]
     rivals: re.Pattern[str]
-    excused: re.Pattern[str] = _NEVER
+    exempting: re.Pattern[str] = _NEVER
     """Source words that explain a rival next to an accepted rendering."""
-    apart: int = 1
+    min_exempting: int = 1
     """How many of them are needed."""
 
     def judge(self, source: str, output: str) -> CaiXiongVerdict:
         """The verdict on the output."""
         accepted, rival = self.accepted.search(output), self.rivals.search(output)
         if accepted and rival:
-            return "right" if len(self.excused.findall(source)) >= self.apart else "undecided"
+            return "right" if len(self.exempting.findall(source)) >= self.min_exempting else "undecided"
         if accepted:
             return "right"
         return "wrong" if rival else "undecided"
@@ -63,13 +63,13 @@ def _pronoun(own: str, others: str) -> AcceptedRenderings:
     return AcceptedRenderings(re.compile(f"[{own}][{_MANY}]"), re.compile(f"[{others}][{_MANY}]"), _THEY, 2)
 
 
-def _connective(accepted: str, rivals: str, excused: str = r"(?!)") -> AcceptedRenderings:
-    return AcceptedRenderings(re.compile(accepted), re.compile(rivals), re.compile(excused, re.IGNORECASE))
+def _connective(accepted: str, rivals: str, exempting: str = r"(?!)") -> AcceptedRenderings:
+    return AcceptedRenderings(re.compile(accepted), re.compile(rivals), re.compile(exempting, re.IGNORECASE))
 
 
 _PLURAL = re.compile(f"[你您妳][{_MANY}两兩]|[诸諸各]位")
 _SINGULAR = re.compile(f"[你您妳](?![{_MANY}两兩])")
-_ANYTHING = r"^"  # the two halves of a Chinese pair, such as 虽然 … 但是, go together
+_ANYTHING = r"^"  # both halves of a Chinese pair such as 虽然 … 但是 occur together
 
 RENDERINGS: Mapping[tuple[str, str], AcceptedRenderings] = {
     ("you", "你们"): AcceptedRenderings(_PLURAL, _SINGULAR, _YOU, 2),

@@ -43,16 +43,16 @@ class CaiXiongSuite:
     name: str = "cai-xiong"
     paper: str = "Cai & Xiong 2020, A Test Suite for Evaluating Discourse Phenomena in Document-level NMT"
     data_source: str = (
-        "Its authors give it away under CC BY 4.0 (https://aclanthology.org/2020.iwdp-1.3), in files of their own. We "
-        "read one JSON object a line, with id, phenomenon (pronoun, connective or ellipsis), word, expected, source, "
-        "reference and reference_context."
+        "Its authors publish it under CC BY 4.0 (https://aclanthology.org/2020.iwdp-1.3). Convert it to JSON lines "
+        "with id, phenomenon (pronoun, connective or ellipsis), word, expected, source, reference and "
+        "reference_context."
     )
 
     def run(self, data: Path, systems: Mapping[str, Path]) -> SuiteResult:
         """Score the outputs: one line for each case, or JSONL with "id" and "output"."""
         cases = read_cases(data)
         if REFERENCES_LABEL in systems:
-            raise InputError(f"A system can't be called {REFERENCES_LABEL!r}: that row is the suite's own.")
+            raise InputError(f"The system name {REFERENCES_LABEL!r} is reserved for a row of the suite.")
         outputs = {name: read_case_outputs(path, cases) for name, path in systems.items()}
         return score_cases(cases, outputs, suite=self.name, paper=self.paper)
 

@@ -50,7 +50,7 @@ class MinedSet:
     items: tuple[MinedItem, ...]
     manifest: Mapping[str, Any]
 
-    def of(self, phenomenon: MinedPhenomenon) -> tuple[MinedItem, ...]:
+    def items_of(self, phenomenon: MinedPhenomenon) -> tuple[MinedItem, ...]:
         """The items of one phenomenon."""
         return tuple(item for item in self.items if item.phenomenon == phenomenon)
 
@@ -97,8 +97,8 @@ def read_mined_set(path: Path) -> MinedSet:
     items = tuple(_item(path, number, line) for number, line in enumerate(lines, 2))
     if manifest["items"] != len(lines) or manifest["items_sha256"] != _hash(lines):
         raise InputError(
-            f"{path} is not as it was written: its items are not those that its manifest names. Mine it again, or get "
-            "it again from where it came from."
+            f"{path} was changed after it was written: its items do not match its manifest. Mine it again, or get "
+            "an unchanged copy."
         )
     known: dict[str, int] = {}
     for number, item in enumerate(items, 2):
@@ -125,9 +125,9 @@ def _item(path: Path, number: int, line: str) -> MinedItem:
         kept = _Line.model_validate_json(line)
     except ValidationError as error:
         message = describe_validation_error(error, root="the line")
-        raise InputError(f"Line {number} of {path} is no item of a mined set: {message}.") from error
+        raise InputError(f"Line {number} of {path} is not an item of a mined set: {message}.") from error
     if len(kept.sources) != len(kept.references):
-        raise InputError(f"Line {number} of {path} has not as many references as sources.")
+        raise InputError(f"Line {number} of {path} has different numbers of references and sources.")
     return MinedItem(**dict(kept))
 
 

@@ -34,17 +34,17 @@ def score_mined_set(
     }
     scored: dict[MinedPhenomenon, MetricCounts | Unmeasured] = {}
     for phenomenon in MINED_PHENOMENA:
-        items = mined.of(phenomenon)
-        told = metric_signature(
+        items = mined.items_of(phenomenon)
+        signature = metric_signature(
             f"dip-mined-{phenomenon}", set=mined.fingerprint[:8], annotator=annotator.name
         )
         if not items:
-            scored[phenomenon] = Unmeasured(f"the set has no item of {phenomenon}", told)
+            scored[phenomenon] = Unmeasured(f"the set has no item of {phenomenon}", signature)
             continue
         rows = np.array([_row(item, outputs[item.id], known) for item in items], dtype=np.float64)
         fold, parts = _FOLDS[phenomenon]
         index = np.array([documents[item.document] for item in items], dtype=np.intp)
-        scored[phenomenon] = MetricCounts(rows, index, fold, told, parts=parts)
+        scored[phenomenon] = MetricCounts(rows, index, fold, signature, parts=parts)
     return scored
 
 
@@ -103,7 +103,7 @@ def _chain(item: MinedItem, references: Sequence[Annotation]) -> ConsistencyChai
 
 def _connective_row(item: MinedItem, reference: Annotation, output: Annotation) -> list[float]:
     asked = {use.start: use for use in find_connectives(reference)}
-    # Another annotator may see no discourse use there; what is tested is what was found.
+    # Another annotator may not find discourse use there; the item still counts.
     asked |= {use.start: use for use in find_connective_candidates(reference) if use.start == item.start}
     if item.start not in asked:
         _unknown(item)
@@ -118,7 +118,7 @@ def _connective_row(item: MinedItem, reference: Annotation, output: Annotation) 
 
 def _unknown(item: MinedItem) -> list[str]:
     raise InputError(
-        f"Item {item.id!r} asks for {item.word!r} at character {item.start} of its reference, and there is none."
+        f"Item {item.id!r} tests {item.word!r} at character {item.start} of its reference, and it is not there."
     )
 
 

@@ -24,7 +24,7 @@ from eval.statistics.counts import Unmeasured
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
 
 CONTEXT_SEGMENTS = 2
-"""Segments before the tested one, as the paper's judges were shown."""
+"""Segments of context before the tested one, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,7 +67,7 @@ def mine_test_set(
         places = sorted(place for place, who in failed.items() if len(who) >= at_least)
         seen[phenomenon] = len(places)
         if limit is not None and len(places) > limit:
-            places = sorted(random.Random(f"{seed} {phenomenon}").sample(places, limit))  # noqa: S311  # no secret
+            places = sorted(random.Random(f"{seed} {phenomenon}").sample(places, limit))  # noqa: S311  # not for security
         items += [_item(corpus, phenomenon, place, failed[place]) for place in places]
     manifest = {
         "version": 1,
@@ -140,23 +140,24 @@ def _reference(document: Document, number: int, which: slice) -> tuple[str, ...]
 def _check(
     corpus: Corpus, phenomena: Sequence[str], systems: Sequence[str], at_least: int, limit: int | None
 ) -> None:
-    if odd := [name for name in phenomena if name not in MINED_PHENOMENA]:
+    if unknown := [name for name in phenomena if name not in MINED_PHENOMENA]:
         raise InputError(
-            f"{odd[0]!r} can't be mined; what can is {', '.join(MINED_PHENOMENA)}.", field="phenomenon"
+            f"{unknown[0]!r} can't be mined. Choose from: {', '.join(MINED_PHENOMENA)}.", field="phenomenon"
         )
-    if odd := [name for name in systems if name not in corpus.systems]:
+    if unknown := [name for name in systems if name not in corpus.systems]:
         raise InputError(
-            f"There is no system {odd[0]!r}; there are {', '.join(corpus.systems)}.", field="system"
+            f"There is no system called {unknown[0]!r}. There are: {', '.join(corpus.systems)}.",
+            field="system",
         )
     if not 1 <= at_least <= len(systems):
         raise InputError(
-            f"At least {at_least} of {len(systems)} systems can't fail: give a number from 1 to {len(systems)}.",
+            f"The number of failing systems can't be {at_least}: give a number from 1 to {len(systems)}.",
             field="at_least",
         )
     if limit is not None and limit < 1:
-        raise InputError(f"A limit of {limit} leaves nothing.", field="limit")
+        raise InputError(f"The limit can't be {limit}: give at least 1.", field="limit")
     if without := [one.id for one in corpus.documents if not one.sources]:
-        raise InputError(f"A mined set is of sources, and document {without[0]!r} has none.", field="source")
+        raise InputError(f"A mined set needs sources, and document {without[0]!r} has none.", field="source")
 
 
 def _hash(corpus: Corpus, systems: Sequence[str]) -> str:

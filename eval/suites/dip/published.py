@@ -81,7 +81,7 @@ _PRONOUNS = {
 PUBLISHED: Mapping[MinedPhenomenon, Mapping[str, Mapping[str, tuple[float | None, ...]]]] = {
     "consistency": _CONSISTENCY,
     "connectives": _CONNECTIVES,
-    # A trained model's: how much better it likes the references, summed over the set.
+    # Scores of a trained model: its preference for the references, summed over the set.
     "pronouns": {
         pair: {name: (None, None, None, score) for name, score in scores.items()}
         for pair, scores in _PRONOUNS.items()

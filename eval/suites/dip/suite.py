@@ -30,9 +30,9 @@ MinedOutputs = Mapping[str, Sequence[str]]
 _TITLES: Mapping[MinedPhenomenon, str] = {
     "consistency": "Lexical consistency in % (as in Table 6)",
     "connectives": "Connectives in % (as in Table 7)",
-    "pronouns": "Pronouns in % (beside Table 9)",
+    "pronouns": "Pronouns in % (compare Table 9)",
 }
-# Columns and the parts of the score; without a name, the score itself; None where only the paper has a number.
+# Columns and the parts of the score; an empty name is the score itself, None a column only of the paper.
 _COLUMNS: Mapping[MinedPhenomenon, Mapping[str, str | None]] = {
     "consistency": {"%Con": "con", "%Full": "full"},
     "connectives": {"Acc": "acc", "ANY": "any"},
@@ -56,7 +56,7 @@ class DipSuite:
             raise InputError(f"{data} has no items: no system failed at what was mined.", field="data")
         if REFERENCES_LABEL in systems:
             raise InputError(
-                f"A system can't be called {REFERENCES_LABEL!r}: that row is the suite's own.", field="system"
+                f"The system name {REFERENCES_LABEL!r} is reserved for a row of the suite.", field="system"
             )
         outputs: dict[str, MinedOutputs] = {
             name: read_mined_outputs(path, mined) for name, path in systems.items()
@@ -66,10 +66,12 @@ class DipSuite:
             name: score_mined_set(mined, texts, annotator=self.annotator) for name, texts in outputs.items()
         }
         tables = tuple(
-            _table(phenomenon, mined, counted) for phenomenon in MINED_PHENOMENA if mined.of(phenomenon)
+            _table(phenomenon, mined, counted) for phenomenon in MINED_PHENOMENA if mined.items_of(phenomenon)
         )
         signatures = {
-            str(name): found.signature for name, found in counted[REFERENCES_LABEL].items() if mined.of(name)
+            str(name): found.signature
+            for name, found in counted[REFERENCES_LABEL].items()
+            if mined.items_of(name)
         }
         return SuiteResult(self.name, tables, signatures, self.paper, tuple(_cases(mined, outputs, counted)))
 
@@ -104,7 +106,7 @@ def _table(
             {f"{name} {known}": cells for name, cells in PUBLISHED[phenomenon][known].items()}, tuple(columns)
         )
     ]
-    items = len(mined.of(phenomenon))
+    items = len(mined.items_of(phenomenon))
     return SuiteTable(
         _TITLES[phenomenon],
         tuple(columns),
@@ -132,7 +134,7 @@ def _cases(
     for name, texts in outputs.items():
         for phenomenon, found in counted[name].items():
             rows = found.rows if isinstance(found, MetricCounts) else ()
-            for item, row in zip(mined.of(phenomenon), rows, strict=True):
+            for item, row in zip(mined.items_of(phenomenon), rows, strict=True):
                 yield {
                     "system": name,
                     "id": item.id,

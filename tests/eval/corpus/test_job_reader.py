@@ -1,4 +1,4 @@
-"""Our own book jobs: the MT and the post-edit of each chapter."""
+"""Book jobs: the MT and the post-edit of each chapter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.ape.jobs.job_factory import RECIPE, a_job, a_plan, begin, finish
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[JobStore]:
-    """An empty one."""
+    """An empty job store."""
     with JobStore(f"sqlite:///{tmp_path}/jobs.db") as store:
         yield store
 
@@ -45,7 +45,7 @@ def test_a_reference_has_a_line_for_each_paragraph(store: JobStore, tmp_path: Pa
     )
 
 
-def test_jobs_of_one_book_stand_side_by_side(store: JobStore) -> None:
+def test_jobs_of_one_book_are_systems_of_one_corpus(store: JobStore) -> None:
     begin(store, 3)
     other = replace(RECIPE, model="larger")
     store.add(a_job("k", recipe=other))

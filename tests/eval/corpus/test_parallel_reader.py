@@ -1,4 +1,4 @@
-"""Parallel text files: documents by marks, blank lines or ids, and every way in which sides don't fit."""
+"""Parallel text files: documents by marks, blank lines or ids, and files that do not match."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ids(corpus: Corpus) -> list[tuple[str, int]]:
         (("", ""), ["1", "2"]),
     ],
 )
-def test_marks_and_blank_lines_part_documents(put: Put, marks: tuple[str, str], names: list[str]) -> None:
+def test_marks_and_blank_lines_separate_documents(put: Put, marks: tuple[str, str], names: list[str]) -> None:
     system = put("s.txt", marks[0], "A boat.", "Two boats.", marks[1], "A bridge.")
     reference = put("r.txt", marks[0], "Boat.", "Boats.", marks[1], "Bridge.")
     corpus = read(system, reference)
@@ -63,7 +63,7 @@ def test_marks_and_blank_lines_part_documents(put: Put, marks: tuple[str, str], 
     assert corpus.documents[1].references == (("Bridge.",),)
 
 
-def test_closing_marks_and_blank_lines_beside_marks_are_no_segments(put: Put) -> None:
+def test_closing_marks_and_blank_lines_next_to_marks_are_not_segments(put: Put) -> None:
     lines = ("<doc id=a>", "A boat.", "</doc>", "", "<doc id=b>", "A bridge.", "</doc>")
     assert ids(read(put("s.txt", *lines), put("r.txt", *lines))) == [("a", 1), ("b", 1)]
 
@@ -77,18 +77,18 @@ def test_an_empty_document_at_the_end_is_refused(put: Put, last: str) -> None:
         read(put("s.txt", *lines[:-1]), put("r.txt", *lines))
 
 
-def test_a_bare_mark_at_the_very_end_begins_nothing(put: Put) -> None:
+def test_an_unnamed_mark_at_the_end_starts_no_document(put: Put) -> None:
     lines = ("[doc]", "A boat.", "[doc]", "A bridge.", "[doc]")
     assert ids(read(put("s.txt", *lines), put("r.txt", *lines))) == [("1", 1), ("2", 1)]
 
 
-def test_a_list_of_ids_parts_documents(put: Put) -> None:
+def test_a_list_of_ids_separates_documents(put: Put) -> None:
     text = ("A boat.", "A bridge.", "A road.")
     listed = put("docs.txt", "a", "a", "b")
     assert ids(read(put("s.txt", *text), put("r.txt", *text), documents=listed)) == [("a", 2), ("b", 1)]
 
 
-def test_an_id_that_comes_back_is_refused(put: Put) -> None:
+def test_a_repeated_id_is_refused(put: Put) -> None:
     text = ("A boat.", "A bridge.", "A road.")
     with pytest.raises(InputError, match=r"Line 3 of docs\.txt returns to document 'a'"):
         read(put("s.txt", *text), put("r.txt", *text), documents=put("docs.txt", "a", "b", "a"))
@@ -99,28 +99,28 @@ def test_a_list_of_ids_of_another_length_is_refused(put: Put) -> None:
         read(put("s.txt", "A", "B"), put("r.txt", "A", "B"), documents=put("docs.txt", "a"))
 
 
-def test_without_marks_all_is_one_document(put: Put) -> None:
+def test_without_marks_the_text_is_one_document(put: Put) -> None:
     assert ids(read(put("s.txt", "A.", "B."), put("r.txt", "A.", "B."))) == [("1", 2)]
 
 
-def test_unequal_numbers_of_lines_are_never_cut_to_the_shorter(put: Put) -> None:
+def test_unequal_numbers_of_lines_are_refused(put: Put) -> None:
     with pytest.raises(InputError, match=r"r\.txt.*s\.txt.*2 lines in the first and 3 in the second"):
         read(put("s.txt", "A", "B", "C"), put("r.txt", "A", "B"))
 
 
-def test_a_line_too_few_is_told_with_its_document(put: Put) -> None:
+def test_a_missing_line_is_refused_with_its_document(put: Put) -> None:
     reference = put("r.txt", "[doc]", "A", "B", "[doc]", "C", "D")
     system = put("s.txt", "[doc]", "A", "B", "[doc]", "C")
     with pytest.raises(InputError, match=r"line 4 of r\.txt and line 4 of s\.txt"):
         read(system, reference)
 
 
-def test_a_mark_on_one_side_only_is_told_with_file_and_line(put: Put) -> None:
+def test_a_mark_on_one_side_only_is_refused_with_file_and_line(put: Put) -> None:
     with pytest.raises(InputError, match=r"r\.txt has 1 documents and s\.txt has 2.*line 1 of r\.txt"):
         read(put("s.txt", "A", "[doc]", "B"), put("r.txt", "A", "B"))
 
 
-def test_a_blank_line_on_one_side_only_is_told_with_file_and_line(put: Put) -> None:
+def test_a_blank_line_on_one_side_only_is_refused_with_file_and_line(put: Put) -> None:
     with pytest.raises(InputError, match=r"Line 2 of s\.txt is blank, and line 2 of r\.txt is not"):
         read(put("s.txt", "A", "", "C"), put("r.txt", "A", "B", "C"))
 
@@ -150,16 +150,16 @@ def test_an_empty_source_is_refused(put: Put) -> None:
         read(*texts, source=put("f.txt", "A", " "), documents="none")
 
 
-def test_a_reference_missing_in_places_is_told_and_left_out_there(put: Put) -> None:
-    said: list[str] = []
+def test_missing_segments_of_a_reference_are_noted_and_left_out(put: Put) -> None:
+    notes: list[str] = []
     corpus = read_corpus(
         systems={"s": put("s.txt", "A", "B")},
         references=[put("r1.txt", "A", "B"), put("r2.txt", "A", "")],
         documents="none",
-        rules=CorpusRules(note=said.append),
+        rules=CorpusRules(note=notes.append),
     )
     assert corpus.documents[0].references_of(1) == ("B",)
-    assert said == [
+    assert notes == [
         "Reference 2 lacks 1 of 2 segments; the first is line 2 of r2.txt. "
         "These are scored against the other references only."
     ]
@@ -170,7 +170,7 @@ def test_a_segment_that_no_reference_has_is_refused(put: Put) -> None:
         read(put("s.txt", "A", "B"), put("r.txt", "A", ""), documents="none")
 
 
-def test_a_file_without_text_and_a_file_that_is_not_there(put: Put, tmp_path: Path) -> None:
+def test_empty_and_missing_files_are_refused(put: Put, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"s\.txt has no text"):
         read(put("s.txt"), put("r.txt", "A"))
     with pytest.raises(InputError, match="There is no file"):
@@ -189,7 +189,7 @@ ENGLISH = (
 )
 
 
-def test_languages_are_found(put: Put) -> None:
+def test_languages_are_detected(put: Put) -> None:
     corpus = read(put("s.txt", *ENGLISH), put("r.txt", *ENGLISH), source=put("f.txt", *FRENCH))
     assert (corpus.source_language, corpus.target_language) == ("fr", "en")
 

@@ -1,4 +1,4 @@
-"""A whole text parted by a guide: nothing is lost, order is kept, and most lines are found."""
+"""Whole texts split by a guide: no text is lost, the order stays, and most lines are right."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ TEXTS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(pieces=TEXTS)
-def test_no_character_is_lost_and_none_changes_its_place(pieces: list[str]) -> None:
+def test_no_character_is_lost_or_moved(pieces: list[str]) -> None:
     text = " ".join(pieces)
     parted = split_by_guides(text, [GUIDE])
     assert len(parted) == len(GUIDE)
     assert "".join(" ".join(parted).split()) == "".join(text.split())
 
 
-def test_a_guide_parts_itself() -> None:
+def test_a_guide_splits_itself() -> None:
     assert split_by_guides(" ".join(GUIDE), [GUIDE]) == list(GUIDE)
 
 
-def test_a_line_that_was_left_out_stays_empty() -> None:
+def test_an_omitted_line_is_empty() -> None:
     assert split_by_guides("The ferryman waited for fog. Nobody spoke until the other bank.", [GUIDE]) == [
         "The ferryman waited for fog.",
         "",
@@ -41,11 +41,11 @@ def test_a_line_that_was_left_out_stays_empty() -> None:
     ]
 
 
-def test_an_empty_text_has_nothing_for_any_line() -> None:
+def test_an_empty_text_gives_empty_lines() -> None:
     assert split_by_guides("", [GUIDE]) == ["", "", ""]
 
 
-def test_joined_lines_of_real_chapters_are_found_again(shared_data: Path) -> None:
+def test_joined_lines_of_real_chapters_are_recovered(shared_data: Path) -> None:
     with (shared_data / "fiction_zh_en.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines][:3]
     right = total = 0

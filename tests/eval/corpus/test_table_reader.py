@@ -1,4 +1,4 @@
-"""JSON lines and TSV: rows of segments, rows of documents, and what is wrong with a row."""
+"""JSON lines and TSV: rows of segments, rows of documents, and invalid rows."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def test_a_row_may_be_a_whole_document(put: Put) -> None:
     assert (document.id, document.references, document.outputs["m"]) == ("3", (("c", "d"),), ("e", "f"))
 
 
-def test_par3s_own_names_are_understood(put: Put) -> None:
+def test_par3s_column_names_are_accepted(put: Put) -> None:
     par3 = {"book": "b", "src": "a", "gt": "x", "human": {"one": "y", "two": "z"}}
     document = read_corpus(put(par3)).documents[0]
     assert document.outputs == {"gt": ("x",)}
     assert document.references == (("y",), ("z",))
 
 
-def test_references_with_names_are_paired_by_these(put: Put) -> None:
-    said: list[str] = []
+def test_named_references_are_aligned_by_name(put: Put) -> None:
+    notes: list[str] = []
     rows = [
         row("a", "one", references={"Garnett": "g1", "Maude": "m1"}),
         row("a", "two", references={"Maude": "m2", "Garnett": "g2"}),
@@ -70,12 +70,12 @@ def test_references_with_names_are_paired_by_these(put: Put) -> None:
     ]
     for one in rows:
         del one["reference"]
-    corpus = read_corpus(put(*rows), rules=CorpusRules(note=said.append))
+    corpus = read_corpus(put(*rows), rules=CorpusRules(note=notes.append))
     assert [one.references for one in corpus.documents] == [
         (("g1", "g2"), ("m1", "m2")),
         ((None,), ("m3",)),
     ]
-    assert [one.split(";")[0] for one in said] == ["Reference 1 (Garnett) lacks 1 of 3 segments"]
+    assert [one.split(";")[0] for one in notes] == ["Reference 1 (Garnett) lacks 1 of 3 segments"]
 
 
 def test_a_translator_may_lack_a_row_or_a_whole_document_or_a_table(put: Put) -> None:
@@ -131,7 +131,7 @@ def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[doc]\n1\n[doc]\n2\n3\n", r"Line 1 of mine\.txt begins a document of 1 lines, and the table has there 2 seg"),
         ("[doc]\n1\n2\n3\n", r"Line 1 of mine\.txt begins a document of 3 lines, and the table has there 2 segments"),
@@ -139,27 +139,30 @@ def test_systems_by_file_join_those_of_the_table(put: Put, tmp_path: Path) -> No
         ("[doc a]\n1\n2\n[doc c]\n3\n", r"Line 4 of mine\.txt begins document 'c', and the table has 'b' there"),
     ],
 )  # fmt: skip
-def test_marks_beside_a_table_are_held_against_its_documents(
-    put: Put, tmp_path: Path, text: str, told: str
+def test_marks_of_an_output_file_must_match_the_tables_documents(
+    put: Put, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "mine.txt").write_text(text, encoding="utf-8")
     table = put(row("a", "one"), row("a", "two"), row("b", "three"))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_corpus(table, systems={"mine": tmp_path / "mine.txt"})
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_corpus(table, references=[tmp_path / "mine.txt"])
 
 
-def test_several_tables_keep_their_documents_apart(put: Put) -> None:
+def test_documents_of_several_tables_are_distinct(put: Put) -> None:
     first, second = put(row("a", "one"), name="x.jsonl"), put(row("a", "two"), name="y.jsonl")
     assert [one.id for one in read_corpus(first, second).documents] == ["x/a", "y/a"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([row("a", "1"), row("b", "2"), row("a", "3")], r"Line 3 of t\.jsonl returns to document 'a'"),
-        ([row("a", "1"), row("a", "2", systems={})], r"Line 2 of t\.jsonl: an output of system 'm'"),
+        (
+            [row("a", "1"), row("a", "2", systems={})],
+            r"Line 2 of t\.jsonl: only one .* an output of system 'm'",
+        ),
         ([row("a", "1"), row("b", "2", systems={"n": "x"})], r"Line 2 of t\.jsonl: document 'b'"),
         ([row("a", "1", systems={"m": 7})], r"Line 1 of t\.jsonl: system 'm' is not a text but '7'"),
         ([row("a", "1", systems=["x"])], r"Line 1 of t\.jsonl: systems is not an object"),
@@ -180,12 +183,12 @@ def test_several_tables_keep_their_documents_apart(put: Put) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(put: Put, rows: list[Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_an_invalid_row_is_refused_with_file_and_line(put: Put, rows: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_corpus(put(*rows))
 
 
-def test_broken_json_is_told_with_its_line(tmp_path: Path) -> None:
+def test_invalid_json_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"source": "a"}\n{"source"', encoding="utf-8")
     with pytest.raises(InputError, match=r"Line 2 of t\.jsonl is not JSON"):
@@ -216,19 +219,19 @@ def test_tsv_has_a_column_for_each_system(tmp_path: Path) -> None:
         "docid\tgenre\tsource\tHuman\tMine",
     ],
 )
-def test_columns_are_known_however_they_are_spelt_and_systems_are_told(tmp_path: Path, heading: str) -> None:
-    said: list[str] = []
+def test_column_names_have_several_spellings_and_systems_are_noted(tmp_path: Path, heading: str) -> None:
+    notes: list[str] = []
     path = tmp_path / "t.tsv"
     path.write_text(f"{heading}\nd\t7\ts\tr\tx\ne\t8\ts\tr\ty\n", encoding="utf-8")
-    corpus = read_corpus(path, rules=CorpusRules(note=said.append))
+    corpus = read_corpus(path, rules=CorpusRules(note=notes.append))
     assert [one.id for one in corpus.documents] == ["d", "e"]
     assert corpus.documents[0].outputs == {"Mine": ("x",)}
     assert corpus.documents[0].references == (("r",),)
     assert corpus.documents[0].sources == ("s",)
-    assert said == ["t.tsv: the columns taken for systems are Mine."]
+    assert notes == ["t.tsv: the columns taken for systems are Mine."]
 
 
-def test_names_in_json_lines_are_known_however_they_are_spelt(put: Put) -> None:
+def test_names_in_json_lines_have_several_spellings(put: Put) -> None:
     rows = [{"doc_id": name, "Source": "s", "Reference": "r", "Systems": {"Mine": "x"}} for name in "de"]
     corpus = read_corpus(put(*rows))
     assert [one.id for one in corpus.documents] == ["d", "e"]
@@ -236,7 +239,7 @@ def test_names_in_json_lines_are_known_however_they_are_spelt(put: Put) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("source\tReference\treference\na\tb\tc\n", "has two columns of the same name"),
         ("source\tmine\na\tb\tc\n", r"Line 2 of t\.tsv has 3 columns, and the first line names 2"),
@@ -244,26 +247,26 @@ def test_names_in_json_lines_are_known_however_they_are_spelt(put: Put) -> None:
         ("source\tmine\tmine\na\tb\tc\n", "has two columns of the same name"),
     ],
 )
-def test_a_table_that_does_not_fit_its_heading_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_a_table_that_does_not_match_its_header_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "t.tsv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_corpus(path)
 
 
-def test_whole_documents_are_parted_and_that_is_said(put: Put) -> None:
-    said: list[str] = []
+def test_whole_documents_are_split_with_a_note(put: Put) -> None:
+    notes: list[str] = []
     lines = ["The ferryman waited for the fog to lift.", "He counted the coins.", "The widow went aboard."]
     whole = {"source": ["a", "b", "c"], "reference": lines, "systems": {}} | {
         "document_systems": {
             "web": "The ferryman waits for fog to lift. He counts coins. The widow is aboard."
         }
     }
-    corpus = read_corpus(put(whole), rules=CorpusRules(note=said.append))
+    corpus = read_corpus(put(whole), rules=CorpusRules(note=notes.append))
     assert corpus.documents[0].outputs["web"] == (
         "The ferryman waits for fog to lift.",
         "He counts coins.",
         "The widow is aboard.",
     )
-    assert len(said) == 1
-    assert "split into segments" in said[0]
+    assert len(notes) == 1
+    assert "split into segments" in notes[0]

@@ -27,9 +27,9 @@ class Pronouns:
         for number, document in enumerate(corpus.documents):
             for segment, output in enumerate(document.outputs[system]):
                 reference = document.references_of(segment)[0]
-                wanted = [len(re.findall(one, reference, re.I)) for one in _CLASSES.values()]
+                expected = [len(re.findall(one, reference, re.I)) for one in _CLASSES.values()]
                 given = [len(re.findall(one, output, re.I)) for one in _CLASSES.values()]
-                rows.append([*map(min, wanted, given), *wanted])
+                rows.append([*map(min, expected, given), *expected])
                 places.append(number)
         kinds = len(_CLASSES)
 
@@ -71,7 +71,7 @@ SOURCES = (("安娜开门。", "他给她信。", "她没有看。"), ("船长�
 
 
 def corpus(times: int = 4) -> Corpus:
-    """Two chapters, several times over."""
+    """Two chapters, repeated."""
     return Corpus(
         tuple(
             Document(

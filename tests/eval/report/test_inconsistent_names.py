@@ -42,8 +42,8 @@ def test_a_name_has_every_rendering_with_its_sentence() -> None:
     (listed,) = inconsistent_names_by_system(results(), NameListMetric())
     (one,) = listed.names
     assert (listed.system, one.word, one.times) == ("good", "<黑鹰>", 4)
-    told = [(rendered.words, rendered.times, rendered.segment) for rendered in one.renderings]
-    assert told == [("Black Eagle", 2, 2), ("Black <Hawk>", 1, 1), ("(not found)", 1, 4)]
+    rows = [(rendered.words, rendered.times, rendered.segment) for rendered in one.renderings]
+    assert rows == [("Black Eagle", 2, 2), ("Black <Hawk>", 1, 1), ("(not found)", 1, 4)]
     assert [piece.kind for rendered in one.renderings for piece in rendered.source] == [
         "usual",
         "inconsistent",

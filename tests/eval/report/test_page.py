@@ -1,4 +1,4 @@
-"""The report: what it says, that it says it safely, and that it stands alone."""
+"""The report: contents, HTML escaping, and no external resources."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_scores_intervals_and_tests_are_in_the_table(page: _Page) -> None:
     assert "pronouns|v:0" in text
 
 
-def test_ranks_are_told_with_their_effect(page: _Page) -> None:
+def test_wilcoxon_results_have_an_effect_size(page: _Page) -> None:
     text = " ".join(page.text.split())
     assert "paired-bootstrap|baseline:<poor>|by:document|samples:200|seed:1|correction:holm|v:" in text
     # By hand: all eight documents are better: z = 18 / √(51 − ties), and r is near 2.5 / √8.
@@ -79,7 +79,7 @@ def test_ranks_are_told_with_their_effect(page: _Page) -> None:
     assert len(re.findall(cells, text)) == 2
 
 
-def test_every_category_that_occurs_has_a_plot_and_no_other(page: _Page) -> None:
+def test_only_categories_that_occur_have_a_plot(page: _Page) -> None:
     text = page.text
     assert {"he", "she"} <= set(text.split())
     assert "ghost" not in text
@@ -91,7 +91,7 @@ def test_every_category_that_occurs_has_a_plot_and_no_other(page: _Page) -> None
 def test_the_words_that_moved_a_score_are_marked_with_the_reason(page: _Page) -> None:
     titles = {given["title"] for tag, given in page.tags if tag == "mark" and "title" in given}
     assert any(title and title.startswith("differs: ") for title in titles)
-    assert "lost: she" in titles  # by the baseline, where the other has it
+    assert "lost: she" in titles  # in the baseline; the other system has it
 
 
 def test_without_a_baseline_passages_are_shown_for_every_system(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_without_a_baseline_passages_are_shown_for_every_system(tmp_path: Path) 
     assert not re.search(r"p [=<] ", found.text)
 
 
-def test_nothing_of_a_text_is_taken_for_html(page: _Page) -> None:
+def test_texts_are_escaped(page: _Page) -> None:
     tags = {tag for tag, _ in page.tags}
     assert "script" not in tags
     assert "Anna & the captain <script>alert(1)</script>" in page.text
@@ -112,7 +112,7 @@ def test_nothing_of_a_text_is_taken_for_html(page: _Page) -> None:
     assert "<poor>" in page.text
 
 
-def test_the_page_stands_alone_and_runs_nothing(page: _Page) -> None:
+def test_the_page_has_no_external_resources_and_no_scripts(page: _Page) -> None:
     for tag, given in page.tags:
         assert tag not in ("link", "img", "iframe", "object")
         assert not any(name.startswith("on") or name in ("src", "style") for name in given), (tag, given)
@@ -122,19 +122,24 @@ def test_the_page_stands_alone_and_runs_nothing(page: _Page) -> None:
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
 
-def test_what_could_not_be_measured_says_why(tmp_path: Path) -> None:
+def test_an_unmeasured_score_has_its_reason(tmp_path: Path) -> None:
     whole = corpus()
-    bare = replace(whole, documents=tuple(replace(one, references=()) for one in whole.documents))
+    without_references = replace(
+        whole, documents=tuple(replace(one, references=()) for one in whole.documents)
+    )
     path = tmp_path / "report.html"
-    write_report(measure_systems(bare, [Bleu()], resampling=ResamplingOptions("document", "", 100, 1)), path)
+    write_report(
+        measure_systems(without_references, [Bleu()], resampling=ResamplingOptions("document", "", 100, 1)),
+        path,
+    )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "bleu is not applicable: there is no reference." in text
     assert "nan" not in text.lower().split()
 
 
 @dataclass(frozen=True)
-class Picky:
-    """Measures one system, and has a reason against each of the others."""
+class OneSystemMetric:
+    """Measures one system, and gives a reason for each of the others."""
 
     name: str = "picky"
     higher_is_better: bool = True
@@ -145,13 +150,14 @@ class Picky:
         return Unmeasured("it says nothing" if system == "silent" else "it shouts")
 
 
-def test_every_reason_is_told_with_its_systems(tmp_path: Path) -> None:
+def test_every_reason_is_listed_with_its_systems(tmp_path: Path) -> None:
     whole = corpus()
     for name in ("loud", "silent"):
         whole = whole.with_system(name, [one.outputs["good"] for one in whole.documents])
     path = tmp_path / "report.html"
     write_report(
-        measure_systems(whole, [Picky()], resampling=ResamplingOptions("document", "", 100, 1)), path
+        measure_systems(whole, [OneSystemMetric()], resampling=ResamplingOptions("document", "", 100, 1)),
+        path,
     )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "picky of <poor>, loud is not applicable: it shouts." in text
@@ -200,7 +206,7 @@ def test_against_a_baseline_only_passages_that_differ_move_the_score() -> None:
     assert [one.by for one in up] == sorted((one.by for one in up), reverse=True)
 
 
-def test_pieces_joined_give_the_text_back() -> None:
+def test_joined_pieces_are_the_text() -> None:
     marks = [Mark("d", 0, "output", *span, "lost", "n") for span in ((4, 6), (5, 9), (0, 2), (8, 8), (9, 99))]
     found = list(split_at_marks("she said no", marks))
     assert "".join(piece.text for piece in found) == "she said no"
@@ -219,33 +225,33 @@ def test_differences_mark_both_sides() -> None:
 # --- plots and numbers ---------------------------------------------------------------------------------------------
 
 
-def test_a_plot_keeps_order_and_stays_in_its_box() -> None:
-    drawn = score_plot(
+def test_a_plot_keeps_order_and_stays_within_its_bounds() -> None:
+    plot = score_plot(
         "bleu", {"a": ScoreInterval(20, 18, 22), "b": ScoreInterval(30, 29, 31), "c": None}, baseline="a"
     )
-    assert drawn is not None
-    first, second, third = drawn.lines
+    assert plot is not None
+    first, second, third = plot.lines
     assert first.line is not None
     assert second.line is not None
     ends = (first.line.start, first.line.x, first.line.end, second.line.start, second.line.x, second.line.end)
     assert list(ends) == sorted(set(ends))
     assert 0 < ends[0] < ends[-1] < 1000
     assert third.line is None
-    assert drawn.mark == first.line.x
+    assert plot.mark == first.line.x
 
 
-def test_a_plot_of_one_point_stands_in_the_middle() -> None:
-    drawn = score_plot("bleu", {"a": ScoreInterval(0, 0, 0)})
-    assert drawn is not None
-    assert drawn.lines[0].line is not None
-    assert drawn.lines[0].line.x == 500
+def test_a_plot_of_one_point_is_centred() -> None:
+    plot = score_plot("bleu", {"a": ScoreInterval(0, 0, 0)})
+    assert plot is not None
+    assert plot.lines[0].line is not None
+    assert plot.lines[0].line.x == 500
 
 
-def test_no_score_is_no_plot() -> None:
+def test_without_scores_there_is_no_plot() -> None:
     assert score_plot("bleu", {"a": None}) is None
 
 
-def test_numbers_are_written_as_papers_do() -> None:
+def test_numbers_are_formatted_as_in_papers() -> None:
     assert (format_number(27.666), format_number(0.51234), format_signed(-1.5), format_signed(0.25)) == (
         "27.67",
         "0.5123",

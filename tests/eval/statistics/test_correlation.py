@@ -1,4 +1,4 @@
-"""Correlations with human scores, by hand."""
+"""Correlations with human scores, computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many systems against one."""
+"""Several systems against a baseline."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_system_has_an_interval_and_all_but_the_baseline_a_corrected_p_val
     assert found["better"].corrected < 0.05
 
 
-def test_ranks_are_a_second_opinion_corrected_alike() -> None:
+def test_wilcoxon_p_values_are_corrected_too() -> None:
     systems = {"base": counted(0.0), "alike": counted(0.01), "better": counted(0.3)}
     found = compare_with_baseline(systems, baseline="base", higher_is_better=True, by="document", samples=10)
     ranks = found["better"].ranks
@@ -63,7 +63,7 @@ def test_ranks_are_a_second_opinion_corrected_alike() -> None:
     assert found["base"].ranks is None
 
 
-def test_units_without_a_score_of_their_own_have_no_ranks() -> None:
+def test_units_without_scores_have_no_wilcoxon_test() -> None:
     rows = np.array([[1.0, 1.0]] * 4 + [[0.0, 0.0]] * 4)
     one = MetricCounts(rows, np.arange(8), mean_fold(), "mean|v:1")
     found = compare_with_baseline(
@@ -72,6 +72,6 @@ def test_units_without_a_score_of_their_own_have_no_ranks() -> None:
     assert found["b"].ranks == Unmeasured("only 4 of 8 have a score of their own in both systems", "mean|v:1")
 
 
-def test_an_unknown_baseline_is_named() -> None:
+def test_an_unknown_baseline_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="no system called 'mt'"):
         compare_with_baseline({"base": counted(0)}, baseline="mt", higher_is_better=True, by="segment")

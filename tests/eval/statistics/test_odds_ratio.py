@@ -38,15 +38,15 @@ def test_two_strata_by_hand() -> None:
     assert found.low == pytest.approx(0.025**0.5 / (1 - 0.025**0.5))
 
 
-def test_a_paradox_of_simpsons_is_not_fallen_for() -> None:
-    # In either stratum the rows are alike; thrown together they look worlds apart.
+def test_simpsons_paradox_is_avoided() -> None:
+    # The rows are equal within each stratum and very different when pooled.
     found = odds_ratio([((90, 10), (9, 1)), ((1, 9), (10, 90))])
     assert isinstance(found, OddsRatio)
     assert found.value == pytest.approx(1, abs=0.02)
     assert fisher_exact([[91, 19], [19, 91]]).pvalue < 1e-15
 
 
-def test_strata_that_say_nothing_are_left_out_and_counted() -> None:
+def test_uninformative_strata_are_left_out_and_counted() -> None:
     found = odds_ratio([((3, 1), (1, 3)), ((2, 2), (0, 0))])
     assert isinstance(found, OddsRatio)
     assert (found.strata, found.left_out, found.votes) == (1, 1, 8)
@@ -55,7 +55,7 @@ def test_strata_that_say_nothing_are_left_out_and_counted() -> None:
 
 
 def _cells(tables: Sequence[TwoByTwoTable], *, times: int = 1) -> list[tuple[Hashable, Hashable, bool, bool]]:
-    """Single votes that make these tables; each vote is said so many times, and these belong together."""
+    """Single votes that make these tables; each vote is repeated `times` times as one cluster."""
     return [
         ((stratum, row, column, number), stratum, row == 0, column == 0)
         for stratum, table in enumerate(tables)
@@ -69,11 +69,11 @@ def _cells(tables: Sequence[TwoByTwoTable], *, times: int = 1) -> list[tuple[Has
 TABLES: list[TwoByTwoTable] = [((8, 3), (4, 9)), ((5, 5), (2, 7))]
 
 
-def test_votes_that_do_not_go_together_have_the_exact_test() -> None:
+def test_independent_votes_have_the_exact_test() -> None:
     assert clustered_odds_ratio(_cells(TABLES)) == odds_ratio(TABLES)
 
 
-def test_a_vote_said_four_times_is_no_surer_than_one() -> None:
+def test_repeated_votes_do_not_add_evidence() -> None:
     one, four = clustered_odds_ratio(_cells(TABLES)), clustered_odds_ratio(_cells(TABLES, times=4))
     assert isinstance(one, OddsRatio)
     assert isinstance(four, OddsRatio)
@@ -86,7 +86,7 @@ def test_a_vote_said_four_times_is_no_surer_than_one() -> None:
     assert four.p_value == pytest.approx(one.p_value, abs=0.05)
 
 
-def test_too_few_units_are_a_reason() -> None:
+def test_too_few_units_are_unmeasured_with_the_reason() -> None:
     cells = [
         ("d1", "s", True, True),
         ("d1", "s", False, False),

@@ -1,4 +1,4 @@
-"""Bootstrap and randomisation: by hand, by invariants, and against sacrebleu on the same outputs."""
+"""Bootstrap and randomisation: hand-computed values, invariants, and agreement with sacrebleu."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ METHODS: tuple[SignificanceMethod, ...] = ("bootstrap", "randomisation")
 def counted(
     values: Sequence[float], documents: Sequence[int] | None = None, *, weight: float = 1
 ) -> MetricCounts:
-    """A mean of values; a value that is below zero was not measured."""
+    """Counts for a mean of values; negative values are unmeasured."""
     rows = np.array([[value, weight] if value >= 0 else [0, 0] for value in values], float)
     places = np.arange(len(values)) if documents is None else np.array(documents)
     return MetricCounts(rows, places.astype(np.intp), mean_fold(), "mean|v:1")
@@ -88,8 +88,8 @@ def test_lower_may_be_better() -> None:
     assert found.better is True
 
 
-def test_randomisation_of_five_rows_comes_near_its_exact_p_value() -> None:
-    # By hand: five differences of 1; of the 32 ways to give them signs, 2 reach a sum of 5 in size: p = 1/16.
+def test_randomisation_of_five_rows_approximates_the_exact_p_value() -> None:
+    # By hand: five differences of 1; of the 32 sign patterns, 2 have an absolute sum of 5: p = 1/16.
     found = compared(counted([0.0] * 5), counted([1.0] * 5), method="randomisation", samples=20_000)
     assert found.p_value == pytest.approx(1 / 16, abs=0.01)
 
@@ -114,7 +114,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
     assert found[0] == found[1] != found[2]
 
 
-def test_resampling_a_few_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resampling_in_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(6)
     one = counted(list(chance.random(50)))
     whole = bootstrap_interval(one, by="segment", samples=200)
@@ -122,8 +122,8 @@ def test_resampling_a_few_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPa
     assert bootstrap_interval(one, by="segment", samples=200) == whole
 
 
-def test_documents_are_drawn_whole() -> None:
-    # Six documents that agree within: whichever are drawn, the mean is so many sixths; segments would mix more.
+def test_documents_are_resampled_whole() -> None:
+    # Six uniform documents: every resampled mean is a multiple of 1/6; segments would give other values.
     one = counted(([0.0] * 5 + [1.0] * 5) * 3, [place // 5 for place in range(30)])
     found = bootstrap_interval(one, by="document", samples=400)
     assert isinstance(found, ConfidenceInterval)
@@ -133,14 +133,14 @@ def test_documents_are_drawn_whole() -> None:
     assert narrow.high - narrow.low < 0.5
 
 
-def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_an_interval_has_about_its_nominal_coverage() -> None:
     chance = np.random.default_rng(7)
     hits = 0
     for trial in range(100):
         found = bootstrap_interval(counted(list(chance.random(60))), by="segment", samples=200, seed=trial)
         assert isinstance(found, ConfidenceInterval)
         hits += found.low <= 0.5 <= found.high
-    assert hits >= 88  # 95 are said, and the percentile interval is a little narrow
+    assert hits >= 88  # nominally 95; the percentile interval is slightly narrow
 
 
 def test_resamples_with_nothing_to_measure_are_counted_and_left_out() -> None:
@@ -156,7 +156,7 @@ def test_resamples_with_nothing_to_measure_are_counted_and_left_out() -> None:
     assert other.p_value == other.p_value
 
 
-def test_what_has_no_score_has_no_interval_and_no_test() -> None:
+def test_an_unmeasured_score_has_no_interval_and_no_test() -> None:
     nothing = counted([-1, -1, -1])
     assert bootstrap_interval(nothing, by="segment") == Unmeasured(
         "nothing of what it measures occurs", "mean|v:1"
@@ -174,8 +174,8 @@ def test_what_has_no_score_has_no_interval_and_no_test() -> None:
         ("segment", 4, "there are only 4 segments, and tests need at least 5"),
     ],
 )
-def test_chance_is_not_told_from_a_few(by: ResamplingUnit, number: int, why: str) -> None:
-    # The second is better everywhere, which two documents alone would call significant.
+def test_too_few_units_have_no_test(by: ResamplingUnit, number: int, why: str) -> None:
+    # The second is better everywhere; two documents alone would make that significant.
     documents = [place % number for place in range(4)]
     first, second = counted([0.1, 0.2, 0.1, 0.2], documents), counted([0.8, 0.9, 0.8, 0.9], documents)
     for found in (
@@ -187,7 +187,7 @@ def test_chance_is_not_told_from_a_few(by: ResamplingUnit, number: int, why: str
         assert found.why == why
 
 
-def test_five_are_enough() -> None:
+def test_five_units_are_enough() -> None:
     assert isinstance(bootstrap_interval(counted([0.1] * 5), by="document", samples=10), ConfidenceInterval)
 
 
@@ -198,13 +198,13 @@ def test_systems_counted_over_different_rows_are_refused() -> None:
         compare_pair(counted([1, 2], [0, 1]), counted([1, 2], [0, 2]), higher_is_better=True, by="document")
 
 
-def test_metrics_of_another_recipe_are_refused() -> None:
+def test_counts_with_different_signatures_are_refused() -> None:
     other = MetricCounts(np.ones((2, 2)), np.arange(2), mean_fold(), "mean|case:lc|v:1")
     with pytest.raises(InputError, match="not counted the same way"):
         compare_pair(counted([1, 2]), other, higher_is_better=True, by="segment")
 
 
-def test_no_resample_is_refused() -> None:
+def test_zero_resamples_are_refused() -> None:
     with pytest.raises(InputError, match="at least one resample"):
         bootstrap_interval(counted([1, 2]), by="segment", samples=0)
 
@@ -222,7 +222,7 @@ def test_a_category_is_tested_like_a_metric() -> None:
     assert part_counts(whole, "b").signature == "m|part:b"
 
 
-def test_all_categories_at_once_are_as_each_alone() -> None:
+def test_batched_categories_equal_single_ones() -> None:
     chance = np.random.default_rng(8)
     parts = {"first": mean_fold(0, 2), "second": mean_fold(1, 2), "never": mean_fold(0, 3)}
     rows = np.column_stack([chance.random((30, 2)), np.ones(30), np.zeros(30)])
@@ -242,7 +242,7 @@ WORDS = (
 
 
 def outputs(seed: int, harm: float) -> tuple[list[str], list[str]]:
-    """References, and a system that gets words wrong at this rate."""
+    """References, and a system with wrong words at this rate."""
     chance = random.Random(seed)
     references = [" ".join(chance.choices(WORDS, k=chance.randint(6, 20))) for _ in range(150)]
     spoilt = random.Random(f"{seed}, {harm}")
@@ -293,12 +293,12 @@ def our_p(
 
 
 def sampling_error(p_value: float, samples: int) -> float:
-    """Three standard errors of the difference of two estimates of it."""
+    """Three standard errors of the difference of two estimates of a p-value."""
     return float(3 * (2 * p_value * (1 - p_value) / samples) ** 0.5 + 2 / samples)
 
 
 @pytest.mark.parametrize("harm", [0.3, 0.34])
-def test_the_bootstrap_draws_as_sacrebleu_does_and_so_has_its_very_p_value(harm: float) -> None:
+def test_the_bootstrap_has_sacrebleus_p_value(harm: float) -> None:
     references, baseline = outputs(1, 0.3001)
     _, other = outputs(1, harm)
     theirs = sacrebleu_p(references, (baseline, other), "bs", 1000)
@@ -323,7 +323,7 @@ def test_on_real_post_edits_both_tests_agree_with_sacrebleu(shared_data: Path) -
         rows = [json.loads(line) for line in lines][:300]
     references = [row["post_edit"] for row in rows]
     baseline = [row["mt"] for row in rows]
-    chance = random.Random(11)  # loses a word of the MT now and then, so that the two differ by a little
+    chance = random.Random(11)  # removes a word of the MT at random for a small difference
     other = [_shorter(text, chance) if chance.random() < 0.03 else text for text in baseline]
     for test, method in zip(("bs", "ar"), METHODS, strict=True):
         theirs = sacrebleu_p(references, (baseline, other), test, 500)

@@ -1,4 +1,4 @@
-"""Shares, their intervals and their test: published numbers, scipy, and what holds for any count."""
+"""Proportions, intervals and the binomial test: published numbers, scipy, and invariants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eval.statistics.proportion import (
 
 
 def test_104_of_150_has_the_recomputed_p_and_intervals() -> None:
-    # PAR3's post-edits over MT; p and intervals recomputed independently of us.
+    # PAR3's post-edits over MT; p and intervals were recomputed independently.
     found = proportion(104, 150)
     assert isinstance(found, Proportion)
     assert found.p_value == pytest.approx(2.5e-6, rel=0.02)
@@ -28,8 +28,8 @@ def test_104_of_150_has_the_recomputed_p_and_intervals() -> None:
     assert (round(found.exact.low, 3), round(found.exact.high, 3)) == (0.613, 0.766)
 
 
-def test_31_of_50_earns_no_star() -> None:
-    assert binomial_p_value(31, 50) == pytest.approx(0.119, abs=5e-4)  # a star in PAR3's Table 6
+def test_31_of_50_is_not_significant() -> None:
+    assert binomial_p_value(31, 50) == pytest.approx(0.119, abs=5e-4)  # starred in PAR3's Table 6
 
 
 @pytest.mark.parametrize(("wins", "p"), [(129, 5.5e-9), (120, 9.1e-6), (150, 2.2e-20)])
@@ -49,7 +49,9 @@ def test_intervals_and_test_are_scipys(counts: tuple[int, int]) -> None:
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
-def test_an_interval_of_half_wins_holds_its_rate_and_mirrors(wins: int, losses: int, ties: int) -> None:
+def test_an_interval_of_half_wins_contains_its_rate_and_is_symmetric(
+    wins: int, losses: int, ties: int
+) -> None:
     if not wins + losses + ties:
         return
     ours, theirs = bonett_price_bounds(wins, losses, ties), bonett_price_bounds(losses, wins, ties)
@@ -64,19 +66,19 @@ def test_an_interval_of_half_wins_by_hand() -> None:
     assert (found.low, found.high) == pytest.approx((0.53394, 0.96606), abs=1e-5)
 
 
-def test_ties_make_the_interval_of_half_wins_narrower_than_as_many_votes_without() -> None:
+def test_ties_narrow_the_interval_of_half_wins() -> None:
     tied, untied = bonett_price_bounds(30, 20, 50), bonett_price_bounds(55, 45, 0)
     assert tied.high - tied.low < untied.high - untied.low
 
 
-def test_of_no_vote_nothing_is_said() -> None:
+def test_without_votes_there_is_no_interval() -> None:
     assert isinstance(proportion(0, 0), Unmeasured)
 
 
 @pytest.mark.parametrize(
     ("successes", "trials", "level"), [(3, 2, 0.95), (-1, 2, 0.95), (0, 0, 0.95), (1, 2, 1.0)]
 )
-def test_what_is_no_share_is_refused(successes: int, trials: int, level: float) -> None:
+def test_an_invalid_proportion_is_refused(successes: int, trials: int, level: float) -> None:
     for make in (wilson_bounds, clopper_pearson_bounds):
         with pytest.raises(InputError):
             make(successes, trials, level=level)

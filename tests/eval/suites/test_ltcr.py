@@ -1,4 +1,4 @@
-"""The LTCR suite, on two articles of a tiny language."""
+"""The LTCR suite on two articles in a toy language."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_a_word_translated_in_two_ways_costs_consistency(data: Path, tmp_path: P
     assert references.cells["BLEU"] == pytest.approx(100)
 
 
-def test_the_published_rows_are_the_papers(data: Path) -> None:
+def test_published_rows_equal_the_papers(data: Path) -> None:
     (table,) = SUITE.run(data, {}).tables
     rows = {row.name: row.cells for row in table.rows if row.published}
     assert rows["CVAE-Transformer"] == {"BLEU": 18.33, "L-All": 67.20, "L-Anno": 72.18}  # Table 6
 
 
-def test_outputs_of_another_length_are_refused(data: Path, tmp_path: Path) -> None:
+def test_outputs_of_a_different_length_are_refused(data: Path, tmp_path: Path) -> None:
     path = tmp_path / "ours.txt"
     path.write_text("one\n", encoding="utf-8")
     with pytest.raises(InputError, match="has 1 lines of text, and the suite has 2 segments"):

@@ -187,7 +187,7 @@ def test_blonde_plus_measures_what_is_annotated(here: Run, annotated: tuple[str,
     # By hand: "logged" is not there; "her" is not in the first line, nor "him" in the third.
     assert (parts["ambiguity"], parts["ellipsis"]) == (0, 0)
     assert "|names:annotated|" in told["signatures"]["blonde+"]
-    assert "an.txt, line 3, column 64: 7 is not a kind of error" in done.stderr
+    assert "an.txt, line 3, column 64: 7 is not an error kind" in done.stderr
 
 
 def test_blonde_plus_without_annotation_says_what_it_needs(here: Run, annotated: tuple[str, ...]) -> None:
@@ -224,7 +224,7 @@ def test_a_chapter_of_bwb_is_a_table_with_the_published_rows_and_the_slips(here:
     done = here("eval", "suite", "bwb", "--data", "tale", "--system", "mine=mine.txt")
     assert done.returncode == 0
     assert "Google *" in done.stdout
-    assert "tale/an.txt, line 3, column 64: 7 is not a kind of error (0 to 6)" in done.stdout
+    assert "tale/an.txt, line 3, column 64: 7 is not an error kind (0 to 6)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_chapter_of_bwb_is_a_table_with_the_published_rows_and_the_slips(here:
 def test_outputs_that_do_not_fit_a_suite_are_refused(
     here: Run, tmp_path: Path, lines: tuple[str, ...], told: str
 ) -> None:
-    write_chapter(tmp_path / "tale", bare=True)
+    write_chapter(tmp_path / "tale", reference_only=True)
     write_output(tmp_path / "mine.txt", tuple(lines))
     done = here("eval", "suite", "bwb", "--data", "tale", "--system", "mine=mine.txt")
     assert (done.returncode, done.stdout) == (2, "")

@@ -71,10 +71,7 @@ def test_a_page_is_written_and_a_folder_that_is_not_there_is_told(
 def test_the_suites_are_listed(here: Run) -> None:
     told = here("eval", "suite", "list").stdout
     assert "cai-xiong: Cai & Xiong 2020" in told
-    assert (
-        "one JSON object a line, with id, phenomenon (pronoun, connective or ellipsis), word, expected"
-        in told
-    )
+    assert "JSON lines with id, phenomenon (pronoun, connective or ellipsis), word, expected" in told
 
 
 def test_help_says_in_which_form_data_is_read(here: Run) -> None:

@@ -1,4 +1,4 @@
-"""An annotator that can be checked at a glance, in a module that other processes load quickly."""
+"""A trivial annotator in its own module, which worker processes import quickly."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
 
 @dataclass
 class Letters:
-    """Every character is a token; remembers what it was asked."""
+    """Makes every character a token; records its texts."""
 
     name: str = "letters-1"
     language: str = "en"
     slow: bool = False
-    asked: list[str] = field(default_factory=list)
+    texts_seen: list[str] = field(default_factory=list)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        self.asked += texts
+        self.texts_seen += texts
         return [annotation(text) for text in texts]
 
 

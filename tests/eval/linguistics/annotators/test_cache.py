@@ -1,4 +1,4 @@
-"""The cache: the same answers, each asked for once, by several processes, and in spite of a damaged file."""
+"""The cache: equal results, computed once, with several processes and damaged files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.eval.linguistics.annotators.letter_annotator import Letters, annotati
 
 
 @given(st.text(max_size=20))
-def test_what_is_packed_comes_back(text: str) -> None:
+def test_a_packed_annotation_is_unpacked_unchanged(text: str) -> None:
     if "\ud800" <= max(text, default="") <= "\udfff":
         return
     assert unpack_annotation(pack_annotation(annotation(text)), text) == annotation(text)
@@ -28,24 +28,24 @@ def test_a_text_is_annotated_once(tmp_path: Path) -> None:
     texts = ["ab", "cd", "ab", ""]
     assert cached.annotate(texts) == [annotation(text) for text in texts]
     assert CachedAnnotator(letters, tmp_path).annotate(texts) == [annotation(text) for text in texts]
-    assert letters.asked == ["ab", "cd", ""]
+    assert letters.texts_seen == ["ab", "cd", ""]
     assert cached.name == "letters-1"
 
 
-def test_another_annotator_has_its_own_answers(tmp_path: Path) -> None:
+def test_annotators_do_not_share_results(tmp_path: Path) -> None:
     CachedAnnotator(Letters(), tmp_path).annotate(["ab"])
     other = Letters(name="letters-2")
     CachedAnnotator(other, tmp_path).annotate(["ab"])
-    assert other.asked == ["ab"]
+    assert other.texts_seen == ["ab"]
 
 
-def test_many_texts_go_through_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_texts_are_annotated_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval.linguistics.annotators.cache.BATCH", 7)
     texts = [str(number) for number in range(40)]
     assert CachedAnnotator(Letters(), tmp_path).annotate(texts) == [annotation(text) for text in texts]
 
 
-def test_a_damaged_or_impossible_file_costs_no_answer(tmp_path: Path) -> None:
+def test_a_damaged_or_unwritable_file_does_not_fail(tmp_path: Path) -> None:
     (tmp_path / DATABASE_FILE).write_bytes(b"this is no database" * 100)
     assert CachedAnnotator(Letters(), tmp_path).annotate(["ab"]) == [annotation("ab")]
     (tmp_path / "file").write_text("")
@@ -59,10 +59,10 @@ def test_a_slow_annotator_works_in_several_processes(tmp_path: Path, monkeypatch
     assert CachedAnnotator(letters, tmp_path, processes=2).annotate(texts) == [
         annotation(text) for text in texts
     ]
-    assert letters.asked == []  # the copies did it all
+    assert letters.texts_seen == []  # the worker processes annotated all
     monkeypatch.setattr("eval.linguistics.annotators.cache._WORTH_A_PROCESS", 1000)
     assert CachedAnnotator(letters, tmp_path).annotate(texts)
-    assert letters.asked == []  # and it was kept
+    assert letters.texts_seen == []  # from the cache
 
 
 @pytest.mark.subprocess
@@ -77,4 +77,4 @@ def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
     letters = Letters()
     texts = [str(number) for number in range(3000)]
     assert CachedAnnotator(letters, tmp_path).annotate(texts) == [annotation(text) for text in texts]
-    assert letters.asked == []
+    assert letters.texts_seen == []

@@ -9,7 +9,7 @@ from eval.linguistics.annotators.chinese import JiebaAnnotator, treebank_tag
 TEXT = "他在北京大学读书，喝了一杯茶。 小明没有来！"
 
 
-def test_words_stand_where_they_say_and_sentences_begin_there() -> None:
+def test_words_and_sentences_have_offsets() -> None:
     found = JiebaAnnotator().annotate([TEXT, ""])
     one = found[0]
     assert all(TEXT[token.start : token.end] == token.text for token in one.tokens)

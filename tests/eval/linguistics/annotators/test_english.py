@@ -32,7 +32,7 @@ def test_words_are_cut_as_in_the_treebank(text: str, words: list[str]) -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(st.text(max_size=60))
-def test_every_token_and_name_stands_where_it_says(text: str) -> None:
+def test_every_token_and_name_has_its_offset(text: str) -> None:
     found = annotated(text)
     assert all(text[token.start : token.end] == token.text for token in found.tokens)
     assert all(text[one.start : one.end] == one.text for one in found.entities)
@@ -61,17 +61,17 @@ def test_every_token_and_name_stands_where_it_says(text: str) -> None:
         ("“Go!”", "“", "``"),
     ],
 )
-def test_neighbours_mend_what_a_lexicon_gets_wrong(text: str, word: str, tag: str) -> None:
+def test_context_rules_correct_the_lexicon(text: str, word: str, tag: str) -> None:
     assert next(token.tag for token in annotated(text).tokens if token.text == word) == tag
 
 
-def test_lemmas_are_of_the_word_and_names_keep_theirs() -> None:
+def test_names_are_not_lemmatised() -> None:
     found = annotated("Anna’s boxes didn’t fall; she went.")
     lemmas = {token.text: token.lemma for token in found.tokens}
     assert lemmas | {"Anna": "Anna", "boxes": "box", "did": "do", "n’t": "not", "went": "go"} == lemmas
 
 
-def test_sentences_begin_where_they_begin() -> None:
+def test_sentence_starts_are_found() -> None:
     found = annotated("He ran. “Stop!” she cried. Mr. Grey did.")
     assert [found.tokens[place].text for place in found.sentences] == ["He", "“", "Mr."]
 
@@ -92,10 +92,10 @@ def test_sentences_begin_where_they_begin() -> None:
     ],
 )
 def test_names_by_their_capitals(text: str, names: list[tuple[str, str]]) -> None:
-    """The last is what it can't do: a title with small words in it falls apart."""
+    """The last case is a limitation: a title with lower-case words is split."""
     assert [(one.text, one.label) for one in annotated(text).entities] == names
 
 
-def test_its_name_has_the_versions_that_change_what_it_finds() -> None:
+def test_its_name_has_the_versions_that_change_results() -> None:
     assert EnglishAnnotator().name.startswith("textblob-")
     assert EnglishAnnotator().language == "en"

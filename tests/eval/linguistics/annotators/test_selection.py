@@ -1,4 +1,4 @@
-"""Which annotator a language gets, and the sentence where there is none."""
+"""Choice of an annotator for a language, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def test_languages_that_need_no_download(language: str, prefer: str, name: str) 
         ("en", "jieba", "called 'jieba'"),
     ],
 )
-def test_where_there_is_none_it_says_what_to_do(language: str, prefer: str | None, part: str) -> None:
+def test_a_missing_annotator_is_an_error_with_a_remedy(language: str, prefer: str | None, part: str) -> None:
     with pytest.raises(NoAnnotatorError, match=part) as error:
         annotator_for(language, prefer=prefer)
     assert isinstance(error.value, InputError)
     assert "spacy download" in str(error.value)
 
 
-def test_inside_caching_all_annotators_are_kept(tmp_path: Path) -> None:
+def test_annotators_are_cached_inside_the_context(tmp_path: Path) -> None:
     with use_annotation_cache(tmp_path):
-        kept = annotator_for("en", prefer="textblob")
-        assert isinstance(kept, CachedAnnotator)
-        assert kept.folder == tmp_path
+        annotator = annotator_for("en", prefer="textblob")
+        assert isinstance(annotator, CachedAnnotator)
+        assert annotator.folder == tmp_path
     assert not isinstance(annotator_for("en", prefer="textblob"), CachedAnnotator)
 
 
@@ -55,7 +55,7 @@ def test_without_spacy_no_model_is_found() -> None:
     assert installed_models("en") == ()
 
 
-def test_a_spacy_pipeline_is_read_into_our_protocol() -> None:
+def test_a_spacy_pipeline_gives_annotations() -> None:
     spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
     pipeline = spacy.blank("en")
     pipeline.add_pipe("sentencizer")

@@ -1,4 +1,4 @@
-"""The mark-up: what it says is kept, the text is what it was, and every issue is told by line and column."""
+"""The mark-up: spans, plain text, and issues by line and column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eval.linguistics.coreference.bwb_clusters import clusters_from_markup
 from eval.linguistics.coreference.scorers import conll_f1
 
 
-def test_entities_pronouns_and_omissions_are_spans_of_the_bare_text() -> None:
+def test_entities_pronouns_and_omissions_are_spans_of_the_plain_text() -> None:
     marked = parse_markup(["<PER, T, 1>{Mira} lost <O, 1>{her} <VEH, N, 2>{cart}; <P, 1>{she} wept."])
     assert marked.lines == ("Mira lost her cart; she wept.",)
     assert marked.spans == (
@@ -38,7 +38,7 @@ def test_spans_nest() -> None:
     assert marked.issues == ()
 
 
-def test_a_quotation_may_go_over_lines_and_its_inner_spaces_are_mark_up() -> None:
+def test_a_quotation_may_span_lines_and_its_inner_spaces_are_mark_up() -> None:
     marked = parse_markup([r'He said <Q, 5> "Go, <PER, T, 1>{Mira}.', r'Now!" <\Q> and left.'])
     assert marked.lines == ('He said "Go, Mira.', 'Now!" and left.')
     assert marked.quotations == (BwbQuotation("5", 0, 8, 1, 5),)
@@ -56,13 +56,13 @@ def test_a_quotation_may_go_over_lines_and_its_inner_spaces_are_mark_up() -> Non
         ("<PERS, T, 1>{Mira} ran", "Mira ran", 1, "is not a tag"),
         ("<per, T, 1>{Mira} ran", "Mira ran", 1, "should begin with PER"),
         ("<0, 1>{her} cart", "her cart", 1, "should begin with O"),
-        ("<P, x>{she} ran", "she ran", 1, "has no number of an entity"),
+        ("<P, x>{she} ran", "she ran", 1, "has no entity number"),
         ("<P, 1> she ran", " she ran", 1, "marks nothing"),
         ("<P, 1>{she ran", "she ran", 1, "never closed"),
-        ("she} ran", "she} ran", 4, "closes nothing"),
+        ("she} ran", "she} ran", 4, "without an opening one"),
         ("{she} ran", "{she} ran", 1, "braces without a tag"),
         ("{she ran", "{she ran", 1, "a brace without a tag"),
-        ("1 < 2", "1 < 2", 3, "belongs to no tag"),
+        ("1 < 2", "1 < 2", 3, "outside any tag"),
         ("a <b> c", "a <b> c", 3, "is not a tag"),
         (r"Go! <\Q>", "Go!", 4, "closes no quotation"),
         ("<Q, 1> Go!", "Go!", 1, "never closed"),
@@ -71,11 +71,11 @@ def test_a_quotation_may_go_over_lines_and_its_inner_spaces_are_mark_up() -> Non
             "<PER, T, 1>{Mira} saw <ORG, T, 1>{Orlen}",
             "Mira saw Orlen",
             23,
-            "entity 1 is ORG here and PER before",
+            "entity 1 is ORG here and PER earlier",
         ),
     ],
 )
-def test_every_slip_is_told_and_no_text_is_lost(line: str, text: str, column: int, what: str) -> None:
+def test_every_mistake_is_an_issue_and_no_text_is_lost(line: str, text: str, column: int, what: str) -> None:
     marked = parse_markup(["all well", line])
     assert marked.lines[1] == text
     (issue,) = marked.issues
@@ -84,12 +84,12 @@ def test_every_slip_is_told_and_no_text_is_lost(line: str, text: str, column: in
 
 
 @pytest.mark.parametrize("line", ["so <P, 1>she} ran", "<0, 1>{she} ran", "<P,1>{she} ran", "<P, 1>{she"])
-def test_what_can_be_read_in_one_way_only_is_read(line: str) -> None:
+def test_a_malformed_tag_with_one_interpretation_is_accepted(line: str) -> None:
     (span,) = (marked := parse_markup([line])).spans
     assert (marked.text_of(span), span.entity) == ("she", "1")
 
 
-# --- there and back ----------------------------------------------------------------------------------------------
+# --- generated mark-up -------------------------------------------------------------------------------------------
 
 _WORDS = st.text(
     st.characters(blacklist_characters="<>{}\n\r", blacklist_categories=("Cs", "Cc", "Zl", "Zp")), max_size=8
@@ -98,7 +98,7 @@ _WORDS = st.text(
 
 @st.composite
 def _tree(draw: st.DrawFn, depth: int = 2) -> tuple[str, str, list[tuple[int, int, str, str]]]:
-    """Mark-up, its bare text, and the spans in it: start, end, kind, entity."""
+    """Mark-up, its plain text, and its spans: start, end, kind, entity."""
     line, text, spans = "", "", []
     for _ in range(draw(st.integers(0, 3))):
         line, text = (side + words for words in [draw(_WORDS)] for side in (line, text))
@@ -116,7 +116,7 @@ def _tree(draw: st.DrawFn, depth: int = 2) -> tuple[str, str, list[tuple[int, in
 
 @settings(max_examples=60, deadline=None)
 @given(_tree())
-def test_the_text_is_what_it_was_and_the_spans_are_where_they_were(
+def test_generated_mark_up_is_parsed_to_its_text_and_spans(
     tree: tuple[str, str, list[tuple[int, int, str, str]]],
 ) -> None:
     line, text, spans = tree
@@ -130,7 +130,7 @@ def test_the_text_is_what_it_was_and_the_spans_are_where_they_were(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(st.sampled_from("<>{}\\/QPO, 1ab"), max_size=25), max_size=4))
-def test_whatever_is_written_is_read_to_the_end(lines: list[str]) -> None:
+def test_any_text_is_parsed_to_the_end(lines: list[str]) -> None:
     marked = parse_markup(lines)
     assert len(marked.lines) == len(lines)
     for span in marked.spans:
@@ -147,7 +147,7 @@ def _sample(folder: Path, language: str) -> BwbMarkup:
     return read_markup(folder / "bwb_book0_0" / f"coref_sample.{language}.an.txt")
 
 
-def test_all_ten_slips_of_the_sample_are_told(shared_data: Path) -> None:
+def test_all_ten_issues_of_the_sample_are_found(shared_data: Path) -> None:
     english, chinese = _sample(shared_data, "en"), _sample(shared_data, "zh")
     # Found by reading the two files.
     assert [(issue.line, issue.column) for issue in english.issues] == [
@@ -157,23 +157,24 @@ def test_all_ten_slips_of_the_sample_are_told(shared_data: Path) -> None:
     assert str(chinese.issues[2]) == "line 7, column 34: no opening brace after <PER, T, 1>"
 
 
-def test_the_sample_without_mark_up_is_the_chapter_but_for_two_lost_spaces(shared_data: Path) -> None:
+def test_the_sample_without_mark_up_is_the_chapter_except_two_spaces(shared_data: Path) -> None:
     folder = shared_data / "bwb_book0_0"
     for language, name, differing in (("en", "ref_re.txt", 2), ("zh", "chs_re.txt", 0)):
         plain = (folder / name).read_text(encoding="utf-8").splitlines()[:7]
-        bare = [line.strip() for line in _sample(shared_data, language).lines]
-        unlike = [(ours, line) for ours, line in zip(bare, plain, strict=True) if ours != line]
-        assert len(unlike) == differing
+        parsed = [line.strip() for line in _sample(shared_data, language).lines]
+        different = [(ours, line) for ours, line in zip(parsed, plain, strict=True) if ours != line]
+        assert len(different) == differing
         assert all(
-            ours == line.replace("her head", "herhead").replace("her acc", "heracc") for ours, line in unlike
+            ours == line.replace("her head", "herhead").replace("her acc", "heracc")
+            for ours, line in different
         )
 
 
-def test_the_mark_up_is_a_key_for_the_scorers(shared_data: Path) -> None:
+def test_mark_up_gives_clusters_for_the_scorers(shared_data: Path) -> None:
     clusters = clusters_from_markup(_sample(shared_data, "en"))
     assert sorted(map(len, clusters)) == [1, 1, 1, 1, 2, 14]  # 20 mentions of 6 entities
     assert conll_f1([(clusters, clusters)]) == 1
 
 
-def test_a_slip_reads_as_an_editor_counts() -> None:
+def test_an_issue_counts_lines_and_columns_from_1() -> None:
     assert str(AnnotationIssue(3, 7, "no brace")) == "line 3, column 7: no brace"

@@ -1,4 +1,4 @@
-"""Reading CoNLL's columns: nested and repeated brackets, and what is wrong with a file, by line."""
+"""CoNLL columns: nested and repeated brackets, and errors by line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _file(path: Path, *columns: str, name: str = "(tale); part 000") -> Path:
     return path
 
 
-def test_brackets_nest_cross_and_stand_alone(tmp_path: Path) -> None:
+def test_brackets_may_nest_cross_and_span_one_token(tmp_path: Path) -> None:
     path = _file(tmp_path / "a", "(1|(2", "(3)", "2)", "(1", "1)|1)", "-")
     (document,) = read_conll(path).values()
     assert document.entities == {"1": [(0, 4), (3, 4)], "2": [(0, 2)], "3": [(1, 1)]}
@@ -29,17 +29,17 @@ def test_brackets_need_no_bar_between_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         (("(1", "2)"), r"line 3: 2\) closes a mention that was never opened"),
         (("(1", "-"), r"line 2: \(1 is still open"),
         (("(1)", "oops"), r"line 3: the last column is 'oops'"),
     ],
 )
-def test_brackets_that_do_not_match_are_told_by_line(
-    tmp_path: Path, columns: tuple[str, ...], said: str
+def test_unmatched_brackets_are_refused_by_line(
+    tmp_path: Path, columns: tuple[str, ...], message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_conll(_file(tmp_path / "a", *columns))
 
 
@@ -52,9 +52,9 @@ def test_a_file_without_documents_is_refused(tmp_path: Path) -> None:
         read_conll(tmp_path / "a")
 
 
-def test_key_and_response_must_be_about_the_same_tokens(tmp_path: Path) -> None:
+def test_key_and_response_must_have_the_same_tokens(tmp_path: Path) -> None:
     key = _file(tmp_path / "key", "(1)", "-")
     with pytest.raises(InputError, match=r"has 2 tokens in .*, and 1 in"):
         read_document_pairs(key, _file(tmp_path / "response", "(1)"))
-    with pytest.raises(InputError, match="not about the same documents"):
+    with pytest.raises(InputError, match="have different documents"):
         read_document_pairs(key, _file(tmp_path / "response", "(1)", "-", name="(other); part 000"))

@@ -1,4 +1,4 @@
-"""The scorers of coreference against the CoNLL scorer's own cases, and by hand."""
+"""Coreference scorers: the CoNLL scorer's test cases and hand-computed values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _entities(*words: str) -> list[tuple[str, ...]]:
     return [tuple(word) for word in words]
 
 
-def test_all_36_cases_of_the_conll_scorer_come_out_to_four_digits(shared_data: Path) -> None:
+def test_all_36_cases_of_the_conll_scorer_agree_to_four_digits(shared_data: Path) -> None:
     folder = shared_data / "conll_scorer"
     cases = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     assert len(cases) == 36
@@ -40,12 +40,12 @@ def test_all_36_cases_of_the_conll_scorer_come_out_to_four_digits(shared_data: P
     [
         # abc has 3 links, 1 found in ab; de its 1: (3·1/3 + 2·1)/5. Of the response ab 1/1, de 1/1, c alone 0: 4/5.
         (["abc", "de"], ["ab", "c", "de"], 3 / 5, 4 / 5),
-        # Singletons are found only by singletons: a and nothing of bc, which lost its one link.
+        # Singletons match only singletons: a matches, and bc lost its only link.
         (["a", "bc"], ["a", "b", "c"], 1 / 3, 1 / 3),
         (["a"], ["ab"], 0, 0),
         # 4 mentions, 6 links, of which ab and cd: 4·(2/6)/4; both of the response right.
         (["abcd"], ["ab", "cd"], 1 / 3, 1),
-        # A mention of nobody's costs precision: abx has 3 links, one right.
+        # A mention without an entity costs precision: abx has 3 links, one right.
         (["ab"], ["abx"], 1, 1 / 3),
     ],
 )
@@ -60,12 +60,12 @@ def test_conll_f1_is_the_mean_of_three() -> None:
     assert conll_f1(pairs) == pytest.approx((0.5 + 0.56 + 0.72) / 3)
 
 
-def test_documents_are_added_before_they_are_divided() -> None:
+def test_counts_of_documents_are_added_before_dividing() -> None:
     pairs = [(_entities("ab"), _entities("ab")), (_entities("cdef"), _entities("c", "def"))]
     assert score_documents("muc", pairs).recall == pytest.approx((1 + 2) / (1 + 3))
 
 
-def test_a_key_of_one_mention_is_blanc_one_or_nothing() -> None:
+def test_blanc_of_a_single_mention_is_1_or_0() -> None:
     assert score_clusters("blanc", _entities("a"), _entities("a")).f1 == 1
     assert score_clusters("blanc", _entities("a"), _entities("b")).f1 == 0
     assert score_clusters("blanc", _entities("a"), _entities("ab")).f1 == 0
@@ -77,33 +77,33 @@ def test_an_empty_response_is_zero_and_not_an_error(name: str) -> None:
     assert score_clusters(name, [], []).f1 == 0
 
 
-def test_a_repeated_mention_stays_where_it_came_first() -> None:
+def test_only_the_first_of_repeated_mentions_counts() -> None:
     clusters = _entities("ab", "bc", "cc")
     assert build_partition(clusters) == (frozenset("ab"), frozenset("c"))
     assert list(repeated_mentions(clusters)) == ["b", "c", "c"]
 
 
 @st.composite
-def _divided(draw: st.DrawFn) -> list[list[int]]:
+def _partitions(draw: st.DrawFn) -> list[list[int]]:
     labels = draw(st.lists(st.integers(0, 4), min_size=2, max_size=12))
     return [[place for place, label in enumerate(labels) if label == one] for one in sorted(set(labels))]
 
 
 @pytest.mark.parametrize("name", SCORERS)
 @settings(max_examples=25, deadline=None)
-@given(divided=_divided(), other=_divided())
+@given(divided=_partitions(), other=_partitions())
 def test_scores_are_shares_and_swapping_the_sides_swaps_recall_and_precision(
     name: str, divided: Sequence[Sequence[int]], other: Sequence[Sequence[int]]
 ) -> None:
     there, back = score_clusters(name, divided, other), score_clusters(name, other, divided)
     for value in (there.recall, there.precision, there.f1):
         assert -1e-9 <= value <= 1 + 1e-9
-    if name != "blanc":  # which asks the key alone whether there are links to be found
+    if name != "blanc":  # it is not symmetric: only the key decides which links count
         assert (there.recall, there.precision) == pytest.approx((back.precision, back.recall))
 
 
 @pytest.mark.parametrize("name", [name for name in SCORERS if name != "muc"])
 @settings(max_examples=25, deadline=None)
-@given(divided=_divided())
+@given(divided=_partitions())
 def test_a_perfect_response_is_one(name: str, divided: Sequence[Sequence[int]]) -> None:
     assert score_clusters(name, divided, reversed(divided)).f1 == pytest.approx(1)

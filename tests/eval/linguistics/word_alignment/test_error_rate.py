@@ -35,14 +35,14 @@ def test_awesome_aligns_own_output_scores_as_it_was_published(shared_data: Path)
     assert alignment_error_rate(found, gold) == pytest.approx(0.133, abs=5e-4)  # the data's README: 13.3
 
 
-def test_a_file_that_holds_no_links_is_refused_by_line(tmp_path: Path) -> None:
+def test_an_invalid_link_is_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "gold"
     path.write_text("1-1 2p2\n0-1\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"gold, line 2: '0-1' is not a link such as 1-2 or 1p2"):
         read_links(path, first=1)
 
 
-def test_possible_links_are_told_from_sure_ones(tmp_path: Path) -> None:
+def test_possible_links_are_distinguished_from_sure_ones(tmp_path: Path) -> None:
     path = tmp_path / "gold"
     path.write_text("1-1 2p2\n\n", encoding="utf-8")
     empty = GoldLinks(frozenset(), frozenset())

@@ -1,4 +1,4 @@
-"""An annotated chapter of four lines, made up."""
+"""An invented annotated chapter of four lines."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MARKED = {
 }  # fmt: skip
 
 
-def write_chapter(folder: Path, *, bare: bool = False) -> Path:
-    """All its files, or nothing but the reference."""
+def write_chapter(folder: Path, *, reference_only: bool = False) -> Path:
+    """Write all files of the chapter, or only the reference."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, tuple[str, ...]] = {"ref.txt": REFERENCE}
-    if not bare:
+    if not reference_only:
         files |= {"an.txt": ERRORS, "ner.txt": NAMES}
         files |= {f"begin.{language}.an.txt": lines for language, lines in MARKED.items()}
     for name, lines in files.items():

@@ -1,4 +1,4 @@
-"""The tables of the BWB paper, by hand on a few lines of ours, and scores by the share of omitted pronouns."""
+"""Statistics of the BWB paper computed by hand on a few lines, and scores by the share of omitted pronouns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_pronouns_are_counted_by_gender_and_by_what_is_omitted() -> None:
     ("word", "gender"),
     [("His", "masculine"), ("她们", "feminine"), ("它的", "neuter"), ("他们", "epicene"), ("you", "other")],
 )
-def test_the_gender_a_pronoun_shows(word: str, gender: str) -> None:
+def test_the_gender_of_a_pronoun(word: str, gender: str) -> None:
     assert gender_of(word) == gender
 
 
@@ -67,7 +67,7 @@ def test_chains_by_hand() -> None:
     assert chains.sizes == {4: 1, 2: 2, 1: 1}
 
 
-def test_the_sample_leaves_out_4_of_12_english_pronouns_and_no_chinese_one(shared_data: Path) -> None:
+def test_the_sample_omits_4_of_12_english_pronouns_and_no_chinese_one(shared_data: Path) -> None:
     folder = shared_data / "bwb_book0_0"
     english, chinese = (
         pronoun_statistics([read_markup(folder / f"coref_sample.{one}.an.txt")]) for one in ("en", "zh")
@@ -80,7 +80,7 @@ def test_the_sample_leaves_out_4_of_12_english_pronouns_and_no_chinese_one(share
 
 
 def _counted() -> MetricCounts:
-    """Four documents, the last of two rows; a row is a sum and how many it is of."""
+    """Four documents, the last with two rows; a row is a sum and a count."""
     rows = np.asarray([[1, 1], [0, 1], [3, 4], [1, 2], [0, 2]], dtype=float)
     return MetricCounts(rows, np.asarray([0, 1, 2, 3, 3]), mean_fold(), "half|v:0")
 
@@ -102,12 +102,12 @@ def test_a_document_without_pronouns_is_in_no_bin() -> None:
     assert score_by_omission(counted, shares) == [OmissionBin(0.5, 0.6, 1, 1.0)]
 
 
-def test_a_bin_in_which_nothing_is_measured_has_no_number() -> None:
+def test_a_bin_without_a_score_has_no_value() -> None:
     counted = MetricCounts(np.zeros((1, 2)), np.arange(1), mean_fold(), "none|v:0")
     assert score_by_omission(counted, np.asarray([0.5])) == [OmissionBin(0.5, 0.6, 1, None)]
 
 
-def test_the_pictures_are_drawn(tmp_path: Path) -> None:
+def test_the_figures_are_written(tmp_path: Path) -> None:
     plot_omission(
         {"one": score_by_omission(_counted(), np.asarray([0.05, 0.1, 0.19, 1.0]))},
         tmp_path / "a.png",

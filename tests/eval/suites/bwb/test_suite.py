@@ -31,7 +31,7 @@ def row(found: SuiteTable, name: str, *, published: bool = False) -> SuiteRow:
     return next(one for one in found.rows if one.name == name and one.published == published)
 
 
-def test_the_references_have_all_and_the_annotated_mt_less(outcome: SuiteResult) -> None:
+def test_references_score_best_and_the_annotated_mt_less(outcome: SuiteResult) -> None:
     for title in ("BlonDe by category", "Discourse phenomena", "Entities in %"):
         cells = row(table(outcome, title), REFERENCES_LABEL).cells
         assert [value for value in cells.values() if value is not None] == pytest.approx(
@@ -44,20 +44,20 @@ def test_the_references_have_all_and_the_annotated_mt_less(outcome: SuiteResult)
     assert worse < better < 100
 
 
-def test_what_annotators_wanted_is_looked_for(outcome: SuiteResult) -> None:
+def test_annotated_corrections_are_searched_in_the_output(outcome: SuiteResult) -> None:
     cells = row(table(outcome, "Discourse phenomena"), "ours").cells
-    # By hand: "logged" is not there; "her" of the first line is, "him" of the third is not.
+    # By hand: "logged" is missing; "her" of the first line is found, "him" of the third is not.
     assert (cells["ambiguity exact"], cells["ellipsis exact"]) == (0, 50)
     assert row(table(outcome, "BlonDe by category"), "ours").cells["ambiguity"] == 0
 
 
-def test_terminology_is_of_the_lines_with_mark_up(outcome: SuiteResult) -> None:
+def test_terminology_is_scored_on_lines_with_mark_up(outcome: SuiteResult) -> None:
     found = table(outcome, "Entities and terminology of the 2 lines")
     assert row(found, "ours").cells["terminology"] == 100
     assert row(found, ANNOTATED_MT).cells["terminology"] == 0
 
 
-def test_the_statistics_stand_beside_the_papers(outcome: SuiteResult) -> None:
+def test_statistics_include_the_papers_rows(outcome: SuiteResult) -> None:
     types, pronouns = table(outcome, "Entities by type"), table(outcome, "Pronouns")
     assert row(types, "PER").cells["EN count"] == 1
     assert row(types, "PER", published=True).cells["ZH count"] == 3552  # Table 4
@@ -82,31 +82,31 @@ def test_the_page_has_the_tables_and_the_figures_in_it(outcome: SuiteResult, tmp
     ]
     assert all(base64.b64decode(png).startswith(b"\x89PNG") for png, _ in pictures)
     assert "img-src data:;" in page
-    assert "tale/an.txt, line 3, column 64: 7 is not a kind of error (0 to 6)" in page
+    assert "tale/an.txt, line 3, column 64: 7 is not an error kind (0 to 6)" in page
 
 
 def test_without_mark_up_there_are_no_figures(tmp_path: Path) -> None:
-    assert BwbSuite().run(write_chapter(tmp_path / "tale", bare=True), {}).pictures == ()
+    assert BwbSuite().run(write_chapter(tmp_path / "tale", reference_only=True), {}).pictures == ()
 
 
-def test_published_rows_are_the_papers(outcome: SuiteResult) -> None:
+def test_published_rows_equal_the_papers(outcome: SuiteResult) -> None:
     google = row(table(outcome, "Automatic metrics"), "Google", published=True)
     assert google.cells == {"BLEU": 12.81, "METEOR": 20.80, "TER": 81.39, "BlonDe": 22.86}  # Table 7
     edited = row(table(outcome, "Discourse phenomena"), "post-edited Bing", published=True)
     assert edited.cells["ellipsis exact"] == 78.75  # Table 7
 
 
-def test_every_slip_is_told_with_its_place(outcome: SuiteResult) -> None:
-    told = "\n".join(outcome.annotation_issues)
-    assert "tale/an.txt, line 3, column 41: characters 30 to 32 are " in told
-    assert "tale/an.txt, line 3, column 64: 7 is not a kind of error (0 to 6)" in told
-    assert "tale/begin.en.an.txt, line 1, column 44: no space between" in told
-    assert "tale/begin.zh.an.txt, line 2, column 1: <P,1> is not spaced" in told
+def test_every_issue_has_file_line_and_column(outcome: SuiteResult) -> None:
+    issues = "\n".join(outcome.annotation_issues)
+    assert "tale/an.txt, line 3, column 41: characters 30 to 32 are " in issues
+    assert "tale/an.txt, line 3, column 64: 7 is not an error kind (0 to 6)" in issues
+    assert "tale/begin.en.an.txt, line 1, column 44: no space between" in issues
+    assert "tale/begin.zh.an.txt, line 2, column 1: <P,1> is not spaced" in issues
     assert len(outcome.annotation_issues) == 4
 
 
-def test_without_annotation_what_needs_none_is_measured(tmp_path: Path) -> None:
-    outcome = BwbSuite().run(write_chapter(tmp_path / "tale", bare=True), {})
+def test_without_annotation_the_other_tables_are_measured(tmp_path: Path) -> None:
+    outcome = BwbSuite().run(write_chapter(tmp_path / "tale", reference_only=True), {})
     assert [one.name for one in outcome.tables[0].rows if not one.published] == [REFERENCES_LABEL]
     assert row(table(outcome, "Discourse phenomena"), REFERENCES_LABEL).cells["ambiguity F1"] is None
     assert not any(one.title.startswith("Pronouns") for one in outcome.tables)
@@ -114,43 +114,43 @@ def test_without_annotation_what_needs_none_is_measured(tmp_path: Path) -> None:
 
 def test_a_folder_of_chapters_is_one_test_set(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_chapter(tmp_path / "set" / name, bare=name == "two")
+        write_chapter(tmp_path / "set" / name, reference_only=name == "two")
     ours = write_output(tmp_path / "ours.txt", MT * 2)
     outcome = BwbSuite().run(tmp_path / "set", {"ours": ours})
     assert row(table(outcome, "Discourse phenomena"), "ours").cells["ambiguity exact"] == 0
 
 
-def _lose_a_line(folder: Path) -> None:
+def _remove_a_line(folder: Path) -> None:
     lines = (folder / "an.txt").read_text(encoding="utf-8").splitlines()
     (folder / "an.txt").write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
 
 
-def _of_another_text(folder: Path) -> None:
+def _replace_the_text(folder: Path) -> None:
     (folder / "begin.en.an.txt").write_text(MARKED["en"][1] + "\n", encoding="utf-8")
 
 
-def _an_empty_line(folder: Path) -> None:
+def _empty_a_line(folder: Path) -> None:
     (folder / "ref.txt").write_text("One.\n\nThree.\n", encoding="utf-8")
 
 
-def _no_reference(folder: Path) -> None:
+def _remove_the_reference(folder: Path) -> None:
     (folder / "ref.txt").unlink()
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("damage", "message"),
     [
-        (_lose_a_line, r"an.txt has 3 lines, and .*ref.txt has 4: line 4 is on one side only"),
-        (_of_another_text, "Line 1 of the English mark-up of tale is not line 1 of its reference"),
-        (_an_empty_line, "Line 2 of .*ref.txt is empty"),
-        (_no_reference, r"no reference, ref.txt, in "),
+        (_remove_a_line, r"an.txt has 3 lines, and .*ref.txt has 4: line 4 is on one side only"),
+        (_replace_the_text, "Line 1 of the English mark-up of tale is not line 1 of its reference"),
+        (_empty_a_line, "Line 2 of .*ref.txt is empty"),
+        (_remove_the_reference, r"no reference, ref.txt, in "),
     ],
 )
-def test_data_that_does_not_fit_is_refused(tmp_path: Path, spoil: object, told: str) -> None:
+def test_invalid_data_is_refused(tmp_path: Path, damage: object, message: str) -> None:
     folder = write_chapter(tmp_path / "tale")
-    assert callable(spoil)
-    spoil(folder)
-    with pytest.raises(InputError, match=told):
+    assert callable(damage)
+    damage(folder)
+    with pytest.raises(InputError, match=message):
         BwbSuite().run(folder, {})
 
 

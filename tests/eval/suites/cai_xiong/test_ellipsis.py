@@ -1,4 +1,4 @@
-"""Ellipsis: what was left out is back, or it is not."""
+"""Ellipsis: whether the output has the omitted verb."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SINGS = case("我也唱歌。", "她喜欢唱歌。")
     [
         ("我也爱唱歌。", "right"),
         ("我也唱。", "right"),
-        ("我也做。", "wrong"),  # "do" at its word
-        ("我也不。", "wrong"),  # nothing came back
+        ("我也做。", "wrong"),  # "do" translated literally
+        ("我也不。", "wrong"),  # no verb
         ("我也这样。", "undecided"),
         ("我也跳舞。", "undecided"),
     ],
 )
-def test_a_verb_brought_back_is_right(output: str, verdict: CaiXiongVerdict) -> None:
+def test_a_restored_verb_is_right(output: str, verdict: CaiXiongVerdict) -> None:
     assert judge_ellipsis(SINGS, output) == verdict
 
 
-def test_function_words_shared_with_the_context_bring_nothing_back() -> None:
+def test_shared_function_words_restore_nothing() -> None:
     assert ellipsis_evidence(SINGS).characters == {"唱", "歌"}
 
 
@@ -42,23 +42,23 @@ def test_a_pro_form_is_right_where_the_reference_has_one() -> None:
     assert judge_ellipsis(case("我也这样。", "她喜欢唱歌。"), "我也一样。") == "right"
 
 
-def test_a_name_called_out_brings_nothing_back() -> None:
-    asked = case("我看见了，安娜。", "安娜，你看见船了吗？", "I did, Anna.")
-    assert ellipsis_evidence(asked).characters == {"看", "见"}
-    assert judge_ellipsis(asked, "我做了，安娜。") == "wrong"
+def test_a_vocative_restores_nothing() -> None:
+    vocative = case("我看见了，安娜。", "安娜，你看见船了吗？", "I did, Anna.")
+    assert ellipsis_evidence(vocative).characters == {"看", "见"}
+    assert judge_ellipsis(vocative, "我做了，安娜。") == "wrong"
 
 
-def test_a_reference_that_brings_nothing_back_decides_nothing() -> None:
+def test_a_reference_that_restores_nothing_leaves_the_case_undecided() -> None:
     assert judge_ellipsis(case("我当然是。", "你很勇敢。"), "我做。") == "undecided"
 
 
-def test_the_references_are_right_and_spoilt_ones_are_not(shared_data: Path) -> None:
+def test_the_references_are_right_and_damaged_ones_are_not(shared_data: Path) -> None:
     cases = [one for one in read_cases(shared_data / "cai_xiong_en_zh.jsonl") if one.phenomenon == "ellipsis"]
     assert len(cases) == 400
     own = Counter(judge_ellipsis(one, one.reference) for one in cases)
     assert own["right"] >= 0.97 * (own["right"] + own["wrong"])
     assert own["undecided"] <= 0.05 * len(cases)
-    literal = Counter(judge_ellipsis(one, _spoilt(one)) for one in cases)
+    literal = Counter(judge_ellipsis(one, _damaged(one)) for one in cases)
     assert literal["right"] <= 0.02 * len(cases)
     assert literal["wrong"] >= 0.9 * len(cases)
     # The translation of another case is right only by chance: "know" and "want" are common.
@@ -68,10 +68,10 @@ def test_the_references_are_right_and_spoilt_ones_are_not(shared_data: Path) -> 
     assert strangers["right"] <= 0.15 * len(cases)
 
 
-def _spoilt(one: CaiXiongCase) -> str:
-    """The reference with "做" for what it brought back."""
+def _damaged(one: CaiXiongCase) -> str:
+    """The reference with "做" instead of the restored verb."""
     from eval.suites.cai_xiong.ellipsis import _PRO_FORM
 
-    wanted = ellipsis_evidence(one)
-    text = _PRO_FORM.sub("做", one.reference) if wanted.pro_form else one.reference
-    return "".join("做" if character in wanted.characters else character for character in text)
+    evidence = ellipsis_evidence(one)
+    text = _PRO_FORM.sub("做", one.reference) if evidence.pro_form else one.reference
+    return "".join("做" if character in evidence.characters else character for character in text)

@@ -1,4 +1,4 @@
-"""Pronouns and connectives: sentences of our own for each class, then the suite's references."""
+"""Pronouns and connectives: example sentences for each class, and the suite's references."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def test_a_rendering_is_judged(word: str, expected: str, output: str, verdict: C
     assert judge_rendering(case(word, expected), output) == verdict
 
 
-def test_two_senses_at_once_are_undecided_unless_the_source_asks_for_both() -> None:
+def test_two_senses_at_once_are_undecided_unless_the_source_explains_both() -> None:
     both = "他们叫它们星星。"
     assert judge_rendering(case("they", "它们", "They shine."), both) == "undecided"
     assert judge_rendering(case("they", "它们", "They call them stars."), both) == "right"
 
 
-def test_a_class_nobody_knows_is_undecided() -> None:
+def test_an_unknown_class_is_undecided() -> None:
     assert judge_rendering(case("whereas", "而"), "而我不去。") == "undecided"
 
 

@@ -1,4 +1,4 @@
-"""The suite as a whole: its tables, its files, its own references."""
+"""The suite: tables, files, and its references."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(path: Path) -> Path:
     return path
 
 
-def test_accuracy_is_of_the_decided_cases_and_the_undecided_stand_apart() -> None:
+def test_accuracy_is_over_decided_cases_and_undecided_ones_are_counted() -> None:
     outputs = ["你们准备好了吗？", "你听见了吗？", "姐妹在唱歌。", "否则我们会淹死。", "我也做。"]
     bleu, accuracy = score_cases(CASES, {"ours": outputs}).tables
     ours = accuracy.rows[0]
@@ -51,7 +51,7 @@ def test_accuracy_is_of_the_decided_cases_and_the_undecided_stand_apart() -> Non
     assert bleu.rows[0].cells.keys() == set(CASE_SETS)
 
 
-def test_the_references_have_a_row_of_their_own_and_the_papers_rows_are_marked() -> None:
+def test_references_have_a_row_and_published_rows_are_marked() -> None:
     bleu, accuracy = score_cases(CASES, {}).tables
     own = next(row for row in accuracy.rows if row.name == REFERENCES_LABEL)
     assert own.cells["pronoun"] == 100
@@ -59,7 +59,7 @@ def test_the_references_have_a_row_of_their_own_and_the_papers_rows_are_marked()
     assert all(row.published for row in bleu.rows)
 
 
-def test_the_published_rows_are_the_papers() -> None:
+def test_published_rows_equal_the_papers() -> None:
     # Table 3: CADec has pronoun 53, connective 60, ellipsis 2.25; Table 2: BLEU 19.1, 15.3, 25.5.
     bleu, accuracy = score_cases(CASES, {}).tables
     human = next(row for row in accuracy.rows if row.name == "CADec")
@@ -68,7 +68,7 @@ def test_the_published_rows_are_the_papers() -> None:
     assert human.cells.keys() == set(COLUMNS)
 
 
-def test_outputs_come_by_line_or_by_id(tmp_path: Path) -> None:
+def test_outputs_are_read_by_line_or_by_id(tmp_path: Path) -> None:
     data = write(tmp_path / "cases.jsonl")
     lines = tmp_path / "ours.txt"
     lines.write_text("".join(f"{one.reference}\n" for one in CASES), encoding="utf-8")
@@ -85,17 +85,17 @@ def test_outputs_come_by_line_or_by_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("一\n二\n", "has 2 lines, and the suite has 5 cases"),
         ("一\n二\n\n四\n五\n", "Line 3 of .* is empty"),
     ],
 )
-def test_outputs_that_do_not_fit_are_refused_by_line(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_outputs_are_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
     data = write(tmp_path / "cases.jsonl")
     path = tmp_path / "ours.txt"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         CaiXiongSuite().run(data, {"ours": path})
 
 
@@ -103,7 +103,7 @@ ENGLISH = "The sisters sang on the bridge until the fog lifted, and nobody spoke
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         (lambda rows: rows[:1], r"ours\.jsonl has no output for case 'pronoun\.1'"),
         (lambda rows: [*rows, rows[1]], r"Line 6 of ours\.jsonl: case 'pronoun\.1' has an output in line 2 already"),
@@ -113,18 +113,18 @@ ENGLISH = "The sisters sang on the bridge until the fog lifted, and nobody spoke
         (lambda rows: [row | {"output": ENGLISH} for row in rows], "Line 1 of .*: the output seems to be English"),
     ],
 )  # fmt: skip
-def test_outputs_by_id_that_do_not_fit_are_refused_by_line(
-    tmp_path: Path, changed: Callable[[list[dict[str, str]]], list[dict[str, str]]], told: str
+def test_invalid_outputs_by_id_are_refused_by_line(
+    tmp_path: Path, changed: Callable[[list[dict[str, str]]], list[dict[str, str]]], message: str
 ) -> None:
     data = write(tmp_path / "cases.jsonl")
     path = tmp_path / "ours.jsonl"
     rows = changed([{"id": one.id, "output": one.reference} for one in CASES])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         CaiXiongSuite().run(data, {"ours": path})
 
 
-def test_data_that_is_not_the_suite_is_refused_by_line(tmp_path: Path) -> None:
+def test_invalid_data_is_refused_by_line(tmp_path: Path) -> None:
     data = tmp_path / "cases.jsonl"
     data.write_text(write(data).read_text(encoding="utf-8") + '{"id": "x"}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"Line 6 of .*: phenomenon: Field required"):

@@ -1,4 +1,4 @@
-"""Sets mined from what systems fail at."""
+"""Sets mined from failures of systems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eval.suites.dip.mined_set_scores import mined_set_outputs, score_mined_set
 from eval.suites.dip.mining import mine_test_set
 
 REFERENCE = ("Mira lit the lantern.", "She was tired, but she sang.", "The lantern was old.", "He left.")
-# The first changes the word and her sex, the second loses the connective and her sex.
+# The first changes the word and the gender, the second loses the connective and the gender.
 FIRST = ("Mira lit the lantern.", "He was tired, but she sang.", "The lamp was old.", "He left.")
 SECOND = ("Mira lit the lantern.", "He was tired. She sang.", "The lantern was old.", "He left.")
 SOURCES = ("甲", "乙", "丙", "丁")
@@ -34,7 +34,7 @@ def found(mined: MinedSet) -> list[tuple[str, str, list[str]]]:
     return [(item.phenomenon, item.word, sorted(item.failed)) for item in mined.items]
 
 
-def test_what_systems_fail_at_is_found_once_with_who_failed(corpus: Corpus, english: Annotator) -> None:
+def test_each_failure_is_found_once_with_the_failing_systems(corpus: Corpus, english: Annotator) -> None:
     assert found(mine_test_set(corpus, annotator=english)) == [
         ("consistency", "lantern", ["first"]),
         ("connectives", "but", ["second"]),
@@ -58,18 +58,18 @@ def test_marks_of_dropped_pronouns_are_left_out_of_the_sources(corpus: Corpus, e
     )
 
 
-def test_so_many_systems_must_fail(corpus: Corpus, english: Annotator) -> None:
+def test_a_minimum_number_of_systems_must_fail(corpus: Corpus, english: Annotator) -> None:
     mined = mine_test_set(corpus, systems=["first", "second"], at_least=2, annotator=english)
     assert found(mined) == [("pronouns", "She", ["first", "second"])]
 
 
-def test_a_limit_takes_the_same_by_the_same_seed(corpus: Corpus, english: Annotator) -> None:
+def test_a_limited_sample_is_reproducible_by_seed(corpus: Corpus, english: Annotator) -> None:
     more = tuple(replace(corpus.documents[0], id=f"tale {number}") for number in range(12))
     many = replace(corpus, documents=more)
     taken = [mine_test_set(many, limit=3, seed=seed, annotator=english) for seed in (1, 1, 2)]
     assert taken[0].items == taken[1].items
     assert taken[0].items != taken[2].items
-    assert [len(taken[0].of(name)) for name in ("consistency", "connectives", "pronouns")] == [3, 3, 3]
+    assert [len(taken[0].items_of(name)) for name in ("consistency", "connectives", "pronouns")] == [3, 3, 3]
     assert taken[0].manifest["found"] == {"consistency": 12, "connectives": 12, "pronouns": 12}
 
 
@@ -85,7 +85,7 @@ def numbers(mined: MinedSet, corpus: Corpus, system: str, annotator: Annotator) 
     return values
 
 
-def test_systems_fail_at_what_was_mined_from_them_and_the_reference_does_not(
+def test_systems_fail_on_their_mined_set_and_the_reference_does_not(
     corpus: Corpus, english: Annotator
 ) -> None:
     mined = mine_test_set(corpus, annotator=english)
@@ -100,7 +100,7 @@ def test_a_phenomenon_that_is_not_in_the_set_is_not_measured(corpus: Corpus, eng
     assert isinstance(scored["connectives"], Unmeasured)
 
 
-def test_a_set_comes_back_as_it_was_written_and_its_bytes_are_the_same(
+def test_a_set_is_read_as_written_and_writing_is_deterministic(
     corpus: Corpus, english: Annotator, tmp_path: Path
 ) -> None:
     mined = mine_test_set(corpus, annotator=english)
@@ -118,7 +118,7 @@ def test_a_set_that_was_changed_is_refused(corpus: Corpus, english: Annotator, t
     write_mined_set(path, mine_test_set(corpus, annotator=english))
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("lantern", "lamp"), encoding="utf-8")
-    with pytest.raises(InputError, match="not as it was written"):
+    with pytest.raises(InputError, match="was changed after it was written"):
         read_mined_set(path)
     manifest, first, *_ = text.splitlines()
     path.write_text(f"{first}\n", encoding="utf-8")
@@ -134,24 +134,24 @@ def test_a_set_that_was_changed_is_refused(corpus: Corpus, english: Annotator, t
     ("options", "words"),
     [
         ({"phenomena": ["rhyme"]}, "'rhyme' can't be mined"),
-        ({"systems": ["third"]}, "no system 'third'"),
+        ({"systems": ["third"]}, "no system called 'third'"),
         ({"at_least": 4}, "from 1 to 3"),
-        ({"limit": 0}, "leaves nothing"),
+        ({"limit": 0}, "give at least 1"),
     ],
 )
-def test_what_can_not_be_mined_is_said(corpus: Corpus, options: dict[str, Sequence[str]], words: str) -> None:
+def test_invalid_options_are_refused(corpus: Corpus, options: dict[str, Sequence[str]], words: str) -> None:
     with pytest.raises(InputError, match=words):
         mine_test_set(corpus, **options)  # type: ignore[arg-type]
 
 
-def test_a_set_needs_sources_and_a_language_it_is_for(corpus: Corpus) -> None:
+def test_mining_needs_sources_and_a_supported_language(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="'tale' has none"):
         mine_test_set(replace(corpus, documents=(replace(corpus.documents[0], sources=()),)))
     with pytest.raises(InputError, match="German"):
         mine_test_set(replace(corpus, target_language="de"))
 
 
-def test_an_output_that_lacks_is_named(corpus: Corpus, english: Annotator) -> None:
+def test_a_missing_output_is_refused_by_item(corpus: Corpus, english: Annotator) -> None:
     mined = mine_test_set(corpus, phenomena=["connectives"], annotator=english)
     with pytest.raises(InputError, match="no output for item 'connectives/tale"):
         score_mined_set(mined, {}, annotator=english)

@@ -1,4 +1,4 @@
-"""The DiP suite, on a set mined from one short tale."""
+"""The DiP suite on a set mined from one short tale."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cells(outcome: SuiteResult, name: str) -> list[dict[str, float | None]]:
     return [dict(row.cells) for table in outcome.tables for row in table.rows if row.name == name]
 
 
-def test_systems_fail_at_what_was_mined_from_them_and_references_do_not(
+def test_systems_fail_on_their_mined_set_and_references_do_not(
     data: Path, tmp_path: Path, english: Annotator
 ) -> None:
     mined = read_mined_set(data)
@@ -89,7 +89,7 @@ def test_the_published_rows_are_of_the_same_pair(data: Path, english: Annotator)
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.txt", "One.\n", r"a.txt has 1 lines of text, and the set has \d+ segments"),
         ("a.jsonl", '{"id": "x"}\n', "Line 1 of a.jsonl: output"),
@@ -102,12 +102,12 @@ def test_the_published_rows_are_of_the_same_pair(data: Path, english: Annotator)
         ("b.txt", None, "There is no file"),
     ],
 )
-def test_outputs_that_do_not_fit_are_refused(
-    data: Path, tmp_path: Path, english: Annotator, name: str, text: str | None, told: str
+def test_invalid_outputs_are_refused(
+    data: Path, tmp_path: Path, english: Annotator, name: str, text: str | None, message: str
 ) -> None:
     if text is not None:
         (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         DipSuite(annotator=english).run(data, {"mine": tmp_path / name})
 
 
