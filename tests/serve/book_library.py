@@ -1,4 +1,4 @@
-"""Books for the tests of the service, small ones of our own invention, and a service to send them to."""
+"""Small invented books, and a service to upload them to."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ _WHEN = (
 
 
 def sentences(count: int) -> list[tuple[str, str]]:
-    """So many paragraphs, each another, with their machine translations."""
-    made = []
+    """Return `count` distinct paragraphs with their machine translations."""
+    pairs = []
     for number in range(count):
         who = _WHO[number % 7]
         (act, acted), (when, then) = _WHAT[number % 5], _WHEN[number % 3]
-        made.append(
+        pairs.append(
             (
                 f"{who} {act} {when}, et personne ne demanda rien au numéro {number}.",
                 f"{who} {acted} {then}, and nobody asked anything at the number {number}.",
             )
         )
-    return made
+    return pairs
 
 
 def text_pair(count: int = 12) -> tuple[bytes, bytes]:
-    """A source and its MT as plain text."""
+    """Return a source and its MT as plain text."""
     pairs = sentences(count)
     return tuple("\n\n".join(side).encode() + b"\n" for side in zip(*pairs, strict=True))  # type: ignore[return-value]
 
 
 def bilingual(count: int = 12) -> bytes:
-    """Both in JSON lines."""
+    """Return source and MT as JSON lines."""
     lines = [
         json.dumps({"id": f"p{number}", "source": source, "mt": mt}, ensure_ascii=False)
         for number, (source, mt) in enumerate(sentences(count))
@@ -64,7 +64,7 @@ def bilingual(count: int = 12) -> bytes:
 
 
 def files(count: int = 12) -> dict[str, tuple[str, bytes]]:
-    """A pair as it is sent."""
+    """Return the file parts of an upload."""
     source, mt = text_pair(count)
     return {"source": ("Nuit.txt", source), "mt": ("Night.txt", mt)}
 
@@ -73,7 +73,7 @@ LANGUAGES = {"source_language": "fr", "target_language": "en"}
 
 
 def begin(client: httpx2.Client, count: int = 12, **fields: str) -> dict[str, Any]:
-    """Send a book, and get the job."""
+    """Upload a book and return its job."""
     response = client.post("/v1/books", files=files(count), data={**LANGUAGES, **fields})
     assert response.status_code == 201, response.text
     job: dict[str, Any] = response.json()
@@ -82,7 +82,7 @@ def begin(client: httpx2.Client, count: int = 12, **fields: str) -> dict[str, An
 
 
 def look(client: httpx2.Client, id: str) -> dict[str, Any]:
-    """The job as it is now."""
+    """Return the current state of the job."""
     response = client.get(f"/v1/jobs/{id}")
     assert response.status_code == 200, response.text
     job: dict[str, Any] = response.json()
@@ -90,32 +90,32 @@ def look(client: httpx2.Client, id: str) -> dict[str, Any]:
 
 
 def wait_for(
-    client: httpx2.Client, id: str, met: Callable[[dict[str, Any]], object], *, seconds: float = 30
+    client: httpx2.Client, id: str, condition: Callable[[dict[str, Any]], object], *, seconds: float = 30
 ) -> dict[str, Any]:
-    """The job once the condition is met."""
+    """Poll the job until the condition is met."""
     deadline = time.monotonic() + seconds
-    while not met(job := look(client, id)):
+    while not condition(job := look(client, id)):
         assert time.monotonic() < deadline, job
         time.sleep(0.02)
     return job
 
 
 def wait_until_done(client: httpx2.Client, id: str) -> dict[str, Any]:
-    """The job at its end, which has to be a good one."""
+    """Wait for the job to end, and check that it is done."""
     job = wait_for(client, id, lambda job: job["state"] not in ("running", "paused"))
     assert job["state"] == "done", job
     return job
 
 
-def placed(settings: Settings, folder: Path, **changes: Any) -> Settings:
-    """The settings, with jobs and uploads in this folder."""
-    places = {"jobs": str(folder / "jobs.sqlite"), "uploads": folder / "uploads", "drain_seconds": 2.0}
-    return Settings.model_validate(settings.model_dump() | places | changes)
+def settings_in(settings: Settings, folder: Path, **changes: Any) -> Settings:
+    """Return the settings with jobs and uploads in `folder`."""
+    paths = {"jobs": str(folder / "jobs.sqlite"), "uploads": folder / "uploads", "drain_seconds": 2.0}
+    return Settings.model_validate(settings.model_dump() | paths | changes)
 
 
 @contextmanager
 def serving(app: FastAPI, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
-    """The application on a socket, and a client of it."""
+    """Run the application and yield a client."""
     with (
         running(app) as address,
         httpx2.Client(base_url=address, timeout=60, headers=headers) as client,
@@ -125,13 +125,13 @@ def serving(app: FastAPI, *, headers: Mapping[str, str] | None = None) -> Iterat
 
 @contextmanager
 def service(settings: Settings, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
-    """A service of its own, and a client of it."""
+    """Run a separate service and yield a client."""
     with serving(create_app(settings, open_engine(settings)), headers=headers) as client:
         yield client
 
 
-def kept(settings: Settings) -> list[str]:
-    """What is in the folder of the uploads. It may change meanwhile, which `rglob` would not bear."""
+def uploaded_files(settings: Settings) -> list[str]:
+    """List the uploads folder. `rglob` would fail if it changes meanwhile."""
     folder = settings.uploads_folder
     found = (Path(place, name) for place, *names in os.walk(folder) for name in (*names[0], *names[1]))
     return sorted(str(path.relative_to(folder)) for path in found)

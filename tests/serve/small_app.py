@@ -1,4 +1,4 @@
-"""A small application whose answers have the shapes of ours: problems, lists, streams, and work that a hang-up ends."""
+"""A minimal application with the service's kinds of responses: problems, lists, streams and cancellable work."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EDITED = PostEdit(
     usage=Usage(100, 20),
     attempt=2,
 )
-KEPT = PostEdit(
+UNCHANGED = PostEdit(
     id="2",
     post_edit=TEXT,
     decision=Decision.UNCHANGED,
@@ -59,8 +59,8 @@ KEPT = PostEdit(
 
 
 @dataclass
-class Small:
-    """The application while it runs: what it wrote and counted, and what its handlers saw."""
+class SmallApp:
+    """The running application with its log lines, metrics, and the request ids seen by its handlers."""
 
     client: httpx2.Client
     metrics: ServiceMetrics
@@ -70,19 +70,19 @@ class Small:
     ids: list[str]
 
     @contextmanager
-    def caller(self, path: str, *, method: str = "GET", more: str = "X: y") -> Iterator[socket.socket]:
-        """One who asks for the path, and hangs up at the end of the block."""
+    def connect(self, path: str, *, method: str = "GET", header: str = "X: y") -> Iterator[socket.socket]:
+        """Send a request, and disconnect at the end of the block."""
         address = urlsplit(str(self.client.base_url))
         with closing(
             socket.create_connection((str(address.hostname), address.port or 0), timeout=30)
-        ) as line:
-            line.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n\r\n".encode())
-            yield line
+        ) as connection:
+            connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n\r\n".encode())
+            yield connection
 
 
 @contextmanager
-def small(*, debug: bool = False) -> Iterator[Small]:
-    """The application on a real socket, surrounded by the log and the metrics."""
+def run_small_app(*, debug: bool = False) -> Iterator[SmallApp]:
+    """Run the application on a socket, with request log and metrics."""
     lines: list[str] = []
     ids: list[str] = []
     engine = [EngineHealth("starting")]
@@ -95,7 +95,7 @@ def small(*, debug: bool = False) -> Iterator[Small]:
     _add_work_routes(app, metrics, queue, ids)
     wrap_app(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.middleware)
     with running(app) as address, httpx2.Client(base_url=address, timeout=30) as client:
-        yield Small(client, metrics, queue, engine, lines, ids)
+        yield SmallApp(client, metrics, queue, engine, lines, ids)
 
 
 def _add_plain_routes(app: FastAPI, metrics: ServiceMetrics) -> None:
@@ -127,7 +127,7 @@ def _add_failing_routes(app: FastAPI) -> None:
         async def fail() -> None:
             raise RuntimeError(TEXT)
 
-        return Pieces(AdmissionLimit(1), then=fail)
+        return ChunkedResponse(AdmissionLimit(1), then=fail)
 
 
 def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimit, ids: list[str]) -> None:
@@ -144,10 +144,16 @@ def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimi
     @app.post("/v1/post-edit")
     async def post_edit(request: Request) -> list[str]:
         await request.json()
-        outcomes: list[PostEdit | Exception] = [EDITED, KEPT, EDITED, EngineTimeout(TEXT), ValueError(TEXT)]
+        outcomes: list[PostEdit | Exception] = [
+            EDITED,
+            UNCHANGED,
+            EDITED,
+            EngineTimeout(TEXT),
+            ValueError(TEXT),
+        ]
         log_fields(passages=len(outcomes))
         with queue.admit(len(outcomes)):
-            await cancel_on_disconnect(request, asyncio.gather(*(work(one) for one in outcomes)))
+            await cancel_on_disconnect(request, asyncio.gather(*(work(outcome) for outcome in outcomes)))
         return [TEXT]
 
     @app.get("/forever")
@@ -161,15 +167,15 @@ def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimi
 
     @app.get("/stream")
     async def stream() -> Response:
-        return Pieces(queue)
+        return ChunkedResponse(queue)
 
     @app.get("/stream/forever")
     async def endless() -> Response:
-        return Pieces(queue, then=asyncio.Event().wait)
+        return ChunkedResponse(queue, then=asyncio.Event().wait)
 
     @app.get("/stream/full")
     async def full() -> Response:
-        return Pieces(queue, passages=queue.capacity + 1)
+        return ChunkedResponse(queue, passages=queue.capacity + 1)
 
 
 async def _nothing() -> None:
@@ -177,8 +183,8 @@ async def _nothing() -> None:
 
 
 @dataclass
-class Pieces(Response):
-    """A stream like our stream of events: in the queue while it lasts, and cancelled when nobody listens."""
+class ChunkedResponse(Response):
+    """A chunked response that is admitted while it lasts and cancelled when the client disconnects."""
 
     queue: AdmissionLimit
     passages: int = 1

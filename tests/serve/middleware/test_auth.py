@@ -1,4 +1,4 @@
-"""Who is let in where there are no keys: this machine, by its own name, and no page of another site."""
+"""Without keys, only local clients are allowed, and no page of another site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log that nobody reads, or can't be written, holds up nothing and nobody."""
+"""A log that is not read, or can't be written, blocks nothing."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def test_lines_beyond_those_that_may_wait_are_counted() -> None:
             write(filler)
             for number in range(50):
                 write(str(number))
-            said = [reader.readline().rstrip("\n")]
-            while said[-1] != "last":
+            lines = [reader.readline().rstrip("\n")]
+            while lines[-1] != "last":
                 write("last")
-                said.append(reader.readline().rstrip("\n"))
-        lost = next(int(line.removeprefix("lost ")) for line in said if line.startswith("lost "))
-    kept = [line for line in said if line.isdecimal()]
-    assert kept == [str(number) for number in range(len(kept))]
-    assert len(kept) + lost >= 50
+                lines.append(reader.readline().rstrip("\n"))
+        lost = next(int(line.removeprefix("lost ")) for line in lines if line.startswith("lost "))
+    numbers = [line for line in lines if line.isdecimal()]
+    assert numbers == [str(number) for number in range(len(numbers))]
+    assert len(numbers) + lost >= 50
 
 
 def test_a_stream_without_a_number_is_left_alone() -> None:

@@ -1,4 +1,4 @@
-"""The numbers are those of the traffic, the labels are ours, and what the parts know is asked of them."""
+"""Metrics match the traffic, have fixed labels, and read the engine and the queue at each scrape."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ape.engines import EngineHealth
 from ape.engines.registry_entries import ADAPTER_OUTCOMES
 from ape.passage.events import AttemptEvent, Event, TokenEvent
 from serve.middleware.metrics import DraftCounter, ServiceMetrics
-from tests.serve.small_app import EDITED, KEPT, KEY, MESSAGE, TEXT, Small, small
+from tests.serve.small_app import EDITED, KEY, MESSAGE, TEXT, UNCHANGED, SmallApp, run_small_app
 
 Until = Callable[..., Awaitable[None]]
 Samples = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
@@ -23,8 +23,8 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 @pytest.fixture
-def app() -> Iterator[Small]:
-    with small() as app:
+def app() -> Iterator[SmallApp]:
+    with run_small_app() as app:
         yield app
 
 
@@ -42,16 +42,16 @@ def value(metrics: ServiceMetrics, name: str, **labels: str) -> float | None:
 
 
 def requests(metrics: ServiceMetrics) -> dict[tuple[str, str, str], float]:
-    """Route, method and status of all requests, with how many there were."""
+    """Return the number of requests by route, method and status."""
     counted = {}
     for (name, labels), number in samples(metrics).items():
         if name == "ape_requests_total":
-            told = dict(labels)
-            counted[told["route"], told["method"], told["status"]] = number
+            by_name = dict(labels)
+            counted[by_name["route"], by_name["method"], by_name["status"]] = number
     return counted
 
 
-async def test_requests_are_counted_by_route_method_and_status(app: Small, until: Until) -> None:
+async def test_requests_are_counted_by_route_method_and_status(app: SmallApp, until: Until) -> None:
     for path in (
         "/v1/jobs/1",
         "/v1/jobs/2",
@@ -80,8 +80,8 @@ async def test_requests_are_counted_by_route_method_and_status(app: Small, until
     assert value(app.metrics, "ape_requests_in_progress") == 0
 
 
-async def test_a_stream_is_in_progress_and_on_the_clock_until_its_end(app: Small, until: Until) -> None:
-    with app.caller("/stream/forever") as line:
+async def test_a_stream_is_in_progress_and_on_the_clock_until_its_end(app: SmallApp, until: Until) -> None:
+    with app.connect("/stream/forever") as line:
         assert line.recv(8).startswith(b"HTTP/1.1")
         await until(lambda: app.queue.admitted == 1)
         assert value(app.metrics, "ape_requests_in_progress") == 1
@@ -92,22 +92,22 @@ async def test_a_stream_is_in_progress_and_on_the_clock_until_its_end(app: Small
     assert value(app.metrics, "ape_queue_passages") == 0
 
 
-async def test_a_client_that_hangs_up_before_the_answer_is_499(app: Small, until: Until) -> None:
-    with app.caller("/forever"):
+async def test_a_client_that_hangs_up_before_the_answer_is_499(app: SmallApp, until: Until) -> None:
+    with app.connect("/forever"):
         await until(lambda: app.queue.admitted == 1)
         assert value(app.metrics, "ape_queue_passages") == 1
     await until(lambda: requests(app.metrics) == {("/forever", "GET", "499"): 1})
     assert value(app.metrics, "ape_requests_in_progress") == 0
 
 
-async def test_a_stream_that_breaks_off_by_our_fault_is_500(app: Small, until: Until) -> None:
+async def test_a_stream_that_breaks_off_by_our_fault_is_500(app: SmallApp, until: Until) -> None:
     with app.client.stream("GET", "/half") as response, pytest.raises(httpx2.RemoteProtocolError):
         response.read()
     await until(lambda: requests(app.metrics) == {("/half", "GET", "500"): 1})
     assert value(app.metrics, "ape_requests_in_progress") == 0
 
 
-async def test_no_caller_can_make_a_label(app: Small, until: Until) -> None:
+async def test_no_caller_can_make_a_label(app: SmallApp, until: Until) -> None:
     for number in range(30):
         app.client.request(f"METHOD{number}", f"/path/{number}")
         app.client.request(f"METHOD{number}", f"/v1/jobs/{number}", headers={"X-Request-Id": f"id{number}"})
@@ -115,8 +115,8 @@ async def test_no_caller_can_make_a_label(app: Small, until: Until) -> None:
     await until(lambda: requests(app.metrics) == expected)
 
 
-def test_passages_are_counted_by_what_became_of_them(app: Small) -> None:
-    for _ in range(2):  # each time two edited by par3, one kept by base, and two that fail
+def test_passages_are_counted_by_what_became_of_them(app: SmallApp) -> None:
+    for _ in range(2):  # each time: two edited by par3, one unchanged by base, two failed
         assert app.client.post("/v1/post-edit", json={"mt": TEXT}).status_code == 200
     metrics = app.metrics
     assert value(metrics, "ape_passages_total", model="par3", decision="edited") == 4
@@ -135,7 +135,7 @@ def test_passages_are_counted_by_what_became_of_them(app: Small) -> None:
 
 def test_what_was_kept_is_apart_from_what_was_edited_little() -> None:
     metrics = ServiceMetrics()
-    metrics.record_passage(KEPT, 1, drafts=1)
+    metrics.record_passage(UNCHANGED, 1, drafts=1)
     metrics.record_passage(EDITED, 1, drafts=1)
     assert value(metrics, "ape_edit_rate_bucket", model="base", le="0.0") == 1
     assert value(metrics, "ape_edit_rate_bucket", model="par3", le="0.0") == 0
@@ -146,7 +146,7 @@ def test_what_was_kept_is_apart_from_what_was_edited_little() -> None:
 def test_buckets_reach_from_milliseconds_to_minutes() -> None:
     metrics = ServiceMetrics()
     for seconds in (0.004, 599, 601):
-        metrics.record_passage(KEPT, seconds, drafts=1)
+        metrics.record_passage(UNCHANGED, seconds, drafts=1)
     buckets = {
         le: value(metrics, "ape_passage_seconds_bucket", model="base", le=le)
         for le in ("0.005", "600.0", "+Inf")
@@ -154,7 +154,7 @@ def test_buckets_reach_from_milliseconds_to_minutes() -> None:
     assert buckets == {"0.005": 1, "600.0": 2, "+Inf": 3}
 
 
-def test_the_engine_is_looked_at_anew_for_each_scrape(app: Small) -> None:
+def test_the_engine_is_looked_at_anew_for_each_scrape(app: SmallApp) -> None:
     def engine() -> tuple[float | None, ...]:
         names = ("starting", "up", "down", "stopped")
         states = (value(app.metrics, "ape_engine_state", state=name) for name in names)
@@ -168,7 +168,7 @@ def test_the_engine_is_looked_at_anew_for_each_scrape(app: Small) -> None:
     assert engine() == (0, 2, 0, 0, 1, 0)
 
 
-def test_the_queue_is_looked_at_anew_for_each_scrape(app: Small) -> None:
+def test_the_queue_is_looked_at_anew_for_each_scrape(app: SmallApp) -> None:
     assert value(app.metrics, "ape_queue_capacity_passages") == 8
     with app.queue.admit(5):
         assert value(app.metrics, "ape_queue_passages") == 5
@@ -199,7 +199,7 @@ def test_the_process_itself_is_measured() -> None:
     assert (value(ServiceMetrics(), "process_resident_memory_bytes") or 0) > 1_000_000
 
 
-def test_there_is_no_text_and_no_key_in_it(app: Small) -> None:
+def test_there_is_no_text_and_no_key_in_it(app: SmallApp) -> None:
     headers = {"Authorization": f"Bearer {KEY}"}
     app.client.post("/v1/post-edit", json={"mt": TEXT}, headers=headers)
     app.client.get("/broken", headers=headers)
@@ -210,7 +210,7 @@ def test_there_is_no_text_and_no_key_in_it(app: Small) -> None:
         assert not any(secret in text for secret in (KEY, TEXT, MESSAGE, "Anna", "Wronskij"))
 
 
-def test_openmetrics_is_for_whoever_accepts_it(app: Small) -> None:
+def test_openmetrics_is_for_whoever_accepts_it(app: SmallApp) -> None:
     app.client.post("/v1/post-edit", json={})
     response = app.client.get("/metrics", headers={"Accept": f"{OPENMETRICS};q=0.75,text/plain;q=0.5"})
     assert response.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
@@ -232,7 +232,7 @@ def test_openmetrics_is_for_whoever_accepts_it(app: Small) -> None:
         "né",
     ],
 )
-def test_an_odd_accept_header_is_answered_and_not_repeated(accept: str, app: Small) -> None:
+def test_an_odd_accept_header_is_answered_and_not_repeated(accept: str, app: SmallApp) -> None:
     response = app.client.get("/metrics", headers={b"Accept": accept.encode()})
     assert response.status_code == 200
     kind = response.headers["content-type"]

@@ -1,4 +1,4 @@
-"""A caller that asks too fast is told how long to wait, and after that long it passes; the others notice nothing."""
+"""A client over the limit gets a wait time, passes after it, and does not affect other clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Until = Callable[..., Awaitable[None]]
 
 @dataclass
 class Clock:
-    """The library's view of the time, which it asks of a module and not of an argument."""
+    """The clock of the library, which reads it from a module."""
 
     now: float = 1_800_000_000.0
 
@@ -123,7 +123,7 @@ def test_of_several_limits_all_hold_and_none_is_charged_for_a_refusal(clock: Clo
     assert not passes(limit, 1)
     clock.now += 2
     assert passes(limit, 3)
-    assert wait(limit) > 50  # seconds, of the minute: the longer wait is told
+    assert wait(limit) > 50  # seconds, of the minute: the longer wait is returned
     clock.now += 120
     assert passes(limit, 5)
 
@@ -158,42 +158,44 @@ def test_a_good_limit_is_read(text: str) -> None:
 
 
 LIMITS = st.sampled_from([(1, 1), (3, 7), (10, 60), (600, 60), (1000, 86400)])
-# How long the caller waits before each request, in windows, and for how much of the limit it then asks.
+# For each request: the pause before it in windows, and its share of the limit.
 REQUESTS = st.lists(st.tuples(st.floats(0, 2.5), st.floats(0, 1)), min_size=1, max_size=40)
 
 
 @settings(deadline=None)
 @given(LIMITS, st.floats(0, 1), REQUESTS)
 def test_who_waits_as_told_passes_and_a_moment_before_does_not(
-    numbers: tuple[int, int], offset: float, asked: list[tuple[float, float]]
+    numbers: tuple[int, int], offset: float, requests: list[tuple[float, float]]
 ) -> None:
     amount, seconds = numbers
     with at(1_800_000_000 + offset * seconds) as clock:
         limit = RateLimit(f"{amount}/{seconds} seconds")
-        for pause, share in asked:
+        for pause, share in requests:
             clock.now += pause * seconds / 5
             count = 1 + int(share * (amount - 1))
             if passes(limit, count):
                 continue
-            told = wait(limit, count)
-            assert 0 < told <= 2 * seconds + 0.01
-            if told > 0.02:
-                clock.now += told - 0.01
+            seconds_to_wait = wait(limit, count)
+            assert 0 < seconds_to_wait <= 2 * seconds + 0.01
+            if seconds_to_wait > 0.02:
+                clock.now += seconds_to_wait - 0.01
                 assert not passes(limit, count)
                 clock.now += 0.01
             else:
-                clock.now += told
+                clock.now += seconds_to_wait
             assert passes(limit, count)
 
 
 @settings(deadline=None)
 @given(LIMITS, REQUESTS)
-def test_the_limit_holds_in_the_long_run(numbers: tuple[int, int], asked: list[tuple[float, float]]) -> None:
+def test_the_limit_holds_in_the_long_run(
+    numbers: tuple[int, int], requests: list[tuple[float, float]]
+) -> None:
     amount, seconds = numbers
     passed: list[tuple[float, int]] = []
     with at() as clock:
         limit = RateLimit(f"{amount}/{seconds} seconds")
-        for pause, share in asked:
+        for pause, share in requests:
             clock.now += pause * seconds / 5
             if passes(limit, count := 1 + int(share * (amount - 1))):
                 passed.append((clock.now, count))

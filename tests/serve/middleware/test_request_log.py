@@ -1,4 +1,4 @@
-"""One line for each request, whatever becomes of it, and under an id that goes all the way."""
+"""Each request writes one log line, under an id that is passed on everywhere."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ape.passage.request_id import request_id
 from serve.middleware.problems import NotAllowed, Unreadable, problem_from_error
 from serve.middleware.rate_limit import TooMany
 from serve.middleware.request_log import RequestLog, log_fields, log_problem, log_result, problem_name
-from tests.serve.small_app import EDITED, KEY, MESSAGE, TEXT, Small, small
+from tests.serve.small_app import EDITED, KEY, MESSAGE, TEXT, SmallApp, run_small_app
 
 Until = Callable[..., Awaitable[None]]
 HASH = hashlib.sha256(KEY.encode()).hexdigest()
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Small]:
-    with small() as app:
+def shared() -> Iterator[SmallApp]:
+    with run_small_app() as app:
         yield app
 
 
 @pytest.fixture
-async def app(shared: Small, until: Until) -> Small:
-    """The application, once it has written the last line of the test before."""
+async def app(shared: SmallApp, until: Until) -> SmallApp:
+    """The shared application, after it has logged the previous test's last request."""
     await until(lambda: shared.metrics.registry.get_sample_value("ape_requests_in_progress") == 0)
     shared.client.get("/v1/jobs/7", headers={"X-Request-Id": "last"})
     await until(lambda: any('"last"' in line for line in shared.lines))
@@ -42,15 +42,15 @@ async def app(shared: Small, until: Until) -> Small:
     return shared
 
 
-async def only_line(app: Small, until: Until) -> dict[str, Any]:
-    """The line of the one request that was made; it comes just after the answer."""
+async def only_line(app: SmallApp, until: Until) -> dict[str, Any]:
+    """Return the only log line, which is written just after the response."""
     await until(lambda: app.lines)
-    # Another exchange over, so that a second line of the first would be here by now.
+    # After another request, a duplicate line of the first would have been written.
     app.client.get("/healthz")
     (line,) = app.lines
     assert "\n" not in line
-    told: dict[str, Any] = json.loads(line)
-    return told
+    fields: dict[str, Any] = json.loads(line)
+    return fields
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ async def only_line(app: Small, until: Until) -> dict[str, Any]:
     ],
 )
 async def test_a_request_is_one_line_with_the_status_it_was_answered_with(
-    path: str, status: int, app: Small, until: Until
+    path: str, status: int, app: SmallApp, until: Until
 ) -> None:
     response = app.client.get(path)
     line = await only_line(app, until)
@@ -76,44 +76,44 @@ async def test_a_request_is_one_line_with_the_status_it_was_answered_with(
     assert 0 <= line["seconds"] < 30
 
 
-async def test_the_time_is_now_and_says_its_zone(app: Small, until: Until) -> None:
+async def test_the_time_is_now_and_says_its_zone(app: SmallApp, until: Until) -> None:
     app.client.get("/v1/jobs/7")
-    told = datetime.fromisoformat((await only_line(app, until))["time"])
-    assert told.utcoffset() == timedelta(0)
-    assert abs(datetime.now(UTC) - told) < timedelta(seconds=30)
+    logged = datetime.fromisoformat((await only_line(app, until))["time"])
+    assert logged.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - logged) < timedelta(seconds=30)
 
 
-async def test_a_client_that_hangs_up_before_the_answer_is_499(app: Small, until: Until) -> None:
-    with app.caller("/forever"):
+async def test_a_client_that_hangs_up_before_the_answer_is_499(app: SmallApp, until: Until) -> None:
+    with app.connect("/forever"):
         await until(lambda: app.queue.admitted == 1)
         assert app.lines == []
     assert (await only_line(app, until))["status"] == 499
     assert app.queue.admitted == 0
 
 
-async def test_a_client_that_hangs_up_in_a_stream_is_499(app: Small, until: Until) -> None:
-    with app.caller("/stream/forever") as line:
+async def test_a_client_that_hangs_up_in_a_stream_is_499(app: SmallApp, until: Until) -> None:
+    with app.connect("/stream/forever") as line:
         assert line.recv(8).startswith(b"HTTP/1.1")
         assert app.lines == []
     assert (await only_line(app, until))["status"] == 499
     assert app.queue.admitted == 0
 
 
-async def test_a_stream_that_breaks_off_by_our_fault_is_500(app: Small, until: Until) -> None:
+async def test_a_stream_that_breaks_off_by_our_fault_is_500(app: SmallApp, until: Until) -> None:
     with app.client.stream("GET", "/half") as response, pytest.raises(httpx2.RemoteProtocolError):
         response.read()
     assert response.status_code == 200
     assert (await only_line(app, until))["status"] == 500
 
 
-async def test_a_body_that_never_comes_to_its_end_is_499(app: Small, until: Until) -> None:
-    with app.caller("/v1/post-edit", method="POST", more="Content-Length: 100"):
+async def test_a_body_that_never_comes_to_its_end_is_499(app: SmallApp, until: Until) -> None:
+    with app.connect("/v1/post-edit", method="POST", header="Content-Length: 100"):
         await until(lambda: app.metrics.registry.get_sample_value("ape_requests_in_progress") == 1)
     assert (await only_line(app, until))["status"] == 499
 
 
 async def test_a_line_tells_what_became_of_the_passages_and_nothing_of_their_text(
-    app: Small, until: Until
+    app: SmallApp, until: Until
 ) -> None:
     response = app.client.post("/v1/post-edit", json={"mt": TEXT}, headers={"Authorization": f"Bearer {KEY}"})
     assert response.status_code == 200
@@ -129,19 +129,19 @@ async def test_a_line_tells_what_became_of_the_passages_and_nothing_of_their_tex
     assert not any(secret in written for secret in (KEY, TEXT, MESSAGE, HASH))
 
 
-async def test_an_unexpected_error_leaves_no_text_in_the_line(app: Small, until: Until) -> None:
+async def test_an_unexpected_error_leaves_no_text_in_the_line(app: SmallApp, until: Until) -> None:
     app.client.get("/broken")
     await only_line(app, until)
     assert TEXT not in app.lines[0]
 
 
-def test_the_connection_outlives_an_unexpected_error(app: Small) -> None:
+def test_the_connection_outlives_an_unexpected_error(app: SmallApp) -> None:
     for _ in range(20):
         assert app.client.get("/broken").status_code == 500
         assert app.client.get("/v1/jobs/7").status_code == 200
 
 
-async def test_a_request_does_not_inherit_what_the_one_before_it_told(app: Small, until: Until) -> None:
+async def test_a_request_does_not_inherit_what_the_one_before_it_told(app: SmallApp, until: Until) -> None:
     app.client.post("/v1/post-edit", json={})
     app.client.get("/v1/jobs/7")
     await until(lambda: len(app.lines) == 2)
@@ -162,14 +162,14 @@ async def test_a_request_does_not_inherit_what_the_one_before_it_told(app: Small
     ],
 )
 async def test_of_a_key_there_are_eight_digits_of_its_hash(
-    header: str | None, key: str | None, app: Small, until: Until
+    header: str | None, key: str | None, app: SmallApp, until: Until
 ) -> None:
     app.client.get("/v1/jobs/7", headers={"Authorization": header} if header else {})
     assert (await only_line(app, until))["key"] == key
 
 
 @pytest.mark.parametrize("sane", ["a", "0af7651916cd43dd-8448.eb_211", "x" * 128])
-async def test_a_sane_id_of_the_caller_is_kept_everywhere(sane: str, app: Small, until: Until) -> None:
+async def test_a_sane_id_of_the_caller_is_kept_everywhere(sane: str, app: SmallApp, until: Until) -> None:
     response = app.client.post("/v1/post-edit", json={}, headers={"X-Request-Id": sane})
     assert response.headers.get_list("x-request-id") == [sane]
     assert (await only_line(app, until))["id"] == sane
@@ -177,36 +177,36 @@ async def test_a_sane_id_of_the_caller_is_kept_everywhere(sane: str, app: Small,
 
 
 @pytest.mark.parametrize("odd", ["", "x" * 129, "a b", "a\tb", 'a"}', "<script>", "né", "%0d%0a", "a,b"])
-async def test_any_other_id_is_replaced(odd: str, app: Small, until: Until) -> None:
+async def test_any_other_id_is_replaced(odd: str, app: SmallApp, until: Until) -> None:
     response = app.client.get("/v1/jobs/7", headers={b"X-Request-Id": odd.encode()})
     (given,) = response.headers.get_list("x-request-id")
     assert re.fullmatch("[0-9a-f]{32}", given)
     assert response.text == (await only_line(app, until))["id"] == given
 
 
-def test_requests_at_once_keep_their_ids_apart(app: Small) -> None:
+def test_requests_at_once_keep_their_ids_apart(app: SmallApp) -> None:
     async def ask() -> list[httpx2.Response]:
         async with httpx2.AsyncClient(base_url=app.client.base_url, timeout=30) as client:
-            asked = (client.get("/v1/jobs/7", headers={"X-Request-Id": f"n{n}"}) for n in range(50))
-            return await asyncio.gather(*asked)
+            requests = (client.get("/v1/jobs/7", headers={"X-Request-Id": f"n{n}"}) for n in range(50))
+            return await asyncio.gather(*requests)
 
     assert [answer.text for answer in asyncio.run(ask())] == [f"n{n}" for n in range(50)]
 
 
-async def test_no_path_can_write_a_line_of_its_own(app: Small, until: Until) -> None:
+async def test_no_path_can_write_a_line_of_its_own(app: SmallApp, until: Until) -> None:
     app.client.get("/v1/jobs/a%0A%7B%22status%22:200%7D%E2%80%A8?secret=1")
     assert (await only_line(app, until))["path"] == '/v1/jobs/a\n{"status":200}\u2028'
     assert app.lines[0].isascii()
     assert "secret" not in app.lines[0]
 
 
-async def test_a_long_path_is_cut(app: Small, until: Until) -> None:
+async def test_a_long_path_is_cut(app: SmallApp, until: Until) -> None:
     app.client.get("/" + "x" * 5000)
     assert len((await only_line(app, until))["path"]) == 200
 
 
-def test_probes_are_logged_to_debug_only(app: Small) -> None:
-    with small(debug=True) as talkative:
+def test_probes_are_logged_to_debug_only(app: SmallApp) -> None:
+    with run_small_app(debug=True) as talkative:
         for one in (app, talkative):
             assert one.client.get("/healthz").headers["x-request-id"]
             assert one.client.get("/metrics").status_code == 200

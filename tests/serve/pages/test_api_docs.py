@@ -13,8 +13,8 @@ import pytest
 from ape.settings import Settings
 from tests.ape.reports.browser import Tab, chromium, find_chromium
 from tests.scripted import ScriptedServer
-from tests.serve.book_library import placed
 from tests.serve.book_library import service as own_service
+from tests.serve.book_library import settings_in
 
 pytestmark = pytest.mark.browser
 
@@ -92,7 +92,7 @@ def test_the_policy_allows_no_inline_script(service: httpx2.Client) -> None:
 
 
 def test_the_key_of_the_page_is_sent(service_settings: Settings, tmp_path: Path) -> None:
-    settings = placed(service_settings, tmp_path, api_keys="a-key")
+    settings = settings_in(service_settings, tmp_path, api_keys="a-key")
     with own_service(settings) as client, open_docs(client, tmp_path / "profile") as tab:
         tab.run("document.querySelector('#key').value = 'a-key'")
         assert try_it(tab, "get-/v1/jobs").startswith("200")

@@ -1,4 +1,4 @@
-"""A book that is sent becomes a job, or is refused with a sentence, and then nothing of it stays."""
+"""An uploaded book becomes a job, or is refused with a message and removed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.serve.book_library import (
     begin,
     bilingual,
     files,
-    kept,
-    placed,
     service,
+    settings_in,
     text_pair,
+    uploaded_files,
     wait_until_done,
 )
 
@@ -44,7 +44,7 @@ def _the_model_echoes(scripted: ScriptedServer) -> None:
 
 @pytest.fixture(scope="module")
 def settings(service_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return placed(service_settings, tmp_path_factory.mktemp("house"), max_book_bytes=LIMIT)
+    return settings_in(service_settings, tmp_path_factory.mktemp("service"), max_book_bytes=LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +55,11 @@ def client(settings: Settings) -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def nothing_stays(client: httpx2.Client, settings: Settings) -> Iterator[None]:
-    """As many jobs and files as before."""
+    """Check that the test leaves no jobs or files."""
     with JobStore(settings.jobs_url) as store:
-        before = kept(settings), {job.id for job in store.jobs()}
+        before = uploaded_files(settings), {job.id for job in store.jobs()}
         yield
-        assert (kept(settings), {job.id for job in store.jobs()}) == before
+        assert (uploaded_files(settings), {job.id for job in store.jobs()}) == before
 
 
 def send(client: httpx2.Client, parts: dict[str, Any], **fields: str) -> httpx2.Response:
@@ -72,7 +72,7 @@ def test_a_pair_becomes_a_job(client: httpx2.Client, settings: Settings) -> None
     assert (job["name"], job["format"], job["counts"]["paragraphs"]) == ("Night.txt", "txt", 12)
     assert (job["source_language"], job["target_language"], job["model"]) == ("fr", "en", "scripted")
     wait_until_done(client, job["id"])
-    assert [name for name in kept(settings) if job["id"] in name] == [
+    assert [name for name in uploaded_files(settings) if job["id"] in name] == [
         job["id"],
         f"{job['id']}/mt.txt",
         f"{job['id']}/output.txt",
@@ -192,11 +192,11 @@ def test_a_model_that_is_not_served_is_not_found(client: httpx2.Client) -> None:
 
 @pytest.mark.usefixtures("nothing_stays")
 def test_an_engine_that_is_away_takes_no_books(service_settings: Settings, tmp_path: Path) -> None:
-    alone = placed(service_settings, tmp_path, url="http://127.0.0.1:9/v1", retry_attempts=1)
+    alone = settings_in(service_settings, tmp_path, url="http://127.0.0.1:9/v1", retry_attempts=1)
     with service(alone) as client:
         response = client.post("/v1/books", files=files(), data=LANGUAGES)
     assert response.status_code == 503
-    assert kept(alone) == []
+    assert uploaded_files(alone) == []
 
 
 @pytest.mark.usefixtures("nothing_stays")
@@ -243,11 +243,11 @@ def test_too_much_is_refused_without_a_stated_length_too(client: httpx2.Client) 
 async def test_who_hangs_up_halfway_leaves_nothing(
     client: httpx2.Client, settings: Settings, until: Until
 ) -> None:
-    before = kept(settings)
+    before = uploaded_files(settings)
 
     async def pieces() -> Any:
         yield b'--x\r\nContent-Disposition: form-data; name="mt"; filename="a.txt"\r\n\r\n' + b"y" * 5_000
-        await until(lambda: any(name.endswith(".part/mt.txt") for name in kept(settings)))
+        await until(lambda: any(name.endswith(".part/mt.txt") for name in uploaded_files(settings)))
         raise ConnectionAbortedError
 
     async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
@@ -255,7 +255,7 @@ async def test_who_hangs_up_halfway_leaves_nothing(
             await hasty.post(
                 "/v1/books", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
             )
-    await until(lambda: kept(settings) == before)
+    await until(lambda: uploaded_files(settings) == before)
 
 
 async def test_who_hangs_up_before_the_answer_leaves_nothing(
@@ -265,8 +265,8 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
     until: Until,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The job is planned by then, and is not begun."""
-    before, planned, gone = kept(settings), threading.Event(), threading.Event()
+    """The job is already planned, but is not started."""
+    before, planned, gone = uploaded_files(settings), threading.Event(), threading.Event()
 
     def slow(*args: Any, **kwargs: Any) -> StartedJob:
         begun = really_plan_job(*args, **kwargs)
@@ -275,7 +275,7 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
         return begun
 
     monkeypatch.setattr("serve.routes.books.plan_job", slow)
-    asked = len(scripted.requests)
+    requests = len(scripted.requests)
     async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
         sending = asyncio.create_task(hasty.post("/v1/books", files=files(), data=LANGUAGES))
         await until(planned.is_set)
@@ -285,8 +285,8 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
         job = store.jobs()[0].id
         gone.set()
         await until(lambda: job not in {one.id for one in store.jobs()})
-    assert kept(settings) == before
-    assert len(scripted.requests) == asked
+    assert uploaded_files(settings) == before
+    assert len(scripted.requests) == requests
 
 
 @pytest.mark.usefixtures("nothing_stays")
@@ -299,7 +299,7 @@ def test_a_service_that_stops_takes_no_books(client: httpx2.Client, monkeypatch:
 async def test_an_upload_is_cleared_away_also_after_the_last_thread_has_ended(
     service_settings: Settings, tmp_path: Path
 ) -> None:
-    settings = placed(service_settings, tmp_path)
+    settings = settings_in(service_settings, tmp_path)
     with JobStore(settings.jobs_url) as store:
         scheduler = JobScheduler(store, cast(Engine, None), settings)
         async with scheduler.running():
@@ -308,7 +308,7 @@ async def test_an_upload_is_cleared_away_also_after_the_last_thread_has_ended(
         with pytest.raises(asyncio.CancelledError):
             async with scheduler.receiving_upload(ID):
                 raise asyncio.CancelledError
-    assert kept(settings) == []
+    assert uploaded_files(settings) == []
 
 
 def test_a_name_of_the_senders_is_a_label_and_no_path(client: httpx2.Client, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The life of a job in the service: worked on, followed, paused, restarted, read, forgotten, and its owner's alone."""
+"""Jobs in the service: run, stream, pause, restart, download, delete, and access by owner."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from serve.scheduler.scheduler import JobScheduler
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, echo, translation_in
 from tests.serve.book_library import (
     begin,
-    kept,
     look,
-    placed,
     sentences,
     service,
     serving,
+    settings_in,
+    uploaded_files,
     wait_for,
     wait_until_done,
 )
@@ -46,13 +46,13 @@ MTS = [mt for _, mt in sentences(200)]
 
 @pytest.fixture
 def settings(service_settings: Settings, tmp_path: Path) -> Settings:
-    """A house of its own for each test."""
-    return placed(service_settings, tmp_path, drain_seconds=0.2)
+    """Settings of a separate service for each test."""
+    return settings_in(service_settings, tmp_path, drain_seconds=0.2)
 
 
 @pytest.fixture(scope="module")
 def shared(service_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return placed(service_settings, tmp_path_factory.mktemp("house"), drain_seconds=0.2)
+    return settings_in(service_settings, tmp_path_factory.mktemp("service"), drain_seconds=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +61,25 @@ def app(shared: Settings) -> FastAPI:
 
 
 @pytest.fixture(scope="module")
-def house(app: FastAPI) -> Iterator[httpx2.Client]:
+def shared_client(app: FastAPI) -> Iterator[httpx2.Client]:
     with serving(app) as client:
         yield client
 
 
 @pytest.fixture
-def client(house: httpx2.Client) -> Iterator[httpx2.Client]:
-    """A house that several tests share, and leave without jobs, but for the one that is to be read."""
-    yield house
-    for job in house.get("/v1/jobs", params={"limit": 100}).json()["jobs"]:
+def client(shared_client: httpx2.Client) -> Iterator[httpx2.Client]:
+    """A client of the shared service. Jobs of the test are deleted at its end, except the finished sample."""
+    yield shared_client
+    for job in shared_client.get("/v1/jobs", params={"limit": 100}).json()["jobs"]:
         if job["name"] != NAME:
-            house.delete(f"/v1/jobs/{job['id']}")
+            shared_client.delete(f"/v1/jobs/{job['id']}")
 
 
 @pytest.fixture
 def mending(scripted: ScriptedServer) -> ScriptedServer:
-    """A model that puts one thing right."""
-    scripted.script = lambda asked, turn: Say(
-        translation_in(asked).replace("asked anything", "asked a thing")
+    """A model that makes one edit."""
+    scripted.script = lambda request, turn: Say(
+        translation_in(request).replace("asked anything", "asked a thing")
     )
     return scripted
 
@@ -89,22 +89,22 @@ def app_of(settings: Settings) -> FastAPI:
 
 
 def number_in(text: str) -> int:
-    """Which paragraph of the sample it is."""
+    """Return the number of the paragraph in the sample."""
     found = re.search(r"number (\d+)", text)
     assert found
     return int(found.group(1))
 
 
 def asked_for(scripted: ScriptedServer) -> Counter[int]:
-    """How often each paragraph was asked about."""
-    return Counter(number_in(translation_in(asked)) for asked in list(scripted.requests))
+    """Count the requests for each paragraph."""
+    return Counter(number_in(translation_in(request)) for request in list(scripted.requests))
 
 
 def hang_from(first: int) -> Any:
-    """Answer up to this paragraph, and fall silent on the others."""
+    """Answer paragraphs before `first`, and hang on the others."""
 
-    def script(asked: dict[str, Any], turn: int) -> Move:
-        return echo(asked, turn) if number_in(translation_in(asked)) < first else Hang()
+    def script(request: dict[str, Any], turn: int) -> Move:
+        return echo(request, turn) if number_in(translation_in(request)) < first else Hang()
 
     return script
 
@@ -118,7 +118,7 @@ def events_of(response: httpx2.Response) -> Generator[tuple[str, dict[str, Any]]
             yield name, json.loads(line.removeprefix("data: "))
 
 
-# The whole life.
+# From upload to download.
 
 
 def test_a_book_is_edited_from_the_upload_to_the_result(
@@ -175,7 +175,7 @@ def test_a_service_that_was_killed_at_the_last_step_writes_the_book_after_all(
     assert scripted.requests == []
 
 
-# Pausing, going on, doing again, forgetting.
+# Pause, resume, redo, delete.
 
 
 def test_a_paused_job_asks_for_nothing_until_it_is_resumed(
@@ -188,7 +188,7 @@ def test_a_paused_job_asks_for_nothing_until_it_is_resumed(
     assert (paused.status_code, paused.json()["state"]) == (200, "paused")
     assert client.post(f"/v1/jobs/{job['id']}/pause").status_code == 200
     scripted.script = echo
-    wait_for(client, job["id"], lambda job: job["paragraphs_per_minute"] is None)  # nobody is at it
+    wait_for(client, job["id"], lambda job: job["paragraphs_per_minute"] is None)  # it no longer runs
     count = len(scripted.requests)
     assert look(client, job["id"])["counts"]["waiting"] == 3
     assert client.get(f"/v1/jobs/{job['id']}/result").status_code == 409
@@ -221,7 +221,7 @@ def test_paragraphs_are_done_again_and_no_others(client: httpx2.Client, mending:
     rows = client.get(f"/v1/jobs/{job['id']}/result", params={"format": "jsonl"}).text.splitlines()
     third = json.loads(rows[2])["id"]
     mending.requests.clear()
-    mending.script = lambda asked, turn: Say(translation_in(asked).replace("nobody", "no one"))
+    mending.script = lambda request, turn: Say(translation_in(request).replace("nobody", "no one"))
     redone = client.post(f"/v1/jobs/{job['id']}/redo", json={"paragraphs": [third]})
     assert (redone.status_code, redone.json()["state"]) == (200, "running")
     wait_until_done(client, job["id"])
@@ -249,14 +249,14 @@ def test_a_wish_to_redo_says_what(
     wait_until_done(client, job["id"])
     response = client.post(f"/v1/jobs/{job['id']}/redo", json=body)
     assert response.status_code == status, response.text
-    assert look(client, job["id"])["state"] == "done"  # there was nothing rejected
+    assert look(client, job["id"])["state"] == "done"  # no paragraph was rejected
 
 
 def test_poison_is_quarantined_and_named_and_done_again_when_it_is_gone(
     client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
-    scripted.script = lambda asked, turn: (
-        Fail(400) if number_in(translation_in(asked)) in (1, 4) else echo(asked, turn)
+    scripted.script = lambda request, turn: (
+        Fail(400) if number_in(translation_in(request)) in (1, 4) else echo(request, turn)
     )
     job = begin(client, 8)
     done = wait_until_done(client, job["id"])
@@ -281,7 +281,7 @@ def test_deleting_in_the_middle_drops_what_is_in_hand_and_leaves_nothing(
             assert client.delete(f"/v1/jobs/{job['id']}").status_code == 204
             *_, last = events
         assert last == ("end", {"state": "cancelled", "note": ""})
-        assert kept(settings) == []
+        assert uploaded_files(settings) == []
         count = len(scripted.requests)
         scripted.script = echo
         wait_until_done(client, begin(client, 3)["id"])
@@ -290,11 +290,11 @@ def test_deleting_in_the_middle_drops_what_is_in_hand_and_leaves_nothing(
         assert job["id"] not in {one.id for one in store.jobs()}
 
 
-# When things go wrong.
+# Failures.
 
 
 def test_a_failing_engine_is_waited_for(client: httpx2.Client, scripted: ScriptedServer) -> None:
-    """It stays running, says why nothing happens, and a wish to resume is heeded at once."""
+    """The job stays running with a note, and resuming retries immediately."""
     scripted.play(Fail(400))
     job = begin(client, 8)
     waiting = wait_for(client, job["id"], lambda job: job["note"])
@@ -404,7 +404,7 @@ def test_jobs_of_the_command_line_are_not_ours(
 def test_many_jobs_are_done_by_turns(
     client: httpx2.Client, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With one place and turns of no length, all get done."""
+    """With one running job and zero-length turns, all jobs finish."""
     monkeypatch.setattr("serve.scheduler.scheduler.MAX_RUNNING_JOBS", 1)
     monkeypatch.setattr("serve.scheduler.scheduler.TURN_SECONDS", 0.0)
     jobs = [begin(client, 4)["id"] for _ in range(3)]
@@ -415,15 +415,17 @@ def test_many_jobs_are_done_by_turns(
 
 
 def test_passages_keep_half_of_the_engine(client: httpx2.Client, scripted: ScriptedServer) -> None:
-    """Eight may be asked at once: a book hangs on four of them, and a passage passes."""
-    scripted.script = lambda asked, turn: Hang() if "number" in translation_in(asked) else echo(asked, turn)
+    """The concurrency is 8: a book blocks 4 requests, and a passage still gets through."""
+    scripted.script = lambda request, turn: (
+        Hang() if "number" in translation_in(request) else echo(request, turn)
+    )
     job = begin(client, 30, context="0")
     wait_for(client, job["id"], lambda _: len(scripted.requests) == 4)
     answer = client.post("/v1/post-edit", json={"source": "Il dort.", "mt": "He sleeps now."})
     assert answer.json()["decision"] == "unchanged"
 
 
-# Looking.
+# Status and results.
 
 
 def test_jobs_are_listed_page_by_page_the_newest_first(
@@ -467,10 +469,10 @@ FORMATS = {
 
 
 @pytest.fixture(scope="module")
-def finished(house: httpx2.Client, engine_server: ScriptedServer) -> str:
-    engine_server.script = lambda asked, turn: Say(translation_in(asked).replace("anything", "a thing"))
-    job: str = begin(house, 5, name=NAME)["id"]
-    wait_until_done(house, job)
+def finished(shared_client: httpx2.Client, engine_server: ScriptedServer) -> str:
+    engine_server.script = lambda request, turn: Say(translation_in(request).replace("anything", "a thing"))
+    job: str = begin(shared_client, 5, name=NAME)["id"]
+    wait_until_done(shared_client, job)
     return job
 
 
@@ -478,7 +480,7 @@ def finished(house: httpx2.Client, engine_server: ScriptedServer) -> str:
 def test_the_result_comes_in_every_format(
     format: str, finished: str, client: httpx2.Client, shared: Settings
 ) -> None:
-    before = kept(shared)
+    before = uploaded_files(shared)
     response = client.get(f"/v1/jobs/{finished}/result", params={"format": format})
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == FORMATS[format]
@@ -486,7 +488,7 @@ def test_the_result_comes_in_every_format(
     assert response.content.decode().count("a thing") >= 5
     if format in ("tmx", "xliff"):
         ElementTree.fromstring(response.content)
-    assert kept(shared) == before
+    assert uploaded_files(shared) == before
 
 
 def test_a_finished_book_is_given_while_others_are_being_read(
@@ -513,9 +515,9 @@ def test_the_file_has_a_name_that_is_safe_and_whole(finished: str, client: httpx
 def test_what_there_is_so_far_is_given_to_who_asks_for_it(
     client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
-    scripted.script = lambda asked, turn: (
-        Say(translation_in(asked).replace("anything", "a thing"))
-        if number_in(translation_in(asked)) < 2
+    scripted.script = lambda request, turn: (
+        Say(translation_in(request).replace("anything", "a thing"))
+        if number_in(translation_in(request)) < 2
         else Hang()
     )
     job = begin(client, 4)
@@ -528,7 +530,7 @@ def test_what_there_is_so_far_is_given_to_who_asks_for_it(
     assert client.get(f"/v1/jobs/{job['id']}/result", params={"format": "pdf"}).status_code == 422
 
 
-# Listening.
+# Event streams.
 
 
 def listeners(app: FastAPI) -> int:
@@ -600,7 +602,7 @@ def test_of_a_job_that_is_over_there_is_only_that_to_tell(finished: str, client:
         assert [name for name, _ in events_of(response)] == ["progress", "end"]
 
 
-# Whose it is.
+# Owners.
 
 
 def test_nobody_elses_key_sees_a_job_by_any_route(settings: Settings, scripted: ScriptedServer) -> None:
@@ -640,7 +642,7 @@ def test_what_is_no_id_is_no_job(id: str, client: httpx2.Client) -> None:
     assert client.get(f"/v1/jobs/{id}").status_code == 404
 
 
-# Counting.
+# Metrics.
 
 
 def test_jobs_and_their_paragraphs_are_counted(settings: Settings, scripted: ScriptedServer) -> None:
