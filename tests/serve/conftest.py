@@ -1,4 +1,4 @@
-"""`ape serve` as a process of its own, for a user of whom nothing is known."""
+"""Run `ape serve` as a separate process, without configuration of the user."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ APE = Path(sys.executable).parent / "ape"
 
 @dataclass
 class Service:
-    """A running `ape serve`, what it has said so far, and at its end a line for each request."""
+    """A running `ape serve`, its stderr so far, and after its end the request log."""
 
     process: subprocess.Popen[str]
     address: str
-    said: list[str]
+    stderr_lines: list[str]
     requests: list[str] = field(default_factory=list)
 
     @property
@@ -35,15 +35,15 @@ class Service:
         self.process.send_signal(number)
 
     def end(self) -> int:
-        """Its exit code, once it has gone by itself."""
+        """Wait for the process to exit and return its exit code."""
         requests, rest = self.process.communicate(timeout=60)
-        self.said += rest.splitlines()
+        self.stderr_lines += rest.splitlines()
         self.requests += requests.splitlines()
         return self.process.returncode
 
     def is_listening(self) -> bool:
-        with closing(socket.socket()) as caller:
-            return caller.connect_ex(("127.0.0.1", int(self.address.rpartition(":")[2]))) == 0
+        with closing(socket.socket()) as connection:
+            return connection.connect_ex(("127.0.0.1", int(self.address.rpartition(":")[2]))) == 0
 
 
 Serve = Callable[..., Service]
@@ -55,15 +55,15 @@ def command(*words: str) -> list[str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Of a user of whom nothing is known."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    """An environment without settings, keys or a home folder."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
     homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
-    return kept | dict.fromkeys(homes, str(tmp_path))
+    return clean | dict.fromkeys(homes, str(tmp_path))
 
 
 @pytest.fixture
 def serve(tmp_path: Path, environment: dict[str, str]) -> Iterator[Serve]:
-    """Start `ape serve` and wait until it says that it is ready."""
+    """Start `ape serve` and wait until it is ready."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*words: str) -> Service:
@@ -77,10 +77,10 @@ def serve(tmp_path: Path, environment: dict[str, str]) -> Iterator[Serve]:
         )
         started.append(process)
         assert process.stderr
-        said = [process.stderr.readline().rstrip("\n"), process.stderr.readline().rstrip("\n")]
-        found = re.search(r"http://[\d.:]+\d", said[-1])
-        assert found, "\n".join([*said, process.communicate()[1]])
-        return Service(process, found.group(), said)
+        stderr_lines = [process.stderr.readline().rstrip("\n"), process.stderr.readline().rstrip("\n")]
+        found = re.search(r"http://[\d.:]+\d", stderr_lines[-1])
+        assert found, "\n".join([*stderr_lines, process.communicate()[1]])
+        return Service(process, found.group(), stderr_lines)
 
     yield start
     for process in started:

@@ -1,7 +1,7 @@
-"""What can go wrong between us and a model, one case a line: what it answers, and what becomes of the MT.
+"""Engine faults and drafts, with the expected result of each.
 
-Five tables: faults of the engine that last, faults that pass, drafts that must be refused, drafts that only look as if
-they must, and second drafts. Each case says its claim in its name.
+The tables hold permanent faults, transient faults, odd streams, bad drafts, good drafts that look bad, and second
+drafts. The name of a case states its claim.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 from tests.scripted import Cut, Fail, Hang, Move, Raw, Say, Stall
 
-TRIES = 3
-"""How often the service under test asks an engine that fails."""
+MAX_REQUESTS = 3
+"""How many requests the service under test makes to a failing engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A source, its MT, and a good repair."""
+    """A source, its MT, and a good post-edit."""
 
     languages: str
     source: str
@@ -28,7 +28,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The engine's moves, and what must come of them. `guards` are those that must refuse a draft."""
+    """Engine responses and the expected result. `guards` must each reject a draft."""
 
     claim: str
     passage: Passage
@@ -36,43 +36,43 @@ class Case:
     post_edit: str
     decision: str = ""
     status: int = 200
-    asked: int = 1
+    requests: int = 1
     guards: tuple[str, ...] = ()
-    tempts: str = ""
-    question: Mapping[str, object] = field(default_factory=dict)
+    tempted_guard: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
-def fails(claim: str, passage: Passage, *moves: Move, status: int, asked: int = TRIES) -> Case:
-    """The engine can't be got to answer, and the MT comes back in the problem."""
-    return Case(claim, passage, moves, passage.mt, status=status, asked=asked)
+def fails(claim: str, passage: Passage, *moves: Move, status: int, requests: int = MAX_REQUESTS) -> Case:
+    """The engine keeps failing, and the problem contains the MT."""
+    return Case(claim, passage, moves, passage.mt, status=status, requests=requests)
 
 
 def recovers(claim: str, passage: Passage, *moves: Move) -> Case:
-    """The engine fails, is asked again, and its good answer counts."""
-    return Case(claim, passage, (*moves, Say(passage.good)), passage.good, "edited", asked=len(moves) + 1)
+    """The engine fails, and a retry succeeds."""
+    return Case(claim, passage, (*moves, Say(passage.good)), passage.good, "edited", requests=len(moves) + 1)
 
 
 def refused(
-    claim: str, passage: Passage, answer: str | Move, *guards: str, asked: int = 2, **question: object
+    claim: str, passage: Passage, answer: str | Move, *guards: str, requests: int = 2, **options: object
 ) -> Case:
-    """The same bad draft comes each time, these guards see it, and the MT is kept."""
+    """Every draft is bad, these guards reject it, and the MT is returned."""
     move = Say(answer) if isinstance(answer, str) else answer
     return Case(
-        claim, passage, (move,), passage.mt, "rejected", asked=asked, guards=guards, question=question
+        claim, passage, (move,), passage.mt, "rejected", requests=requests, guards=guards, options=options
     )
 
 
-def allowed(claim: str, tempts: str, passage: Passage, answer: str = "", **question: object) -> Case:
-    """A good draft that a careless version of this guard would refuse."""
+def allowed(claim: str, tempted_guard: str, passage: Passage, answer: str = "", **options: object) -> Case:
+    """A good draft that a naive version of the guard would reject."""
     text = answer or passage.good
-    return Case(claim, passage, (Say(text),), text, "edited", tempts=tempts, question=question)
+    return Case(claim, passage, (Say(text),), text, "edited", tempted_guard=tempted_guard, options=options)
 
 
 def mended(claim: str, passage: Passage, bad: str | Move, *guards: str) -> Case:
-    """The first draft is refused, the second is good."""
+    """The first draft is rejected, the second is good."""
     first = Say(bad) if isinstance(bad, str) else bad
     moves = (first, Say(passage.good))
-    return Case(claim, passage, moves, passage.good, "edited", asked=2, guards=guards)
+    return Case(claim, passage, moves, passage.good, "edited", requests=2, guards=guards)
 
 
 PIPE = Passage(
@@ -262,76 +262,92 @@ SHORT = Passage("fr-en", "Oui.", "Yes.", "Oh, yes.")
 
 GARBLED_CHUNK = "data: {not json at all\n\n"
 DONE = "data: [DONE]\n\n"
-AGAIN_AT_ONCE = (("retry-after", "0"),)
+RETRY_NOW = (("retry-after", "0"),)
 
 
-def chunk(**members: object) -> str:
-    """One event of a stream, with these members whether they make sense or not."""
-    whole = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "scripted", **members}
-    return f"data: {json.dumps(whole)}\n\n"
+def stream_event(**members: object) -> str:
+    """Return a stream event with these members, valid or not."""
+    event = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "scripted", **members}
+    return f"data: {json.dumps(event)}\n\n"
 
 
-def piece(text: object, finish_reason: str | None = None) -> str:
-    """An event that carries a piece of the answer."""
-    return chunk(choices=[{"index": 0, "delta": {"content": text}, "finish_reason": finish_reason}])
+def content_event(text: object, finish_reason: str | None = None) -> str:
+    """Return a stream event with a piece of the draft."""
+    return stream_event(choices=[{"index": 0, "delta": {"content": text}, "finish_reason": finish_reason}])
 
 
 LASTING_FAULTS: tuple[Case, ...] = (
-    fails("500 for ever is a 502", PIPE, Fail(500), status=502),
-    fails("502 for ever is a 502", SOUP, Fail(502), status=502),
+    fails("500 every time is a 502", PIPE, Fail(500), status=502),
+    fails("502 every time is a 502", SOUP, Fail(502), status=502),
     fails("a 500 in HTML is a 502", PORCH, Fail(500, body="<h1>Internal error</h1>"), status=502),
-    fails("503 with Retry-After 0 for ever is a 503", MILLER, Fail(503, AGAIN_AT_ONCE), status=503),
-    fails("503 without Retry-After for ever is a 503", LETTER, Fail(503), status=503),
-    fails("429 for ever is a 503", FERRY, Fail(429, AGAIN_AT_ONCE), status=503),
+    fails("503 with Retry-After 0 every time is a 503", MILLER, Fail(503, RETRY_NOW), status=503),
+    fails("503 without Retry-After every time is a 503", LETTER, Fail(503), status=503),
+    fails("429 every time is a 503", FERRY, Fail(429, RETRY_NOW), status=503),
     fails(
-        "a wait longer than we may is not begun",
+        "a Retry-After beyond the time limit is not waited for",
         LEDGER,
         Fail(429, (("retry-after", "86400"),)),
         status=503,
-        asked=1,
+        requests=1,
     ),
-    fails("a wait without end is not begun", PIPE, Fail(503, (("retry-after", "inf"),)), status=503, asked=1),
+    fails(
+        "an infinite Retry-After is not waited for",
+        PIPE,
+        Fail(503, (("retry-after", "inf"),)),
+        status=503,
+        requests=1,
+    ),
     fails("a Retry-After in the past is no wait", SOUP, Fail(503, (("retry-after", "-5"),)), status=503),
     fails(
-        "a Retry-After that is a date is passed over",
+        "a Retry-After that is a date is ignored",
         PORCH,
         Fail(503, (("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),)),
         status=503,
     ),
-    fails("408 for ever is a 504", MILLER, Fail(408), status=504),
-    fails("504 for ever is a 504", LETTER, Fail(504), status=504),
+    fails("408 every time is a 504", MILLER, Fail(408), status=504),
+    fails("504 every time is a 504", LETTER, Fail(504), status=504),
     fails("an engine that never answers is a 504", FERRY, Hang(), status=504),
-    fails("an engine that falls silent in mid-answer is a 504", PIPE, Stall("Mathurin put his"), status=504),
+    fails("an engine that stalls in mid-answer is a 504", PIPE, Stall("Mathurin put his"), status=504),
     fails("a stream that is always cut is a 503", LEDGER, Cut("老哈克合上"), status=503),
-    fails("400 is not asked again", PIPE, Fail(400), status=502, asked=1),
-    fails("401 is not asked again", SOUP, Fail(401), status=502, asked=1),
-    fails("403 is not asked again", PORCH, Fail(403), status=502, asked=1),
-    fails("404 is not asked again", MILLER, Fail(404), status=502, asked=1),
+    fails("400 is not retried", PIPE, Fail(400), status=502, requests=1),
+    fails("401 is not retried", SOUP, Fail(401), status=502, requests=1),
+    fails("403 is not retried", PORCH, Fail(403), status=502, requests=1),
+    fails("404 is not retried", MILLER, Fail(404), status=502, requests=1),
     fails(
-        "422 with a list for a body is not asked again", LETTER, Fail(422, body="[1, 2]"), status=502, asked=1
+        "422 with a list for a body is not retried", LETTER, Fail(422, body="[1, 2]"), status=502, requests=1
     ),
-    fails("a redirect to nowhere is not asked again", FERRY, Fail(301), status=502, asked=1),
+    fails("a redirect to nowhere is not retried", FERRY, Fail(301), status=502, requests=1),
     fails("an empty stream is a 502", PIPE, Raw(""), status=502),
-    fails("a stream without choices is a 502", SOUP, Raw(chunk() + DONE), status=502),
-    fails("an empty list of choices is a 502", PORCH, Raw(chunk(choices=[]) + DONE), status=502),
-    fails("choices that are null are a 502", MILLER, Raw(chunk(choices=None) + DONE), status=502),
-    fails("a choice that is null is a 502", LETTER, Raw(chunk(choices=[None]) + DONE), status=502),
-    fails("choices that are a word are a 502", FERRY, Raw(chunk(choices="none") + DONE), status=502),
+    fails("a stream without choices is a 502", SOUP, Raw(stream_event() + DONE), status=502),
+    fails("an empty list of choices is a 502", PORCH, Raw(stream_event(choices=[]) + DONE), status=502),
+    fails("choices that are null are a 502", MILLER, Raw(stream_event(choices=None) + DONE), status=502),
+    fails("a choice that is null is a 502", LETTER, Raw(stream_event(choices=[None]) + DONE), status=502),
+    fails("choices that are a word are a 502", FERRY, Raw(stream_event(choices="none") + DONE), status=502),
     fails(
         "a delta that is a word is a 502",
         LEDGER,
-        Raw(chunk(choices=[{"index": 0, "delta": "x"}])),
+        Raw(stream_event(choices=[{"index": 0, "delta": "x"}])),
         status=502,
     ),
-    fails("a piece that is a number is a 502", PIPE, Raw(piece(7, "stop") + DONE), status=502),
+    fails("a piece that is a number is a 502", PIPE, Raw(content_event(7, "stop") + DONE), status=502),
     fails(
-        "a piece that is a list is a 502", SOUP, Raw(piece([{"text": "Shen Yan"}], "stop") + DONE), status=502
+        "a piece that is a list is a 502",
+        SOUP,
+        Raw(content_event([{"text": "Shen Yan"}], "stop") + DONE),
+        status=502,
     ),
     fails("an event that is a number is a 502", PORCH, Raw("data: 7\n\n" + DONE), status=502),
     fails("an event that is null is a 502", MILLER, Raw("data: null\n\n" + DONE), status=502),
     fails("an event that is no JSON is a 502", LETTER, Raw(GARBLED_CHUNK + DONE), status=502),
-    fails("text and then no JSON is a 502", FERRY, Raw(piece("Der Fährmann") + GARBLED_CHUNK), status=502),
-    fails("a stream that ends without its reason is a 502", LEDGER, Raw(piece(LEDGER.good)), status=502),
+    fails(
+        "text and then no JSON is a 502",
+        FERRY,
+        Raw(content_event("Der Fährmann") + GARBLED_CHUNK),
+        status=502,
+    ),
+    fails(
+        "a stream that ends without its reason is a 502", LEDGER, Raw(content_event(LEDGER.good)), status=502
+    ),
     fails(
         "a page of HTML with status 200 is a 502", PIPE, Raw("<html>Sign in</html>", "text/html"), status=502
     ),
@@ -348,7 +364,7 @@ LASTING_FAULTS: tuple[Case, ...] = (
     fails(
         "an error after half the text is a 502",
         LETTER,
-        Raw(piece("Yukiko read") + 'data: {"error": {"message": "gone"}}\n\n'),
+        Raw(content_event("Yukiko read") + 'data: {"error": {"message": "gone"}}\n\n'),
         status=502,
     ),
     fails("an error event without JSON is a 502", FERRY, Raw("event: error\ndata: boom\n\n"), status=502),
@@ -357,15 +373,15 @@ LASTING_FAULTS: tuple[Case, ...] = (
         PIPE,
         Fail(400, body='{"error": {"message": "bad \\ud800 token"}}'),
         status=502,
-        asked=1,
+        requests=1,
     ),
 )
 
 PASSING_FAULTS: tuple[Case, ...] = (
     recovers("500 once, then good", PIPE, Fail(500)),
     recovers("500 twice, then good", SOUP, Fail(500), Fail(500)),
-    recovers("429 with Retry-After, then good", PORCH, Fail(429, AGAIN_AT_ONCE)),
-    recovers("503 with Retry-After, then good", MILLER, Fail(503, AGAIN_AT_ONCE)),
+    recovers("429 with Retry-After, then good", PORCH, Fail(429, RETRY_NOW)),
+    recovers("503 with Retry-After, then good", MILLER, Fail(503, RETRY_NOW)),
     recovers("408, then good", LETTER, Fail(408)),
     recovers("504, then good", FERRY, Fail(504)),
     recovers("a hang, then good", LEDGER, Hang()),
@@ -386,29 +402,35 @@ ODD_STREAMS: tuple[Case, ...] = tuple(
         (
             "comments and carriage returns in the stream are passed over",
             PIPE,
-            (": ping\n\n" + piece(PIPE.good) + ": ping\n\n" + piece("", "stop") + DONE).replace("\n", "\r\n"),
+            (
+                ": ping\n\n" + content_event(PIPE.good) + ": ping\n\n" + content_event("", "stop") + DONE
+            ).replace("\n", "\r\n"),
         ),
-        ("a stream that does not say [DONE] is complete by its reason", SOUP, piece(SOUP.good, "stop")),
-        ("an answer in one piece is an answer", PORCH, piece(PORCH.good, "stop") + DONE),
-        ("no usage is no fault", MILLER, piece(MILLER.good, "stop") + DONE),
+        (
+            "a stream that does not say [DONE] is complete by its reason",
+            SOUP,
+            content_event(SOUP.good, "stop"),
+        ),
+        ("an answer in one piece is an answer", PORCH, content_event(PORCH.good, "stop") + DONE),
+        ("no usage is no fault", MILLER, content_event(MILLER.good, "stop") + DONE),
         (
             "usage without numbers is no fault",
             LETTER,
-            piece(LETTER.good, "stop") + chunk(choices=[], usage={}) + DONE,
+            content_event(LETTER.good, "stop") + stream_event(choices=[], usage={}) + DONE,
         ),
         (
             "usage of nulls is no fault",
             FERRY,
-            piece(FERRY.good, "stop")
-            + chunk(choices=[], usage={"prompt_tokens": None, "completion_tokens": None})
+            content_event(FERRY.good, "stop")
+            + stream_event(choices=[], usage={"prompt_tokens": None, "completion_tokens": None})
             + DONE,
         ),
         (
             "our own tags around the draft are taken off",
             LEDGER,
-            piece(f"<translation>\n{LEDGER.good}\n</translation>", "stop") + DONE,
+            content_event(f"<translation>\n{LEDGER.good}\n</translation>", "stop") + DONE,
         ),
-        ("space around the draft is taken off", PIPE, piece(f"\n\n  {PIPE.good} \n", "stop") + DONE),
+        ("space around the draft is taken off", PIPE, content_event(f"\n\n  {PIPE.good} \n", "stop") + DONE),
     )
 )
 
@@ -417,7 +439,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused("white space alone", SOUP, " \n\t \n", "empty"),
     refused("marks alone", PORCH, "…", "empty"),
     refused("our tags with nothing between", MILLER, "<translation>\n</translation>", "empty"),
-    refused("a choice that says nothing and stops", LETTER, Raw(piece(None, "stop") + DONE), "empty"),
+    refused("a choice that says nothing and stops", LETTER, Raw(content_event(None, "stop") + DONE), "empty"),
     refused("cut off at the length limit", PIPE, Say(PIPE.good, finish_reason="length"), "truncated"),
     refused(
         "stopped in mid-sentence",
@@ -444,7 +466,9 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused(
         "a run-away of 100,000 characters", PORCH, "and the dog barked and " * 4_350, "truncated", "length"
     ),
-    refused("a run-away in a single piece", LEDGER, Raw(piece("雨" * 100_000, "stop") + DONE), "truncated"),
+    refused(
+        "a run-away in a single piece", LEDGER, Raw(content_event("雨" * 100_000, "stop") + DONE), "truncated"
+    ),
     refused(
         "another language",
         PIPE,
@@ -640,14 +664,20 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "a bracket that never closes", FERRY, FERRY.good.replace("biss darauf", "(biss darauf"), "quotes"
     ),
     refused("a new translation", STORM, STORM_ANEW, "edit_rate"),
-    refused("half a character", PIPE, Raw(piece(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE)),
-    refused("a NUL in the text", SOUP, Raw(piece(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)),
+    refused(
+        "half a character",
+        PIPE,
+        Raw(content_event(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE),
+    ),
+    refused(
+        "a NUL in the text", SOUP, Raw(content_event(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)
+    ),
     refused("a terminal's escape in the text", PORCH, PORCH.good.replace("porch", "\x1b[31mporch\x1b[0m")),
     refused("a space of no width", PIPE, PIPE.good.replace("windowsill", "window\u200bsill"), "garbled"),
     refused("writing turned round", SOUP, SOUP.good.replace("soup", "\u202esoup\u202c"), "garbled"),
     refused("bytes that were lost on the way", LEDGER, LEDGER.good.replace("账", "\ufffd\ufffd"), "garbled"),
-    refused("one attempt is one request", PIPE, "", "empty", asked=1, max_attempts=1),
-    refused("five attempts are five requests", PIPE, "", "empty", asked=5, max_attempts=5),
+    refused("one attempt is one request", PIPE, "", "empty", requests=1, max_attempts=1),
+    refused("five attempts are five requests", PIPE, "", "empty", requests=5, max_attempts=5),
 )
 
 GOOD_DRAFTS: tuple[Case, ...] = (
@@ -952,7 +982,7 @@ SECOND_DRAFTS: tuple[Case, ...] = (
         (Say(""), Fail(500), Say(LEDGER.good)),
         LEDGER.good,
         "edited",
-        asked=3,
+        requests=3,
         guards=("empty",),
     ),
     Case(
@@ -961,9 +991,9 @@ SECOND_DRAFTS: tuple[Case, ...] = (
         (Say(""), Say("…"), Say(PIPE.source), Say("```"), Say(PIPE.good)),
         PIPE.good,
         "edited",
-        asked=5,
+        requests=5,
         guards=("empty", "source_left_in"),
-        question={"max_attempts": 5},
+        options={"max_attempts": 5},
     ),
     Case(
         "a bad draft, then an engine that fails for good",
@@ -971,7 +1001,7 @@ SECOND_DRAFTS: tuple[Case, ...] = (
         (Say(""), Fail(500)),
         SOUP.mt,
         status=502,
-        asked=1 + TRIES,
+        requests=1 + MAX_REQUESTS,
     ),
     Case("the MT said back is unchanged", PIPE, (Say(PIPE.mt),), PIPE.mt, "unchanged"),
     Case(
@@ -987,7 +1017,7 @@ SECOND_DRAFTS: tuple[Case, ...] = (
         (Say(""), Say(MILLER.mt)),
         MILLER.mt,
         "unchanged",
-        asked=2,
+        requests=2,
         guards=("empty",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Many clients at once on the real embedded engine, of which a third hang up: what came back, and what is left behind.
+"""Load the embedded engine with concurrent clients, a third of which disconnect, and check for resource leaks.
 
 python -m tests.serve.soak --requests 2000
 """
@@ -30,8 +30,8 @@ from tests.scripted import running
 
 T = TypeVar("T")
 IN_FLIGHT = 32
-# Fewer than are in flight, so that some are told to come again.
-ROOM = 24
+# Less than IN_FLIGHT, so that some get a 429.
+QUEUE_CAPACITY = 24
 SLOTS = 4
 SENTENCES = (
     ("Il pleut.", "It rains."),
@@ -42,8 +42,8 @@ SENTENCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What the process holds: with nothing under way it should come back to the same."""
+class Resources:
+    """Resources held by the process; when idle they should return to the same values."""
 
     busy_slots: int
     held: int
@@ -54,42 +54,42 @@ class Left:
 
 
 @dataclass
-class House:
-    """The service in this process, and a way to look inside."""
+class SoakService:
+    """The service in this process, with access to its internals."""
 
     address: str = ""
     queue: AdmissionLimit = field(default_factory=lambda: AdmissionLimit(0))
     engine: EmbeddedEngine | None = None
     loop: asyncio.AbstractEventLoop | None = None
 
-    def inside(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something in the loop of the service."""
+    def run_in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the event loop of the service."""
         assert self.loop
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
-    def look(self) -> Left:
+    def measure(self) -> Resources:
         assert self.engine
         engine = self.engine
 
         async def look() -> tuple[int, int]:
             return await engine.busy(), len(asyncio.all_tasks())
 
-        busy, tasks = self.inside(look())
+        busy, tasks = self.run_in_loop(look())
         gc.collect()
-        return Left(
+        return Resources(
             busy_slots=busy,
             held=self.queue.admitted,
-            tasks=tasks - 1,  # this look is one
+            tasks=tasks - 1,  # without this measurement
             threads=_threads(),
             descriptors=len(list(Path("/proc/self/fd").iterdir())),
             megabytes=_resident_megabytes(),
         )
 
-    def settle(self, *, threads: int = 0, seconds: float = 60.0) -> Left:
-        """Look until all is idle and no more than so many threads are left, if that is asked, or time is over."""
+    def settle(self, *, threads: int = 0, seconds: float = 60.0) -> Resources:
+        """Measure until idle with at most `threads` threads (0: any number), or until the timeout."""
         deadline = time.monotonic() + seconds
         while True:
-            left = self.look()
+            left = self.measure()
             idle = not left.busy_slots and not left.held and (not threads or left.threads <= threads)
             if idle or time.monotonic() > deadline:
                 return left
@@ -97,7 +97,7 @@ class House:
 
 
 def _threads() -> int:
-    """All threads but those of the event loops' own pools, which grow to their limit when they like and stay."""
+    """Count threads, without the pools of the event loops, which grow to their limit and stay."""
     pooled = sum(thread.name.startswith("asyncio_") for thread in threading.enumerate())
     return len(list(Path("/proc/self/task").iterdir())) - pooled
 
@@ -108,26 +108,26 @@ def _resident_megabytes() -> float:
 
 
 @contextmanager
-def house(model: Path, cache: Path) -> Iterator[House]:
-    """The service on a real socket, on the embedded engine."""
-    settings = Settings(cache=cache, max_queue=ROOM)
-    opened = House()
+def soak_service(model: Path, cache: Path) -> Iterator[SoakService]:
+    """Run the service with the embedded engine on a socket."""
+    settings = Settings(cache=cache, max_queue=QUEUE_CAPACITY)
+    service = SoakService()
 
     @asynccontextmanager
     async def engine() -> AsyncIterator[EmbeddedEngine]:
         async with embedded_engine(model, name="smollm2", concurrency=SLOTS, window=1024) as engine:
-            opened.engine, opened.loop = engine, asyncio.get_running_loop()
+            service.engine, service.loop = engine, asyncio.get_running_loop()
             yield engine
 
     app = create_app(settings, engine())
-    opened.queue = app.state.queue
-    with running(app) as opened.address:
-        yield opened
+    service.queue = app.state.queue
+    with running(app) as service.address:
+        yield service
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one client does: asks by a stream or not, and leaves after so many seconds, if it does."""
+    """One client: its passage, whether it streams, and after how many seconds it disconnects."""
 
     passage: dict[str, Any]
     streams: bool
@@ -135,45 +135,45 @@ class Plan:
 
 
 def plans(count: int, seed: int) -> list[Plan]:
-    """About a third of the clients leave: at once, while they wait, or in the middle of the answer."""
-    chance = random.Random(seed)
+    """Plan clients; about a third disconnect: immediately, while waiting, or in mid-answer."""
+    rng = random.Random(seed)
     made = []
     for number in range(count):
-        source, mt = chance.choice(SENTENCES)
+        source, mt = rng.choice(SENTENCES)
         passage = {"source": source, "mt": mt, "source_language": "fr", "target_language": "en"}
-        leaves = chance.random() < 1 / 3
+        leaves = rng.random() < 1 / 3
         made.append(
             Plan(
                 passage | {"max_attempts": 1, "temperature": 1.0, "top_p": 0.9, "seed": number},
-                streams=chance.random() < 0.4,
-                leaves_after=chance.choice([0.0, 0.05, 0.3, 1.0, 3.0]) * chance.random() if leaves else None,
+                streams=rng.random() < 0.4,
+                leaves_after=rng.choice([0.0, 0.05, 0.3, 1.0, 3.0]) * rng.random() if leaves else None,
             )
         )
     return made
 
 
 async def play(address: str, todo: list[Plan]) -> Counter[str]:
-    """Let the clients loose, so many at a time, and count what becomes of them."""
+    """Run the clients, IN_FLIGHT at a time, and count their outcomes."""
     outcomes: Counter[str] = Counter()
     waiting = iter(todo)
     async with httpx2.AsyncClient(
         base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)
     ) as client:
 
-        async def one_after_another() -> None:
+        async def run_client() -> None:
             for plan in waiting:
-                await _visit(client, plan, outcomes)
+                await _run_plan(client, plan, outcomes)
 
-        await asyncio.gather(*(one_after_another() for _ in range(IN_FLIGHT)))
+        await asyncio.gather(*(run_client() for _ in range(IN_FLIGHT)))
     return outcomes
 
 
-async def _visit(client: httpx2.AsyncClient, plan: Plan, outcomes: Counter[str]) -> None:
+async def _run_plan(client: httpx2.AsyncClient, plan: Plan, outcomes: Counter[str]) -> None:
     ask = _ask_by_stream if plan.streams else _ask
     try:
         async with asyncio.timeout(plan.leaves_after):
             while (answer := await ask(client, plan.passage)).startswith("429"):
-                outcomes["told to come again"] += 1
+                outcomes["retried after 429"] += 1
                 await asyncio.sleep(float(answer.removeprefix("429 ")))
         outcomes[answer] += 1
     except TimeoutError:
@@ -202,23 +202,23 @@ async def _ask_by_stream(client: httpx2.AsyncClient, passage: dict[str, Any]) ->
 
 
 def main() -> None:
-    """Play with numbers for a human."""
+    """Run rounds of clients and print outcomes and resources."""
     from ape.models import DEFAULT_MODEL, resolve_model
     from ape.settings import load_settings
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=4, help="the requests come in so many parts")
+    parser.add_argument("--rounds", type=int, default=4, help="number of rounds the requests are split into")
     given = parser.parse_args()
     settings = load_settings()
     path = resolve_model(settings.model or DEFAULT_MODEL, cache=settings.cache)
-    with house(path, settings.cache) as opened:
-        asyncio.run(play(opened.address, plans(IN_FLIGHT, seed=0)))
-        print("warmed up", opened.settle())
+    with soak_service(path, settings.cache) as service:
+        asyncio.run(play(service.address, plans(IN_FLIGHT, seed=0)))
+        print("warmed up", service.settle())
         for number in range(1, given.rounds + 1):
             began = time.perf_counter()
-            outcomes = asyncio.run(play(opened.address, plans(given.requests // given.rounds, seed=number)))
-            left = opened.settle()
+            outcomes = asyncio.run(play(service.address, plans(given.requests // given.rounds, seed=number)))
+            left = service.settle()
             print(f"{number:3} {time.perf_counter() - began:6.1f} s {dict(outcomes)}\n    {left}")
 
 

@@ -1,4 +1,4 @@
-"""Whatever a client sends, it gets an answer it can read: never a 500, never a stack trace, never a damaged MT."""
+"""Any input gets a readable response: no 500, no stack trace, no damaged MT."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def passage(**changes: object) -> dict[str, object]:
 
 
 def problem(response: httpx2.Response, status: int, **members: object) -> dict[str, Any]:
-    """The problem details of an answer, after seeing that they are complete and have these members."""
+    """Return the problem details of a response, after checking that they are complete and have these members."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     content: dict[str, Any] = response.json()
@@ -53,7 +53,7 @@ def problem(response: httpx2.Response, status: int, **members: object) -> dict[s
 
 @contextmanager
 def service_with(base: Settings, **changes: object) -> Iterator[str]:
-    """The address of another service on the same engine, with other settings."""
+    """Run another service with other settings on the same engine, and return its address."""
     changed = Settings.model_validate(dict(base) | changes)
     with running(create_app(changed, open_engine(changed))) as address:
         yield address
@@ -68,7 +68,7 @@ def _nothing_unexpected_is_logged(caplog: pytest.LogCaptureFixture) -> Iterator[
 
 class TestBodies:
     @pytest.mark.parametrize(
-        ("body", "status", "told"),
+        ("body", "status", "words"),
         [
             (b"", 400, "not JSON"),
             (b"source=a&mt=b", 400, "not JSON"),
@@ -87,10 +87,10 @@ class TestBodies:
         ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else str(value),
     )
     def test_that_cannot_be_read_are_refused(
-        self, service: httpx2.Client, scripted: ScriptedServer, body: bytes, status: int, told: str
+        self, service: httpx2.Client, scripted: ScriptedServer, body: bytes, status: int, words: str
     ) -> None:
         response = service.post("/v1/post-edit", content=body, headers=JSON)
-        assert told in problem(response, status)["detail"]
+        assert words in problem(response, status)["detail"]
         assert scripted.requests == []
 
     def test_too_large_are_refused_before_they_are_all_read(self, service: httpx2.Client) -> None:
@@ -209,7 +209,7 @@ class TestFields:
     ) -> None:
         body = json.dumps(
             passage(**changes)
-        ).encode()  # ASCII: the half stands as an escape, as a client may send it
+        ).encode()  # ASCII: the lone surrogate is escaped, as a client may send it
         content = problem(service.post("/v1/post-edit", content=body, headers=JSON), 422)
         assert content["field"].startswith(field)
 
@@ -250,7 +250,7 @@ class TestFields:
 
 
 class TestTexts:
-    """Texts that are odd and right: the engine echoes them, and they come back to the letter."""
+    """Unusual but valid texts come back unchanged from an echoing engine."""
 
     @pytest.mark.parametrize(
         "mt",
@@ -510,7 +510,7 @@ HASH = "sha256:" + hashlib.sha256(b"open sesame").hexdigest()
 
 @pytest.fixture(scope="module")
 def locked(service_settings: Settings) -> Iterator[httpx2.Client]:
-    """A client of a service with two keys, one of them known by its hash only."""
+    """A client of a service with two keys, one of them stored as a hash."""
     keys = ["first-key", HASH]
     with service_with(service_settings, api_keys=keys) as address, httpx2.Client(base_url=address) as client:
         yield client
@@ -518,7 +518,7 @@ def locked(service_settings: Settings) -> Iterator[httpx2.Client]:
 
 class TestKeys:
     @pytest.mark.parametrize(
-        "shown",
+        "authorization",
         [
             None,
             "",
@@ -533,19 +533,19 @@ class TestKeys:
         ],
     )
     def test_without_the_right_one_nobody_comes_in(
-        self, locked: httpx2.Client, scripted: ScriptedServer, shown: str | bytes | None
+        self, locked: httpx2.Client, scripted: ScriptedServer, authorization: str | bytes | None
     ) -> None:
-        headers = {} if shown is None else {"authorization": shown}
+        headers = {} if authorization is None else {"authorization": authorization}
         response = locked.post("/v1/post-edit", json=passage(), headers=headers)  # type: ignore[arg-type]
         problem(response, 401)
         assert response.headers["www-authenticate"] == "Bearer"
         assert scripted.requests == []
 
-    @pytest.mark.parametrize("shown", ["Bearer first-key", "bearer first-key", "Bearer open sesame"])
+    @pytest.mark.parametrize("authorization", ["Bearer first-key", "bearer first-key", "Bearer open sesame"])
     def test_with_the_right_one_everybody_does(
-        self, locked: httpx2.Client, scripted: ScriptedServer, shown: str
+        self, locked: httpx2.Client, scripted: ScriptedServer, authorization: str
     ) -> None:
-        headers = {"authorization": shown, "host": "books.example"}
+        headers = {"authorization": authorization, "host": "books.example"}
         assert locked.post("/v1/post-edit", json=passage(), headers=headers).json()["post_edit"] == MT
 
     def test_guard_the_models_and_not_the_health(self, locked: httpx2.Client) -> None:
@@ -557,8 +557,8 @@ class TestKeys:
         problem(locked.post("/v1/post-edit", content=b"{not json", headers=JSON), 401)
 
 
-def told(response: httpx2.Response) -> list[tuple[str, dict[str, Any]]]:
-    """The events of a stream, by name."""
+def parse_events(response: httpx2.Response) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events of a stream with their names."""
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-store"
@@ -568,7 +568,7 @@ def told(response: httpx2.Response) -> list[tuple[str, dict[str, Any]]]:
 
 
 def names(events: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    """What happened in order, a run of tokens being one."""
+    """Return event names in order, with runs of tokens merged."""
     told_names = [name for name, _ in events]
     return [name for n, name in enumerate(told_names) if name != "token" or told_names[n - 1] != "token"]
 
@@ -578,7 +578,7 @@ class TestStreams:
         self, service: httpx2.Client, scripted: ScriptedServer
     ) -> None:
         scripted.play(Say(GOOD))
-        events = told(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
+        events = parse_events(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
         assert names(events) == ["attempt", "token", "result", "end"]
         assert "".join(data["text"] for name, data in events if name == "token") == GOOD
         assert events[0][1] == {"attempt": 1, "seed": 1, "temperature": 0.0}
@@ -589,7 +589,7 @@ class TestStreams:
         self, service: httpx2.Client, scripted: ScriptedServer
     ) -> None:
         scripted.play(Say("```"), Say(GOOD))
-        events = told(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
+        events = parse_events(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
         assert names(events) == ["attempt", "token", "finding", "attempt", "token", "result", "end"]
         assert [data["seed"] for name, data in events if name == "attempt"] == [1, 2]
 
@@ -597,7 +597,7 @@ class TestStreams:
         self, service: httpx2.Client, scripted: ScriptedServer
     ) -> None:
         scripted.play(Fail(503, (("retry-after", "0"),)), Say(GOOD))
-        events = told(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
+        events = parse_events(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
         assert names(events) == ["attempt", "retry", "token", "result", "end"]
         assert events[1][1]["wait_seconds"] == 0
 
@@ -605,7 +605,7 @@ class TestStreams:
         self, service: httpx2.Client, scripted: ScriptedServer
     ) -> None:
         scripted.play(Fail(401))
-        events = told(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
+        events = parse_events(service.post("/v1/post-edit", json=passage(), headers=EVENTS))
         assert names(events) == ["attempt", "error", "end"]
         error = events[1][1]
         assert (error["status"], error["mt"]) == (502, MT)
@@ -613,7 +613,7 @@ class TestStreams:
 
     def test_tell_whose_event_it_is_in_a_list(self, service: httpx2.Client, scripted: ScriptedServer) -> None:
         questions = [passage(), passage(mt=""), passage(mt="The river is high, and it goes on to rain.")]
-        events = told(service.post("/v1/post-edit", json=questions, headers=EVENTS))
+        events = parse_events(service.post("/v1/post-edit", json=questions, headers=EVENTS))
         assert events[-1] == ("end", {"passages": 3})
         closing = {data["index"]: name for name, data in events[:-1] if name in ("result", "error")}
         assert closing == {0: "result", 1: "error", 2: "result"}
@@ -626,7 +626,7 @@ class TestStreams:
         plain = service.post("/v1/post-edit", json=passage(), headers={"accept": "*/*"})
         assert plain.json()["post_edit"] == MT
         accept = {"accept": "text/event-stream, application/json;q=0.5"}
-        assert names(told(service.post("/v1/post-edit", json=passage(), headers=accept)))[-1] == "end"
+        assert names(parse_events(service.post("/v1/post-edit", json=passage(), headers=accept)))[-1] == "end"
 
     def test_do_not_begin_for_a_body_that_cannot_be_read(self, service: httpx2.Client) -> None:
         problem(service.post("/v1/post-edit", content=b"{", headers={**JSON, **EVENTS}), 400)
@@ -727,7 +727,7 @@ async def answered(client: httpx2.AsyncClient) -> bool:
 
 
 class Watched:
-    """An application, and what became of the requests to it."""
+    """An application with the outcomes of its requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -747,7 +747,7 @@ class Watched:
 
 
 class CountingEngine(OpenAIEngine):
-    """An engine that can count: a word is a token."""
+    """An engine that counts tokens: one for each word."""
 
     async def count(self, text: str) -> int | None:
         return len(text.split())
@@ -777,7 +777,7 @@ class TestTheWindow:
         )
         assert (
             content["actual"] > 800
-        )  # the MT stands in the question, and its like in the answer: twice 400 words
+        )  # the MT is in the prompt and about as long in the answer: twice 400 words
         assert server.requests == []
 
 

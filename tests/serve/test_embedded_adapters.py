@@ -1,4 +1,4 @@
-"""`ape serve` on the embedded engine with adapters: they are listed as such, asked by name, and stay."""
+"""`ape serve` on the embedded engine with adapters: listed, selected by name, and fixed at start."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ GATE = EditFilter(features={"lead": (-1.0, 1.0, 2.0)}, bias=0.0, threshold=0.5)
 
 @pytest.fixture
 def adapters(tmp_path: Path, smollm2: Path) -> dict[str, Path]:
-    """Of the same base: one, another of other weights, and the first with a gate."""
+    """Three adapters of one base: two with different weights, and the first with an edit filter."""
     made: dict[str, dict[str, Any]] = {"one": {}, "two": {"seed": 2}, "gated": {"gate": GATE}}
-    return {name: make_gguf_adapter(tmp_path / name, smollm2, **told) for name, told in made.items()}
+    return {name: make_gguf_adapter(tmp_path / name, smollm2, **options) for name, options in made.items()}
 
 
 def test_adapters_are_listed_with_their_cards_and_the_base_as_base(
@@ -39,22 +39,22 @@ def test_adapters_are_listed_with_their_cards_and_the_base_as_base(
     service = serve("--model", str(smollm2), *given, "--alias", "default=two")
     with httpx2.Client(base_url=service.address, timeout=120) as client:
         listed = client.get("/v1/models").json()
-        told = {model["name"]: model for model in listed["models"]}
-        assert {name: model["kind"] for name, model in told.items()} == {
+        models = {model["name"]: model for model in listed["models"]}
+        assert {name: model["kind"] for name, model in models.items()} == {
             "two": "adapter",
             smollm2.stem: "base",
             "one": "adapter",
             "gated": "adapter",
         }
-        assert next(iter(told)) == "two"
-        assert [name for name, model in told.items() if model["default"]] == ["two"]
+        assert next(iter(models)) == "two"
+        assert [name for name, model in models.items() if model["default"]] == ["two"]
         assert listed["aliases"] == {"default": "two"}
-        assert told[smollm2.stem]["adapter"] is None
-        assert {model["prompt"] for name, model in told.items() if name in adapters} == {SEP.fingerprint}
-        card = told["one"]["adapter"]
+        assert models[smollm2.stem]["adapter"] is None
+        assert {model["prompt"] for name, model in models.items() if name in adapters} == {SEP.fingerprint}
+        card = models["one"]["adapter"]
         assert (card["base"], card["rank"], card["in_use"]) == ("smollm2-135m", 2, 0)
         assert card["languages"] == ["et-en", "ro-en"]
-        assert len({told[name]["adapter"]["revision"] for name in adapters}) == 3
+        assert len({models[name]["adapter"]["revision"] for name in adapters}) == 3
         answer = client.post("/v1/post-edit", json=PASSAGE | {"source_language": "pt"}).json()
         assert (answer["model"], answer["prompt"]) == ("two", SEP.fingerprint)
         assert answer["findings"][0]["guard"] == "languages"
@@ -80,7 +80,7 @@ def base_settings(tmp_path: Path, smollm2: Path) -> Settings:
 
 @contextmanager
 def opened(settings: Settings, place: Path) -> Iterator[httpx2.Client]:
-    """A service with that adapter as its default."""
+    """A service with the adapter as its default model."""
     changed = settings.model_copy(update={"adapters": {"mine": place}, "aliases": {"default": "mine"}})
     app = create_app(changed, open_engine(changed, log_line=lambda _: None))
     with running(app) as address, httpx2.Client(base_url=address, timeout=120) as client:
@@ -94,7 +94,7 @@ def test_a_job_goes_on_with_the_same_adapter_alone(
     with opened(base_settings, adapters["one"]) as client:
         job = begin(client, 40, max_attempts="1")
         assert job["model"] == "mine"
-    # That it was checked meanwhile does not make it another one.
+    # A parity check in between does not change its revision.
     card = adapters["one"] / "ape.json"
     card.write_text(card.read_text().replace('"parity": null', '"parity": {"identical": 50}'))
     with opened(base_settings, adapters["one"]) as client:

@@ -1,4 +1,4 @@
-"""Whatever the model server does, the MT is not lost: every fault over real HTTP, from us to it and back.
+"""No fault of the model server loses the MT: every case over real HTTP.
 
 `python -m tests.serve.test_faults` prints the table.
 """
@@ -30,15 +30,15 @@ from tests.scripted import (
     scripted_server,
     translation_in,
 )
-from tests.serve.fault_cases import CASES, FERRY, GOOD_DRAFTS, LEDGER, PIPE, SOUP, TRIES, Case, Passage
+from tests.serve.fault_cases import CASES, FERRY, GOOD_DRAFTS, LEDGER, MAX_REQUESTS, PIPE, SOUP, Case, Passage
 
-AT_ONCE = RetryPolicy(attempts=TRIES, first_wait=0.01, longest_wait=0.02, total_seconds=10)
+FAST_RETRY = RetryPolicy(attempts=MAX_REQUESTS, first_wait=0.01, longest_wait=0.02, total_seconds=10)
 
 
 @contextmanager
-def hasty_service(url: str) -> Iterator[httpx2.Client]:
-    """A client of our service, which waits hardly at all before it asks the engine at `url` again."""
-    engine = OpenAIEngine(url, api_key="none", timeout_seconds=1, retry=AT_ONCE)
+def fast_retry_service(url: str) -> Iterator[httpx2.Client]:
+    """Run a service that retries the engine at `url` almost without delay, and yield a client."""
+    engine = OpenAIEngine(url, api_key="none", timeout_seconds=1, retry=FAST_RETRY)
     settings = Settings(engine="url", url=url, cache=Path())
     with (
         running(create_app(settings, engine)) as address,
@@ -48,35 +48,35 @@ def hasty_service(url: str) -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture(scope="module")
-def hasty(engine_server: ScriptedServer) -> Iterator[httpx2.Client]:
-    with hasty_service(engine_server.url) as client:
+def service_client(engine_server: ScriptedServer) -> Iterator[httpx2.Client]:
+    with fast_retry_service(engine_server.url) as client:
         yield client
 
 
-def question(passage: Passage, more: Mapping[str, object] | None = None) -> dict[str, object]:
+def request_body(passage: Passage, options: Mapping[str, object] | None = None) -> dict[str, object]:
     source_language, target_language = passage.languages.split("-")
     return {
         "source": passage.source,
         "mt": passage.mt,
         "source_language": source_language,
         "target_language": target_language,
-        **(more or {}),
+        **(options or {}),
     }
 
 
 def ask(case: Case, client: httpx2.Client, engine: ScriptedServer) -> httpx2.Response:
     engine.play(*case.moves)
-    return client.post("/v1/post-edit", json=question(case.passage, case.question))
+    return client.post("/v1/post-edit", json=request_body(case.passage, case.options))
 
 
 def faults(case: Case, response: httpx2.Response, engine: ScriptedServer) -> Iterator[str]:
-    """What differs from what the case promises."""
+    """Yield the differences from the expected result."""
     answer = response.json()
     if response.status_code != case.status:
         yield f"status {response.status_code}, not {case.status}: {answer}"
         return
-    if len(engine.requests) != case.asked:
-        yield f"the engine was asked {len(engine.requests)} times, not {case.asked}"
+    if len(engine.requests) != case.requests:
+        yield f"the engine got {len(engine.requests)} requests, not {case.requests}"
     if case.status != 200:
         yield from _faults_of_problem(case, response)
     else:
@@ -90,16 +90,16 @@ def _faults_of_problem(case: Case, response: httpx2.Response) -> Iterator[str]:
     if missing := {"type", "title", "status", "detail"} - problem.keys():
         yield f"the problem has no {missing}"
     if problem.get("mt") != case.passage.mt:
-        yield f"the MT did not come back whole: {problem.get('mt')!r}"
+        yield f"the MT did not come back unchanged: {problem.get('mt')!r}"
     if case.status == 503 and int(response.headers.get("retry-after", 0)) < 1:
         yield "no Retry-After"
 
 
 def _faults_of_result(case: Case, answer: dict[str, Any]) -> Iterator[str]:
     refusals = [finding for finding in answer["findings"] if finding["severity"] == "reject"]
-    told = [f"{finding['guard']}: {finding['message']}" for finding in refusals]
+    messages = [f"{finding['guard']}: {finding['message']}" for finding in refusals]
     if answer["decision"] != case.decision:
-        yield f"{answer['decision']}, not {case.decision}: {told or repr(answer['post_edit'])}"
+        yield f"{answer['decision']}, not {case.decision}: {messages or repr(answer['post_edit'])}"
     elif answer["post_edit"] != case.post_edit:
         yield f"the post-edit is {answer['post_edit']!r}"
     elif _applied(case.passage.mt, answer["edits"]) != answer["post_edit"]:
@@ -107,12 +107,12 @@ def _faults_of_result(case: Case, answer: dict[str, Any]) -> Iterator[str]:
     if case.decision != "edited" and (answer["edits"] or answer["edit_rate"]):
         yield f"nothing was edited, but there are edits: {answer['edits']}"
     if missing := set(case.guards) - {finding["guard"] for finding in refusals}:
-        yield f"not seen by {', '.join(sorted(missing))}, only by {told}"
+        yield f"not rejected by {', '.join(sorted(missing))}, only by {messages}"
     attempts = {finding["attempt"] for finding in refusals}
-    if case.decision == "rejected" and attempts != set(range(1, case.asked + 1)):
+    if case.decision == "rejected" and attempts != set(range(1, case.requests + 1)):
         yield f"refusals of the attempts {attempts} only"
-    if case.decision != "rejected" and case.asked in attempts:
-        yield f"the draft that was used is refused: {told}"
+    if case.decision != "rejected" and case.requests in attempts:
+        yield f"the accepted draft is rejected: {messages}"
 
 
 def _applied(mt: str, edits: list[dict[str, Any]]) -> str:
@@ -124,8 +124,8 @@ def _applied(mt: str, edits: list[dict[str, Any]]) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.claim)
-def test_the_case_holds(case: Case, hasty: httpx2.Client, scripted: ScriptedServer) -> None:
-    assert list(faults(case, ask(case, hasty, scripted), scripted)) == []
+def test_the_case_holds(case: Case, service_client: httpx2.Client, scripted: ScriptedServer) -> None:
+    assert list(faults(case, ask(case, service_client, scripted), scripted)) == []
 
 
 def test_there_are_cases_enough_and_no_two_make_the_same_claim() -> None:
@@ -136,14 +136,14 @@ def test_there_are_cases_enough_and_no_two_make_the_same_claim() -> None:
 @pytest.mark.parametrize("guard", GUARDS)
 def test_every_guard_is_seen_to_refuse_and_to_let_pass(guard: str) -> None:
     assert any(guard in case.guards for case in CASES if case.decision == "rejected")
-    assert any(guard == case.tempts for case in GOOD_DRAFTS)
+    assert any(guard == case.tempted_guard for case in GOOD_DRAFTS)
 
 
 def test_a_second_draft_is_drawn_with_another_seed_and_warmer(
-    hasty: httpx2.Client, scripted: ScriptedServer
+    service_client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
     scripted.play(Say(""), Say(PIPE.good))
-    answer = hasty.post("/v1/post-edit", json=question(PIPE, {"seed": 41})).json()
+    answer = service_client.post("/v1/post-edit", json=request_body(PIPE, {"seed": 41})).json()
     first, second = scripted.requests
     assert (first["seed"], second["seed"]) == (41, 42)
     assert first["temperature"] == 0
@@ -155,19 +155,19 @@ def test_a_second_draft_is_drawn_with_another_seed_and_warmer(
 
 
 def test_a_try_that_fails_is_made_again_with_the_same_seed(
-    hasty: httpx2.Client, scripted: ScriptedServer
+    service_client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
     scripted.play(Fail(500), Say(PIPE.good))
-    hasty.post("/v1/post-edit", json=question(PIPE))
+    service_client.post("/v1/post-edit", json=request_body(PIPE))
     first, second = scripted.requests
     assert first == second
 
 
 async def test_a_run_away_is_stopped_and_the_engine_is_told(
-    hasty: httpx2.Client, scripted: ScriptedServer, until: Callable[..., Any]
+    service_client: httpx2.Client, scripted: ScriptedServer, until: Callable[..., Any]
 ) -> None:
     scripted.play(Say("and on and " * 10_000))
-    answer = hasty.post("/v1/post-edit", json=question(PIPE, {"max_attempts": 1})).json()
+    answer = service_client.post("/v1/post-edit", json=request_body(PIPE, {"max_attempts": 1})).json()
     assert answer["post_edit"] == PIPE.mt
     assert answer["usage"]["completion_tokens"] < 100
     await until(lambda: scripted.active == 0)
@@ -175,10 +175,10 @@ async def test_a_run_away_is_stopped_and_the_engine_is_told(
 
 
 async def test_an_engine_that_hangs_is_hung_up_on(
-    hasty: httpx2.Client, scripted: ScriptedServer, until: Callable[..., Any]
+    service_client: httpx2.Client, scripted: ScriptedServer, until: Callable[..., Any]
 ) -> None:
     scripted.play(Hang(), Say(SOUP.good))
-    hasty.post("/v1/post-edit", json=question(SOUP))
+    service_client.post("/v1/post-edit", json=request_body(SOUP))
     await until(lambda: scripted.hung_up == 1)
 
 
@@ -188,14 +188,16 @@ async def test_an_engine_that_hangs_is_hung_up_on(
     ids=["400", "503", "nonsense"],
 )
 def test_a_list_goes_on_where_the_engine_fails_on_one_passage(
-    hasty: httpx2.Client, scripted: ScriptedServer, fault: Move
+    service_client: httpx2.Client, scripted: ScriptedServer, fault: Move
 ) -> None:
     def script(request: dict[str, Any], turn: int) -> Move:
         good = {passage.mt: passage.good for passage in (PIPE, FERRY)}
         return Say(good[mt]) if (mt := translation_in(request)) in good else fault
 
     scripted.script = script
-    response = hasty.post("/v1/post-edit", json=[question(one) for one in (PIPE, LEDGER, FERRY)])
+    response = service_client.post(
+        "/v1/post-edit", json=[request_body(passage) for passage in (PIPE, LEDGER, FERRY)]
+    )
     assert response.status_code == 200
     first, second, third = response.json()
     assert (first["post_edit"], third["post_edit"]) == (PIPE.good, FERRY.good)
@@ -205,7 +207,7 @@ def test_a_list_goes_on_where_the_engine_fails_on_one_passage(
 
 @pytest.fixture(scope="module")
 def other_engine() -> Iterator[ScriptedServer]:
-    """A scripted server of our own, whose list of models may be spoiled."""
+    """A separate scripted server, whose model listing can fail."""
     with scripted_server() as server:
         yield server
 
@@ -231,21 +233,21 @@ def test_an_engine_that_cannot_tell_its_models_is_a_problem_with_the_mt(
     other_engine: ScriptedServer, listing: Fail | Raw | Hang, status: int
 ) -> None:
     other_engine.listing = listing
-    with hasty_service(other_engine.url) as client:
-        response = client.post("/v1/post-edit", json=question(PIPE))
+    with fast_retry_service(other_engine.url) as client:
+        response = client.post("/v1/post-edit", json=request_body(PIPE))
         assert (response.status_code, response.json().get("mt")) == (status, PIPE.mt)
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == status
         other_engine.listing = None
         assert client.get("/readyz").status_code == 200
-        assert client.post("/v1/post-edit", json=question(PIPE)).json()["decision"] == "unchanged"
+        assert client.post("/v1/post-edit", json=request_body(PIPE)).json()["decision"] == "unchanged"
 
 
 def test_an_engine_that_is_not_there_is_a_problem_with_the_mt() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with hasty_service(f"http://127.0.0.1:{port}/v1") as client:
-        response = client.post("/v1/post-edit", json=question(PIPE))
+    with fast_retry_service(f"http://127.0.0.1:{port}/v1") as client:
+        response = client.post("/v1/post-edit", json=request_body(PIPE))
     assert response.status_code == 503
     assert response.json()["mt"] == PIPE.mt
     assert int(response.headers["retry-after"]) >= 1
@@ -255,13 +257,13 @@ def test_a_parameter_the_engine_does_not_know_is_left_out(other_engine: Scripted
     complaint = '{"error": {"message": "no seed here", "code": "unsupported_parameter", "param": "seed"}}'
     other_engine.listing = None
     other_engine.play(Fail(400, body=complaint), Say(PIPE.good))
-    with hasty_service(other_engine.url) as client:
-        assert client.post("/v1/post-edit", json=question(PIPE)).json()["post_edit"] == PIPE.good
+    with fast_retry_service(other_engine.url) as client:
+        assert client.post("/v1/post-edit", json=request_body(PIPE)).json()["post_edit"] == PIPE.good
     assert [("seed" in request) for request in other_engine.requests] == [True, False]
 
 
 def test_a_passage_beyond_the_engines_window_is_the_callers_to_split(
-    hasty: httpx2.Client, scripted: ScriptedServer
+    service_client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
     error = {
         "message": "too long",
@@ -270,14 +272,14 @@ def test_a_passage_beyond_the_engines_window_is_the_callers_to_split(
         "n_ctx": 4096,
     }
     scripted.play(Fail(400, body=httpx2.Response(200, json={"error": error}).text))
-    response = hasty.post("/v1/post-edit", json=question(PIPE))
+    response = service_client.post("/v1/post-edit", json=request_body(PIPE))
     assert response.status_code == 413
     assert (response.json()["actual"], response.json()["limit"]) == (9000, 4096)
 
 
 def main() -> None:
-    """Print every case with what came of it."""
-    with scripted_server() as engine, hasty_service(engine.url) as client:
+    """Print every case with its result."""
+    with scripted_server() as engine, fast_retry_service(engine.url) as client:
         for case in CASES:
             response = ask(case, client, engine)
             wrong = list(faults(case, response, engine))
@@ -291,7 +293,7 @@ def main() -> None:
                 case.claim,
                 outcome,
                 " ".join(guards),
-                "; ".join(wrong) or "as promised",
+                "; ".join(wrong) or "as expected",
             )
             print("{:6} {:60.60} {:32.32} {:32.32} {}".format(*line))
 

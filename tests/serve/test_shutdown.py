@@ -1,4 +1,4 @@
-"""`ape serve` as a process of its own: how it starts, how it refuses to, and how it stops."""
+"""Start, refusal to start, and shutdown of `ape serve` as a process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.subprocess
 
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire posed his bag.", "max_attempts": 1}
 GOOD = "Claire put down her bag."
-SAID = [
+STDERR_PATTERNS = [
     r"Starting on http://127\.0\.0\.1:\d+: opening the engine …",
     r"Ready on http://127\.0\.0\.1:\d+/v1/post-edit",
     r"Stopped\.",
@@ -36,7 +36,7 @@ signals = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids
 async def test_a_request_under_way_is_finished_first(
     number: signal.Signals, serve: Serve, scripted: ScriptedServer, until: Until
 ) -> None:
-    scripted.play(Say(GOOD, pause=0.5))  # two pieces: the stop comes in between
+    scripted.play(Say(GOOD, pause=0.5))  # two chunks: the signal comes between them
     service = serve("--url", scripted.url)
     async with httpx2.AsyncClient(timeout=60) as client:
         asking = asyncio.create_task(client.post(f"{service.address}/v1/post-edit", json=PASSAGE))
@@ -52,7 +52,9 @@ async def test_a_request_under_way_is_finished_first(
         200,
         {"edited": 1},
     )
-    assert all(re.fullmatch(line, said) for line, said in zip(SAID, service.said, strict=True)), service.said
+    assert all(
+        re.fullmatch(line, stderr) for line, stderr in zip(STDERR_PATTERNS, service.stderr_lines, strict=True)
+    ), service.stderr_lines
 
 
 @signals
@@ -71,7 +73,7 @@ def test_a_stream_under_way_is_finished_first(
                 service.stop(number)
     assert events[-2:] == ["result", "end"]
     assert service.end() == 0
-    assert len(service.said) == len(SAID)
+    assert len(service.stderr_lines) == len(STDERR_PATTERNS)
 
 
 @signals
@@ -100,14 +102,14 @@ def test_told_to_stop_while_vllm_starts_it_leaves_nothing(
         env=environment | {"APE_VLLM_PYTHON": str(fake.python), "APE_CACHE": str(tmp_path / "cache")},
     )
     assert process.stderr
-    said = process.stderr.readline()
+    stderr = process.stderr.readline()
     deadline = time.monotonic() + 60
     while not fake.lives:
         assert time.monotonic() < deadline
     process.send_signal(signal.SIGTERM)
-    said += process.communicate(timeout=60)[1]
-    assert process.returncode == 0, said
-    assert said.splitlines()[-1] == "Stopped."
+    stderr += process.communicate(timeout=60)[1]
+    assert process.returncode == 0, stderr
+    assert stderr.splitlines()[-1] == "Stopped."
     assert not Path(f"/proc/{fake.life.api}").exists()
     assert list((tmp_path / "cache" / "adapters").iterdir()) == []
 
@@ -147,8 +149,8 @@ async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: Scripted
 async def test_a_job_and_who_listens_to_it_do_not_keep_it(
     serve: Serve, scripted: ScriptedServer, until: Until
 ) -> None:
-    """Though a stream may last for ever: the paragraph in hand is finished, the job is for the next time."""
-    scripted.script = lambda asked, turn: Say(translation_in(asked), pause=0.05)
+    """The paragraph in progress is finished, and the job is resumed after the restart."""
+    scripted.script = lambda request, turn: Say(translation_in(request), pause=0.05)
     service = serve("--url", scripted.url)
     async with httpx2.AsyncClient(base_url=service.address, timeout=60) as client:
         sent = await client.post("/v1/books", files=files(30), data=LANGUAGES)
@@ -162,9 +164,9 @@ async def test_a_job_and_who_listens_to_it_do_not_keep_it(
             heard = [line async for line in events]
     assert "event: end" not in heard
     assert service.end() == 0
-    assert time.monotonic() - began < 15  # and not 20, as long as it may drain
-    asked = len(scripted.requests)
-    assert asked < 30
+    assert time.monotonic() - began < 15  # less than the drain time of 20
+    before_restart = len(scripted.requests)
+    assert before_restart < 30
     again = serve("--url", scripted.url)
     async with httpx2.AsyncClient(base_url=again.address, timeout=60) as client:
 
@@ -172,7 +174,7 @@ async def test_a_job_and_who_listens_to_it_do_not_keep_it(
             return bool((await client.get(f"/v1/jobs/{job}")).json()["state"] == "done")
 
         await until(is_done, seconds=60)
-    assert len(scripted.requests) == 30  # none was lost on the way, none asked for twice
+    assert len(scripted.requests) == 30  # none lost, none requested twice
 
 
 @signals
@@ -183,7 +185,7 @@ def test_the_embedded_engine_stops_with_it(number: signal.Signals, serve: Serve,
     assert service.children == []
     service.stop(number)
     assert service.end() == 0
-    assert len(service.said) == len(SAID), service.said
+    assert len(service.stderr_lines) == len(STDERR_PATTERNS), service.stderr_lines
 
 
 def refused(words: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

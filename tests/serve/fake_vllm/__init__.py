@@ -1,4 +1,4 @@
-"""A fake vLLM for tests of faults: it starts in no time, speaks HTTP as vLLM does, and fails as it is told.
+"""A fake vLLM that starts fast, has the HTTP API of vLLM, and fails on demand.
 
 The package `vllm` in this folder takes the place of the real one: `Fake(tmp_path).python` is an interpreter that has
 it first on its path. It is minded, called and killed like the real one, with an engine core as a process of its own.
@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One start of the fake: its processes, the arguments it got and what it was told by the environment."""
+    """One start of the fake: its process ids, arguments and environment."""
 
     api: int
     engine: int
@@ -25,12 +25,12 @@ class Life:
 
 
 class Fake:
-    """A fake vLLM, its faults, and the lives that it led.
+    """A fake vLLM, its current faults, and its starts so far.
 
-    Faults, read anew at each start and request:
+    Faults are read at each start and request:
 
-    at a start: `die_after_start` (exit code 3 after some last words), `never_healthy` (it does not listen until told
-    otherwise), `slow_start` (seconds until it listens), `flood` (bytes of log, written first), `say` (lines of log);
+    at a start: `die_after_start` (exit code 3 after some last words), `never_healthy` (it does not listen while set),
+    `slow_start` (seconds until it listens), `flood` (bytes of log, written first), `say` (lines of log);
     at a request: `hang` (no answer to anything, /health too), `unhealthy` (/health is 503), `answer_delay` (seconds
     before an answer), `pause` (seconds between two pieces of a stream), `load_error` (message) with `load_status`,
     `draft` (the answer, instead of the MT), with the words that it is `unsure` of;
@@ -48,25 +48,25 @@ class Fake:
         self.python.chmod(0o755)
 
     def set(self, **faults: Any) -> None:
-        """Have these faults from now on, and no others."""
+        """Replace the current faults."""
         written = self._faults.with_suffix(".new")
         written.write_text(json.dumps(faults))
         written.replace(self._faults)
 
     @property
     def lives(self) -> list[Life]:
-        """All starts so far, the newest last."""
+        """All starts so far, oldest first."""
         if not self._lives.exists():
             return []
-        told = [json.loads(line) for line in self._lives.read_text().splitlines()]
-        return [Life(one["api"], one["engine"], tuple(one["arguments"]), one["environment"]) for one in told]
+        rows = [json.loads(line) for line in self._lives.read_text().splitlines()]
+        return [Life(row["api"], row["engine"], tuple(row["arguments"]), row["environment"]) for row in rows]
 
     @property
     def life(self) -> Life:
-        """The newest start."""
+        """The latest start."""
         return self.lives[-1]
 
 
 def fake_python(folder: Path) -> Path:
-    """An interpreter that has the fake vLLM first on its path."""
+    """Return an interpreter with the fake vLLM first on its path."""
     return Fake(folder).python

@@ -1,4 +1,4 @@
-"""An upload is on disk as it was sent, or it is refused with a sentence; nothing of it is ever held in memory."""
+"""An upload is written to disk unchanged, or refused with a message; files are never held in memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_bytes_arrive_as_they_were_however_they_are_cut(
 
 
 @pytest.mark.parametrize(
-    ("label", "stored", "shown"),
+    ("label", "stored", "expected"),
     [
         ("night.epub", "mt.epub", "night.epub"),
         ("Night.TXT", "mt.txt", "Night.TXT"),
@@ -77,10 +77,12 @@ async def test_bytes_arrive_as_they_were_however_they_are_cut(
         ("x" * 500 + ".txt", "mt.txt", "x" * 196 + ".txt"),
     ],
 )
-async def test_the_senders_name_is_but_a_label(label: str, stored: str, shown: str, tmp_path: Path) -> None:
+async def test_the_senders_name_is_but_a_label(
+    label: str, stored: str, expected: str, tmp_path: Path
+) -> None:
     upload = await sent(body(part("mt", b"text", filename=label)), tmp_path)
     assert upload.files["mt"] == tmp_path / stored
-    assert upload.labels["mt"] == shown
+    assert upload.labels["mt"] == expected
     assert names_in(tmp_path) == [stored]
 
 

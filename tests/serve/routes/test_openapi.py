@@ -1,4 +1,4 @@
-"""The service keeps what its OpenAPI document promises, whatever it is sent."""
+"""Responses match the OpenAPI document for any request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from tests.scripted import ScriptedServer, running
 SMALL: dict[str, Any] = {
     "max_passages": 8,
     "max_characters": 100,
-}  # so that the largest request is soon answered
+}  # so that the largest request is fast
 KEY = "the key of the tests"
 WITH_KEY = {"Authorization": f"Bearer {KEY}"}
 AS_EVENTS = {"Accept": "text/event-stream"}
@@ -77,7 +77,7 @@ def examples(count: int) -> settings:
 
 
 def make_app(**values: Any) -> FastAPI:
-    """The service, not running: to read its promises."""
+    """The application, only to read its OpenAPI document."""
 
     @asynccontextmanager
     async def no_engine() -> AsyncIterator[Engine]:
@@ -89,7 +89,7 @@ def make_app(**values: Any) -> FastAPI:
 
 
 def promises_of(app: FastAPI, *, coverage: bool = False) -> OpenApiSchema:
-    """The promises to test by random requests, and by one for each branch of each schema if `coverage`."""
+    """The schema to test with random requests and, if `coverage`, one request for each schema branch."""
     promises = schemathesis.openapi.from_dict(app.openapi())
     # A model that is not there is a fair answer to a good request, as is an engine that takes no adapters; a list that
     # is too long is Too Large.
@@ -120,7 +120,7 @@ def _the_model_echoes(scripted: ScriptedServer) -> None:
 
 @pytest.fixture(scope="module")
 def patient(service_settings: Settings) -> Settings:
-    """So that a busy machine is no 504."""
+    """With long timeouts, so that a busy machine causes no 504."""
     return service_settings.model_copy(update={"timeout_seconds": 60.0, **SMALL})
 
 
@@ -141,7 +141,7 @@ def look_at(case: Case[Any], response: Response) -> None:
     """A good request is answered and a bad one refused: by its status, or in a list each item in its place."""
     passages = case.body
     if case.path == "/v1/books":
-        # No schema tells a book from noise, which is refused.
+        # The schema can't distinguish a book from random bytes, which are refused.
         case.validate_response(response, checks=[negative_data_rejection])
         return
     if response.status_code != 200 or not isinstance(passages, list):
@@ -204,7 +204,7 @@ def test_every_operation_says_what_it_is_for_and_every_answer_what_it_means() ->
 
 
 def test_every_status_of_an_error_is_documented() -> None:
-    """Those of the error tree, and those that the service's own modules name."""
+    """Statuses of the error classes, and those named in modules of the service."""
     modules = (
         ape.errors,
         serve.middleware.problems,
@@ -214,7 +214,7 @@ def test_every_status_of_an_error_is_documented() -> None:
     )
     sources = [Path(str(module.__file__)) for module in modules]
     named = re.findall(r"\bstatus(?:: int)? ?= ?(\d{3})", "".join(source.read_text() for source in sources))
-    assert {"400", "401", "403", "415", "429", "500", "504"} <= set(named)  # or the search is at fault
+    assert {"400", "401", "403", "415", "429", "500", "504"} <= set(named)  # else the search is broken
     documented = [set(operation["responses"]) for _, operation in operations(OPEN.openapi())]
     assert set(named) <= set().union(*documented)
 
@@ -229,14 +229,14 @@ def test_whatever_fails_may_be_our_own_fault_and_is_documented_so() -> None:
 def test_the_example_request_is_answered_like_the_example_answer(name: str, address: str) -> None:
     operation = dict(operations(OPEN.openapi()))["POST /v1/post-edit"]
     request, answer = operation["requestBody"], operation["responses"]["200"]
-    asked, told = (
+    example_request, example_response = (
         body["content"]["application/json"]["examples"][name]["value"] for body in (request, answer)
     )
-    response = httpx2.post(f"{address}/v1/post-edit", json=asked, timeout=60)
+    response = httpx2.post(f"{address}/v1/post-edit", json=example_request, timeout=60)
     assert response.status_code == 200
-    assert type(response.json()) is type(told)
+    assert type(response.json()) is type(example_response)
     schema = answer["content"]["application/json"]["schema"] | {"components": OPEN.openapi()["components"]}
-    jsonschema_rs.Draft202012Validator(schema).validate(told)
+    jsonschema_rs.Draft202012Validator(schema).validate(example_response)
 
 
 def test_the_example_answer_is_true_to_itself() -> None:
@@ -251,7 +251,7 @@ def test_the_example_answer_is_true_to_itself() -> None:
 
 
 def test_the_schema_takes_the_characters_that_the_work_takes() -> None:
-    """All below U+3100, where space and control characters are, alone and beside a letter."""
+    """All below U+3100, where space and control characters are, alone and next to a letter."""
     pattern = re.compile(
         OPEN.openapi()["components"]["schemas"]["PostEditRequest"]["properties"]["mt"]["pattern"]
     )
@@ -275,7 +275,7 @@ def test_what_only_looks_like_a_number_is_refused(values: dict[str, Any], addres
 
 
 def test_a_list_longer_than_the_queue_is_too_large_rather_than_always_too_early(patient: Settings) -> None:
-    """Or it would be told to come again for ever."""
+    """Otherwise the client would get 429 forever."""
     narrow = patient.model_copy(update={"max_queue": 2})
     with running(create_app(narrow, open_engine(narrow))) as address:
         response = httpx2.post(f"{address}/v1/post-edit", json=[EXAMPLE_QUESTION] * 3)

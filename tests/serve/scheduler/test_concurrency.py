@@ -1,4 +1,4 @@
-"""Places at the engine are shared between owners, and a book that is closed begins no other paragraph."""
+"""Concurrency is shared between owners, and a closed book engine starts no new paragraphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Until = Callable[..., Awaitable[None]]
 
 
 class OneModel:
-    """An engine that is never asked for a draft."""
+    """An engine that gets no requests."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -140,7 +140,7 @@ async def test_one_let_in_and_cancelled_in_the_same_moment_takes_no_place() -> N
     async with limit.acquire("anna", 1):
         second = asyncio.create_task(hold(limit, "boris", [], asyncio.Event()))
         await asyncio.sleep(0)
-    assert limit.free == 0  # it is boris's, who does not know yet
+    assert limit.free == 0  # boris was admitted, but has not run yet
     await stop(second)
     assert limit.free == 1
 
@@ -169,7 +169,7 @@ async def test_a_closed_engine_finishes_active_paragraphs_and_starts_none(until:
         await asyncio.sleep(0)
         assert not idle.done()
     await idle
-    await until(lambda: limit.free == 1)  # the place is for others
+    await until(lambda: limit.free == 1)  # the unit is free for others
     assert order == []
     await stop(later)
 

@@ -26,18 +26,18 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 SEPARATOR = "\n\n###\n\n"
-TOLD = ("VLLM_", "DO_NOT_TRACK", "RAY_USAGE", "PYTHONSAFEPATH", "APE_")
+RECORDED_PREFIXES = ("VLLM_", "DO_NOT_TRACK", "RAY_USAGE", "PYTHONSAFEPATH", "APE_")
 GUARDED = ("/v1", "/v2", "/inference", "/cohere")
-# As the real one: it does not care whether the API server lives.
+# Like vLLM's engine core, it outlives the API server.
 ENGINE_CORE = "import time\nwhile True: time.sleep(3600)"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def faults() -> dict[str, Any]:
-    """What is wrong at the moment."""
+    """Return the current faults."""
     path = os.environ.get("FAKE_VLLM")
-    told: dict[str, Any] = json.loads(Path(path).read_text()) if path else {}
-    return told
+    current: dict[str, Any] = json.loads(Path(path).read_text()) if path else {}
+    return current
 
 
 class Server:
@@ -77,8 +77,8 @@ class Server:
         )
 
     async def load(self, request: Request) -> Response:
-        asked = await request.json()
-        name, path = asked.get("lora_name"), asked.get("lora_path")
+        payload = await request.json()
+        name, path = payload.get("lora_name"), payload.get("lora_path")
         wrong = faults()
         if not name or not path:
             return _error(400, "InvalidUserInput", "Both 'lora_name' and 'lora_path' must be provided.")
@@ -86,7 +86,7 @@ class Server:
             return _error(
                 400, "InvalidUserInput", f"The lora adapter '{name}' conflicts with a served base model."
             )
-        if name in self.adapters and not asked.get("load_inplace"):
+        if name in self.adapters and not payload.get("load_inplace"):
             return _error(
                 400,
                 "InvalidUserInput",
@@ -113,20 +113,20 @@ class Server:
         return Response(f"Success: LoRA adapter '{name}' removed successfully.")
 
     async def chat(self, request: Request) -> Response:
-        asked = await request.json()
-        text = str(asked["messages"][-1]["content"])
+        payload = await request.json()
+        text = str(payload["messages"][-1]["content"])
         found = re.search(r"<translation>\n(.*)\n</translation>", text, re.DOTALL)
-        return await self._answer(request, asked, found.group(1) if found else text, chat=True)
+        return await self._answer(request, payload, found.group(1) if found else text, chat=True)
 
     async def complete(self, request: Request) -> Response:
-        asked = await request.json()
-        parts = str(asked["prompt"]).split(SEPARATOR)
-        return await self._answer(request, asked, parts[1] if len(parts) > 1 else parts[0], chat=False)
+        payload = await request.json()
+        parts = str(payload["prompt"]).split(SEPARATOR)
+        return await self._answer(request, payload, parts[1] if len(parts) > 1 else parts[0], chat=False)
 
-    async def _answer(self, request: Request, asked: dict[str, Any], text: str, *, chat: bool) -> Response:
+    async def _answer(self, request: Request, payload: dict[str, Any], text: str, *, chat: bool) -> Response:
         known = [self.arguments.served_model_name, *self.adapters]
-        if asked.get("model") not in known:
-            message = f"The model `{asked.get('model')}` does not exist. Valid aliases: {known[0]}."
+        if payload.get("model") not in known:
+            message = f"The model `{payload.get('model')}` does not exist. Valid aliases: {known[0]}."
             return _error(404, "NotFoundError", message, param="model")
         name = ("chatcmpl-" if chat else "cmpl-") + request.headers.get("x-request-id", secrets.token_hex(8))
         print(f"INFO Received request {name}: params: SamplingParams(), lora_request: None.", flush=True)
@@ -134,22 +134,22 @@ class Server:
         text = faults().get("draft", text)
         self.answered += 1
         kind = "chat.completion" if chat else "text_completion"
-        body = {"id": name, "object": kind, "created": int(time.time()), "model": asked["model"]}
+        body = {"id": name, "object": kind, "created": int(time.time()), "model": payload["model"]}
         usage = {
             "prompt_tokens": 10,
             "total_tokens": 10 + len(text.split()),
             "completion_tokens": len(text.split()),
         }
-        if not asked.get("stream"):
-            said: dict[str, Any] = (
+        if not payload.get("stream"):
+            content: dict[str, Any] = (
                 {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
             )
-            choice = {"index": 0, **said, "logprobs": None, "finish_reason": "stop", "stop_reason": None}
+            choice = {"index": 0, **content, "logprobs": None, "finish_reason": "stop", "stop_reason": None}
             return JSONResponse({**body, "choices": [choice], "usage": usage})
         if chat:
             body["object"] = "chat.completion.chunk"
-        wanted = isinstance(asked.get("logprobs"), int) and not chat
-        events = _events(body, text, usage, chat=chat, chances=wanted)
+        has_logprobs = isinstance(payload.get("logprobs"), int) and not chat
+        events = _events(body, text, usage, chat=chat, chances=has_logprobs)
         return StreamingResponse(events, media_type="text/event-stream")
 
 
@@ -157,12 +157,12 @@ async def _events(
     body: dict[str, Any], text: str, usage: dict[str, int], *, chat: bool, chances: bool
 ) -> AsyncIterator[str]:
     pieces = re.findall(r"\s*\S+" if chances else r".{1,12}", text, re.DOTALL) or [""]
-    pieces += [""] * chances  # the end token, of which vLLM tells as of any other
+    pieces += [""] * chances  # the end token, which has logprobs like any other
     for place, piece in enumerate(pieces):
-        said = {"delta": {"content": piece}} if chat else {"text": piece}
+        content = {"delta": {"content": piece}} if chat else {"text": piece}
         reason = "stop" if place == len(pieces) - 1 else None
         logprobs = _chances(piece or "<|im_end|>") if chances else None
-        choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": reason}
+        choice = {"index": 0, **content, "logprobs": logprobs, "finish_reason": reason}
         yield f"data: {json.dumps({**body, 'choices': [choice]})}\n\n"
         await asyncio.sleep(faults().get("pause", 0))
     yield f"data: {json.dumps({**body, 'choices': [], 'usage': usage})}\n\n"
@@ -170,7 +170,7 @@ async def _events(
 
 
 def _chances(token: str) -> dict[str, Any]:
-    """In the shape of completions; the end token is always a near thing."""
+    """Return logprobs in the completions format; the end token is always uncertain."""
     unsure = token.strip() in [*faults().get("unsure", []), "<|im_end|>"]
     chance = -5.0 if unsure else -0.01
     return {
@@ -199,10 +199,10 @@ def _error(status: int, kind: str, message: str, *, param: str | None = None) ->
 
 
 def _guarded(handler: Handler) -> Handler:
-    """Hang if told to; ask for the key where vLLM does."""
+    """Hang on demand; require the key where vLLM does."""
 
     async def guard(request: Request) -> Response:
-        while faults().get("hang"):  # noqa: ASYNC110 - whoever ends it is another process
+        while faults().get("hang"):  # noqa: ASYNC110 - another process ends it
             await asyncio.sleep(0.05)
         key = os.environ.get("VLLM_API_KEY")
         given = request.headers.get("authorization", "").partition(" ")
@@ -225,8 +225,10 @@ def _read_arguments() -> argparse.Namespace:
 
 def _note_this_life(engine: int) -> None:
     if path := os.environ.get("FAKE_VLLM"):
-        told = {name: value for name, value in os.environ.items() if name.startswith(TOLD)}
-        life = {"api": os.getpid(), "engine": engine, "arguments": sys.argv[1:], "environment": told}
+        environment = {
+            name: value for name, value in os.environ.items() if name.startswith(RECORDED_PREFIXES)
+        }
+        life = {"api": os.getpid(), "engine": engine, "arguments": sys.argv[1:], "environment": environment}
         with Path(f"{path}.lives").open("a") as lives:
             lives.write(json.dumps(life) + "\n")
 
@@ -248,7 +250,7 @@ def _misbehave_at_the_start(wrong: dict[str, Any]) -> None:
 
 
 class Http(uvicorn.Server):
-    """Leaves signals to us, as vLLM's does."""
+    """Leaves signals to the caller, as vLLM's server does."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -258,12 +260,12 @@ class Http(uvicorn.Server):
 def _leave_with(engine: subprocess.Popen[bytes], server: Server, http: Http) -> None:
     engine.wait()
     server.engine_died = True
-    time.sleep(0.3)  # vLLM looks every five seconds
+    time.sleep(0.3)  # vLLM polls every five seconds
     http.should_exit = True
 
 
 def main() -> None:
-    """Bind, start the engine core, then serve until told to stop."""
+    """Bind, start the engine core, then serve until stopped."""
     arguments = _read_arguments()
     server = Server(arguments)
     config = uvicorn.Config(_app(server), log_level="info", timeout_graceful_shutdown=1, ws="none")
