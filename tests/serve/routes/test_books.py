@@ -250,9 +250,9 @@ async def test_who_hangs_up_halfway_leaves_nothing(
         await until(lambda: any(name.endswith(".part/mt.txt") for name in uploaded_files(settings)))
         raise ConnectionAbortedError
 
-    async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
+    async with httpx2.AsyncClient(base_url=client.base_url) as impatient_client:
         with pytest.raises(ConnectionAbortedError):
-            await hasty.post(
+            await impatient_client.post(
                 "/v1/books", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
             )
     await until(lambda: uploaded_files(settings) == before)
@@ -276,8 +276,8 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
 
     monkeypatch.setattr("serve.routes.books.plan_job", slow)
     requests = len(scripted.requests)
-    async with httpx2.AsyncClient(base_url=client.base_url) as hasty:
-        sending = asyncio.create_task(hasty.post("/v1/books", files=files(), data=LANGUAGES))
+    async with httpx2.AsyncClient(base_url=client.base_url) as impatient_client:
+        sending = asyncio.create_task(impatient_client.post("/v1/books", files=files(), data=LANGUAGES))
         await until(planned.is_set)
         sending.cancel()
         await asyncio.wait([sending])
