@@ -1,4 +1,4 @@
-"""A merged model is the base with its adapter, to the last digits, and an ordinary model."""
+"""A merged model gives the logits of base and adapter, and loads as an ordinary model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("options", [{}, {"use_dora": True}], ids=["plain", "dora"])
-def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, tmp_path: Path) -> None:
+def test_its_logits_are_those_of_base_and_adapter(
+    options: dict[str, Any], base: Path, tmp_path: Path
+) -> None:
     adapter = make_adapter(tmp_path / "adapter", base, **options)
     merged = write_merged(adapter, str(base), tmp_path / "out" / "merged")
     model: Any = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
@@ -51,17 +53,17 @@ def test_it_says_what_base_and_adapter_say(options: dict[str, Any], base: Path, 
     assert [path.name for path in merged.parent.iterdir()] == ["merged"]
 
 
-async def test_the_embedded_engine_asks_it_in_the_format_it_was_taught(base: Path, tmp_path: Path) -> None:
-    """As a GGUF file that was made in its directory, where the card is."""
+async def test_the_embedded_engine_uses_the_format_it_was_trained_on(base: Path, tmp_path: Path) -> None:
+    """The GGUF file is in the directory of the card."""
     merged = write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "merged")
     model = make_gguf(merged, merged / "merged.gguf")
     async with (
-        embedded_engine(model, name="merged", concurrency=1, window=512) as engine,
-        engine.using("merged") as asked,
+        embedded_engine(model, name="merged", concurrency=1, window=512, threads=1) as engine,
+        engine.using("merged") as tuned,
     ):
-        assert (asked.format, asked.languages) == ("sep", ("fr-en",))
+        assert (tuned.format, tuned.languages) == ("sep", ("fr-en",))
         greedy = Sampling(temperature=0.0, top_p=1.0, seed=1, max_tokens=2, max_characters=200)
-        reply = await engine.ask(SEP.render(EXAMPLES[0].question), greedy, model=asked, listen=ignore_event)
+        reply = await engine.ask(SEP.render(EXAMPLES[0].question), greedy, model=tuned, listen=ignore_event)
         assert reply.usage.completion_tokens > 0
     assert ModelSelection(str(model), {}).name_and_format(str(model)) == (str(model), "sep")
 
@@ -79,7 +81,7 @@ def tie(adapter: Path) -> None:
     ("spoil", "sentence"),
     [(spoil_weights, "can't be merged into its base"), (tie, "share one matrix in this model")],
 )
-def test_what_can_not_be_merged_is_one_sentence(
+def test_an_adapter_that_can_not_be_merged_is_a_clear_error(
     spoil: Callable[[Path], None], sentence: str, base: Path, tmp_path: Path
 ) -> None:
     adapter = make_adapter(tmp_path / "adapter", base)
@@ -95,7 +97,7 @@ def test_another_base_is_refused_by_its_weights(base: Path, tmp_path: Path) -> N
         write_merged(make_adapter(tmp_path / "adapter", base), str(other), tmp_path / "merged")
 
 
-def test_a_place_that_is_taken_is_left_alone(base: Path, tmp_path: Path) -> None:
+def test_an_existing_directory_is_not_overwritten(base: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is there already"):
         write_merged(make_adapter(tmp_path / "adapter", base), str(base), tmp_path / "adapter")
 

@@ -1,4 +1,4 @@
-"""Tiny random models as transformers and as llama.cpp load them, and random adapters of them."""
+"""Tiny random models, for transformers and for llama.cpp, and random adapters of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CONFIGS: dict[str, Any] = {
     "qwen2": Qwen2Config,
     "qwen3": Qwen3Config,
 }
-# Every byte is a word, as are some pairs; that of the digits is never made, since each digit is taken by itself.
+# All bytes and some pairs are tokens; the pair of digits is never used, since digits are split.
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 MERGES = (("Ġ", "Ġ"), ("Ċ", "Ċ"), ("t", "h"), ("1", "2"))
 WORDS = (*SPECIAL, *sorted(ByteLevel.alphabet()), *(first + second for first, second in MERGES))
@@ -51,7 +51,7 @@ SHAPE = {
     "sliding_window": None,
     "vocab_size": len(WORDS),
     "tie_word_embeddings": True,
-    "initializer_range": 0.3,  # spread out, so that the likeliest word stands well above the next
+    "initializer_range": 0.3,  # large, so that the best token is well above the next
     "bos_token_id": SPECIAL.index("<|im_start|>"),
     "eos_token_id": END,
 }
@@ -59,7 +59,7 @@ ALL_LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "d
 
 
 def make_tiny(folder: Path, *, kind: str = "llama", seed: int = SEED) -> Path:
-    """A model with random weights, norms too, as a directory with its tokenizer."""
+    """Write a model with random weights, including norms, and its tokenizer."""
     torch.manual_seed(seed)
     models: Any = AutoModelForCausalLM
     model = models.from_config(CONFIGS[kind](**SHAPE))
@@ -74,7 +74,7 @@ def make_tiny(folder: Path, *, kind: str = "llama", seed: int = SEED) -> Path:
 
 
 def make_tokenizer() -> Any:
-    """The words above."""
+    """Make a tokenizer of WORDS."""
     tokenizer = Tokenizer(BPE({word: place for place, word in enumerate(WORDS)}, list(MERGES)))
     tokenizer.pre_tokenizer = InTurn([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
     tokenizer.decoder = FromBytes()
@@ -86,7 +86,7 @@ def make_tokenizer() -> Any:
 
 
 def make_gguf(directory: Path, path: Path) -> Path:
-    """The same model as a GGUF file in float32."""
+    """Write the model as a GGUF file in float32."""
     model = _load(directory)
     config = model.config
     family = FAMILIES[config.model_type]
@@ -148,10 +148,10 @@ def make_adapter(
     seed: int = SEED,
     strength: float = 0.5,
     form: str = "sep",
-    told: AdapterCardBase | None = None,
+    card_base: AdapterCardBase | None = None,
     **options: Any,
 ) -> Path:
-    """A LoRA whose change has, in every module, that share of the norm of the weights it is added to."""
+    """Write a LoRA; `strength` is the norm of its change relative to the weights of each module."""
     torch.manual_seed(seed)
     settings: dict[str, Any] = {"r": 4, "lora_alpha": 8, "target_modules": ALL_LINEAR} | options
     tuned: Any = get_peft_model(_load(base), LoraConfig(**settings, task_type="CAUSAL_LM"))
@@ -160,8 +160,10 @@ def make_adapter(
             if getattr(module, "lora_B", None):
                 _draw(module, strength)
     tuned.save_pretrained(folder, save_embedding_layers=False)
-    card = told or AdapterCardBase(model="tiny", fingerprint=read_base(str(base)).fingerprint)
-    write_card(folder, AdapterCard(base=card, prompt=prompt_format(form).fingerprint, languages=("fr-en",)))
+    card_base = card_base or AdapterCardBase(model="tiny", fingerprint=read_base(str(base)).fingerprint)
+    write_card(
+        folder, AdapterCard(base=card_base, prompt=prompt_format(form).fingerprint, languages=("fr-en",))
+    )
     return folder
 
 

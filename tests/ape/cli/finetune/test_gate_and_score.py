@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ServedAdapter]
     base = make_tiny(place / "tiny")
     model = make_gguf(base, place / "tiny.gguf")
     told = AdapterCardBase(model=str(model), fingerprint=read_base(str(base)).fingerprint)
-    adapter = make_adapter(place / "mine", base, told=told)
+    adapter = make_adapter(place / "mine", base, card_base=told)
     write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE)
     served = asyncio.run(find_served_adapter(adapter, SETTINGS))
     tuned = [draft(served.tuned, *one) for one in PASSAGES]
