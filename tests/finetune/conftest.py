@@ -1,4 +1,4 @@
-"""A tiny base and a small dataset on disk, and trainings of one on the other."""
+"""A tiny base, a small dataset, and trainings with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Fit = Callable[..., "TrainingResult"]
 
 @pytest.fixture(scope="session")
 def one_thread() -> Iterator[None]:
-    """Sums in one order, so that equal means equal; and no bars of other people's."""
+    """Run torch on one thread, for reproducible sums, and without progress bars."""
     import torch
     from datasets.utils import logging as of_datasets
     from transformers.utils import logging as of_transformers
@@ -73,5 +73,5 @@ def fit(base: Path, data: Path) -> Fit:
 
 @pytest.fixture(scope="session")
 def undisturbed(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
-    """A whole training, that others are compared with."""
+    """An uninterrupted training, for comparison."""
     return fit(tmp_path_factory.mktemp("undisturbed") / "adapter")

@@ -1,4 +1,4 @@
-"""Base models: a directory and a GGUF file are the same base, and anything else is refused in one sentence."""
+"""Base models: a directory and a GGUF file are the same base, and anything else is a clear error."""
 
 from __future__ import annotations
 

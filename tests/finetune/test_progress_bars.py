@@ -1,4 +1,4 @@
-"""Bars of libraries: none where bases are unpacked, loaded and merged, and again as before after it."""
+"""Progress bars of libraries are hidden while bases are unpacked, loaded and merged, and restored afterwards."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ BARS: Any = logging
 
 
 @pytest.fixture
-def drawn() -> Iterator[None]:
-    """As transformers is by itself."""
+def bars_enabled() -> Iterator[None]:
+    """Enable progress bars, the default of transformers."""
     before = BARS.is_progress_bar_enabled()
     BARS.enable_progress_bar()
     yield
@@ -29,7 +29,7 @@ def drawn() -> Iterator[None]:
         BARS.disable_progress_bar()
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("bars_enabled")
 def test_a_base_is_unpacked_loaded_and_merged_in_silence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""A model small enough to be trained in a second, its tokenizer, and a few sentences to train it on."""
+"""A model that trains in a second, its tokenizer, and a few sentences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXAMPLES = tuple(
     for place, where in PLACES
     for animal, english in ANIMALS
 )
-# 20 examples by 8 are two batches and a half, so an epoch is 3 steps.
+# 20 examples in batches of 8: an epoch has 3 steps.
 CONFIG = TrainConfig(
     epochs=2,
     batch=8,
@@ -46,12 +46,12 @@ CONFIG = TrainConfig(
 
 
 def configured(**changes: Any) -> TrainConfig:
-    """The configuration above with other values."""
+    """CONFIG with changes."""
     return TrainConfig.model_validate(CONFIG.model_dump() | changes)
 
 
 def make_tokenizer() -> Any:
-    """Bytes, and the pairs that are common in our sentences; it has an end token and no other."""
+    """Train a byte-level BPE tokenizer on the sentences; its only special token is the end token."""
     from tokenizers import ByteLevelBPETokenizer
     from transformers import PreTrainedTokenizerFast
 
@@ -63,7 +63,7 @@ def make_tokenizer() -> Any:
 
 
 def make_model(tokenizer: Any, **changes: Any) -> Any:
-    """Two layers of random weights."""
+    """Make a model of two layers with random weights."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
@@ -86,26 +86,26 @@ def make_model(tokenizer: Any, **changes: Any) -> Any:
 
 
 def write_base(directory: Path) -> None:
-    """As a model of the hub lies on disk."""
+    """Write model and tokenizer as a directory of the hub."""
     tokenizer = make_tokenizer()
     make_model(tokenizer).save_pretrained(directory)
     tokenizer.save_pretrained(directory)
 
 
 def write_data(directory: Path) -> None:
-    """The sentences, as `ape finetune build` leaves them; those of dev are among those of train."""
+    """Write the sentences as a training set; dev is a subset of train."""
     write_dataset(directory, {"train": EXAMPLES, "dev": EXAMPLES[::7]}, {"made": "for a test"})
 
 
 def weights(directory: Path) -> dict[str, torch.Tensor]:
-    """Those of an adapter."""
+    """Weights of an adapter."""
     from safetensors.torch import load_file
 
     return load_file(directory / "adapter_model.safetensors")
 
 
 def furthest(one: Path, other: Path) -> float:
-    """The largest difference of two adapters in any weight."""
+    """Largest difference of two adapters in any weight."""
     these, those = weights(one), weights(other)
     assert these.keys() == those.keys()
     return max(float((these[name] - those[name]).abs().max()) for name in these)

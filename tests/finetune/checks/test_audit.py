@@ -1,4 +1,4 @@
-"""The audit before training: what is marked is what is trained, and each fault is found in what causes it."""
+"""The audit before training: marks are those of the training, and every fault is found."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def test_sound_examples_have_no_fault_and_are_counted(tokenizer: Any) -> None:
     found.require_sound()
     counts = found.counts["train"]
     assert counts.examples == len(EXAMPLES)
-    # All tokens are learned but the first of each example.
+    # All tokens are learned except the first of each example.
     assert counts.learned == counts.tokens - counts.examples
-    # By hand: an answer's token counts 1, a prompt's 0.1 but for its first.
+    # By hand: a token of the answer weighs 1, of the prompt 0.1, the first nothing.
     prompts = counts.tokens - counts.answers - counts.examples
     assert counts.weight == pytest.approx(counts.answers + 0.1 * prompts)
     assert counts.padding > 0
 
 
 def test_the_marks_of_a_known_example() -> None:
-    """By hand: with letters for tokens, the first letter is read only, and the answer ends with the end token."""
+    """By hand: tokens are letters; the first is read only, and the answer ends with the end token."""
     letters = Letters()
     example = Example("1", "b", "Ça", "It", "I", "fr", "en")
     other = replace(example, id="2", human="It is")
@@ -93,7 +93,7 @@ def test_a_tokenizer_without_an_end_token_is_refused() -> None:
 
 def test_an_end_token_inside_of_a_text_is_refused(tokenizer: Any) -> None:
     bare = deepcopy(tokenizer)
-    bare.add_special_tokens({"eos_token": "[THE END]"})  # a control word that no neutraliser knows
+    bare.add_special_tokens({"eos_token": "[THE END]"})  # not neutralised
     tale = replace(ONE, human="The cat sleeps. [THE END] It wakes.")
     assert kinds(look(bare, [ONE, tale])) == {"end_inside"}
 
@@ -103,7 +103,7 @@ def test_a_tokenizer_that_begins_with_its_end_token_is_none_that_has_it_inside(t
 
 
 def test_a_tokenizer_that_ends_every_prompt_is_refused(tokenizer: Any) -> None:
-    """A server would read the end token too, and training does not."""
+    """A server would read the end token, and training does not."""
     assert kinds(look(with_template(tokenizer, "$A </s>"), [ONE])) == {"prompt"}
 
 
@@ -221,7 +221,7 @@ def with_template(tokenizer: Any, template: str) -> Any:
 
 
 class Letters:
-    """A tokenizer of letters. It knows no others than those of Western Europe."""
+    """A tokenizer of letters, those of Western Europe."""
 
     eos_token_id = 1
     unk_token_id = 0

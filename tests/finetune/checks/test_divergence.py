@@ -1,4 +1,4 @@
-"""The first difference of two answers, and whether it is a near-tie: for any answers and chances."""
+"""The first difference of two answers, and whether it is a near-tie."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_text_that_is_no_choice_at_all_is_a_real_difference() -> None:
 
 
 class Words(Letters):
-    """A tokenizer with two words that begin alike."""
+    """A tokenizer with two words of the same prefix."""
 
     vocabulary = ("", "fleet", "fleets", " sails", " sail", *"efgh")
 
@@ -107,13 +107,13 @@ def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> 
 
 
 class WordsAndEndings(Words):
-    """One that could also go on from the shorter word, by an ending of its own."""
+    """A tokenizer that also has the rest of the longer word."""
 
     vocabulary = (*Words.vocabulary, "s")
 
 
 def test_of_two_ways_to_read_a_text_the_likelier_is_taken() -> None:
-    """As " the" where transformers says " " and "1": "th" after " " is no choice of its."""
+    """As with " the" for " " and "1": after " ", "th" is unlikely."""
     first = [-9.0, -0.4, -0.45, *[-9.0] * 7]
     second = [-9.0, -9.0, -9.0, -0.1, *[-9.0] * 5, -8.0]
     found = first_divergence(
@@ -128,7 +128,7 @@ def test_of_two_ways_to_read_a_text_the_likelier_is_taken() -> None:
 
 
 def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokenizer: Any) -> None:
-    """é and è are two bytes each, of which the first is the same."""
+    """é and è have two bytes each, the first of which is the same."""
     tokens = tokenizer("é", add_special_tokens=False).input_ids
     others = tokenizer("è", add_special_tokens=False).input_ids
     if len(tokens) == 1 or len(others) == 1:
@@ -144,7 +144,7 @@ def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokeniz
 
 
 def test_a_part_of_a_character_is_not_taken_for_a_whole_one(tokenizer: Any) -> None:
-    """Its text is empty, as if it went with anything; a real difference would look like a near-tie."""
+    """Its text is empty and a prefix of everything, so a real difference would look like a near-tie."""
     half = tokenizer.convert_tokens_to_ids("Ã")
     chances = [-9.0] * len(tokenizer)
     own = tokenizer.convert_tokens_to_ids("s")

@@ -1,4 +1,4 @@
-"""Tokens of training against those of llama.cpp itself: alike, or the first that is not is named."""
+"""Tokens of training and of llama.cpp are compared, and the first difference is named."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.finetune.toy_model import EXAMPLES
 pytestmark = pytest.mark.torch
 
 YEAR = Example("year", "b", "Né en 1812.", "Born in the 1812.", "Born in 1812.", "fr", "en")
-# More than go into one request.
+# More than fit into one request.
 MANY = (*EXAMPLES, YEAR) * 4
 
 
@@ -76,7 +76,7 @@ async def test_a_first_token_that_only_one_of_them_adds_is_caught(model: Path, u
 
 
 class Around:
-    """An engine with letters for tokens, and a token of its own before and after each prompt."""
+    """An engine of letters that adds a token before and after each prompt."""
 
     async def tokens(self, *parts: str | int, as_prompt: bool = False) -> list[int]:
         read = [token for part in parts for token in ([part] if isinstance(part, int) else map(ord, part))]
@@ -94,7 +94,7 @@ async def test_what_an_engine_puts_around_a_prompt_is_compared_too() -> None:
 
 
 class Letters:
-    """A tokenizer of letters that may put something before a prompt."""
+    """A tokenizer of letters that may add a token before a prompt."""
 
     eos_token_id = 1
     before: int | None = None

@@ -1,4 +1,4 @@
-"""Served answers against those of transformers and peft: alike where they are, and explained where they are not."""
+"""Served answers are compared with transformers and peft, and differences are explained."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Change = Callable[[str], Draft]
 
 
 class Served:
-    """An engine that answers with what it was given for each prompt, or a change of it."""
+    """An engine that gives the reference answer, or a change of it."""
 
     def __init__(
         self, asked: list[ReferenceAnswer], tokenizer: Any, *, change: Change = Draft, extra: int = 0
@@ -85,7 +85,7 @@ async def compared(asked: list[ReferenceAnswer], model: Any, tokenizer: Any, **o
 def test_the_reference_is_what_the_model_finds_likeliest(
     asked: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
-    """Step by step, without a cache or a batch."""
+    """Computed step by step, without cache or batch."""
     for one in asked:
         assert one.asked == tuple(prompt_tokens(tokenizer, one.example))
         for place in range(min(4, len(one.tokens))):
@@ -124,7 +124,7 @@ async def test_another_word_is_told_with_its_place_and_margin(
         sharp = tokenizer.convert_tokens_to_ids("#")
         if difference.why.served == "#":
             assert difference.why.margin == pytest.approx(max(likely) - likely[sharp])
-        else:  # not among its best
+        else:  # not among the best tokens
             assert (difference.why.kind, difference.why.margin) == ("real", None)
 
 
@@ -151,10 +151,10 @@ def test_99_of_100_have_to_stop(asked: list[ReferenceAnswer]) -> None:
 
 
 def test_the_result_goes_into_the_card_and_all_else_stays(tmp_path: Path) -> None:
-    told = {"base": {"model": "tiny"}, "prompt": "sep@0123456789ab", "later": {"version": "has this"}}
-    (tmp_path / CARD_FILE).write_text(json.dumps(told), encoding="utf-8")
+    card = {"base": {"model": "tiny"}, "prompt": "sep@0123456789ab", "later": {"version": "has this"}}
+    (tmp_path / CARD_FILE).write_text(json.dumps(card), encoding="utf-8")
     amend_card(tmp_path, {"parity": {"stopped": 1.0}})
-    assert json.loads((tmp_path / CARD_FILE).read_bytes()) == told | {"parity": {"stopped": 1.0}}
+    assert json.loads((tmp_path / CARD_FILE).read_bytes()) == card | {"parity": {"stopped": 1.0}}
     assert read_card(tmp_path).parity == {"stopped": 1.0}
     assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
 

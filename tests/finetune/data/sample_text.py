@@ -1,4 +1,4 @@
-"""Paragraphs of no book at all, as many as wanted: each unlike the others, and what a person changed is known."""
+"""Invented paragraphs, all different, with known human edits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FRENCH = tuple(words.split("|") for words in (_FR_WHO, _FR_DID, _FR_WHAT, _FR_W
 def paragraph(
     number: int, *, book: str = "mill_fr", edited: bool = True, **changes: Any
 ) -> TrainingParagraph:
-    """A paragraph of three sentences. Its MT has a number that the person takes out, and says "did" twice."""
+    """A paragraph of three sentences. Its MT has a number that the human version lacks, and "did" twice."""
     chance = random.Random(number)
     picked = [[chance.randrange(len(words)) for words in _ENGLISH] for _ in range(3)]
     english, french = (
@@ -59,7 +59,7 @@ def _sentence(places: Iterable[int], words: Iterable[list[str]]) -> str:
 
 
 def paragraphs(count: int, *, books: int = 1, start: int = 0) -> list[TrainingParagraph]:
-    """So many, dealt out to the books in turn; each fifth was left alone by the person."""
+    """Make `count` paragraphs, assigned to the books in turn; every fifth is unedited."""
     return [
         paragraph(number, book=f"book{number % books}_fr", edited=number % 5 != 0)
         for number in range(start, start + count)
@@ -67,7 +67,7 @@ def paragraphs(count: int, *, books: int = 1, start: int = 0) -> list[TrainingPa
 
 
 def row(one: TrainingParagraph) -> dict[str, Any]:
-    """As a line of JSON has it."""
+    """The paragraph as a row of JSON."""
     return {
         "id": one.id, "book": one.book, "source": one.source, "mt": one.mt, "human": dict(one.humans),
         "source_language": one.source_language, "target_language": one.target_language,
@@ -75,6 +75,6 @@ def row(one: TrainingParagraph) -> dict[str, Any]:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """A file of JSON lines."""
+    """Write a file of JSON lines."""
     path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in rows), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""The whole way from paragraphs to a training set."""
+"""From paragraphs to a training set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.finetune.data.sample_text import paragraph, paragraphs
 
 
 def built(found: Sequence[TrainingParagraph], *, off: Sequence[str] = (), **settings: Any) -> TrainingSet:
-    # Without the statistics of letters, which take most of the time.
+    # Without language detection, which takes most of the time.
     recipe = DataRecipe.model_validate({"off": ["language", *off], **settings})
     return build_training_set(found, recipe, counter=EstimatedTokenCounter())
 

@@ -1,4 +1,4 @@
-"""Finding what occurs twice."""
+"""Exact and near duplicates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.finetune.data.sample_text import paragraph, paragraphs
 
 
 def plain_jaccard(one: str, other: str) -> float:
-    """By the definition, on sets of strings."""
+    """Jaccard similarity by definition, on sets of strings."""
     first, second = ({text[i : i + 5] for i in range(len(text) - 4)} for text in (one, other))
     return len(first & second) / len(first | second)
 

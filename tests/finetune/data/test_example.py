@@ -1,4 +1,4 @@
-"""Examples, and a few of many."""
+"""Samples of examples."""
 
 from __future__ import annotations
 

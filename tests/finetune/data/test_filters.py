@@ -19,7 +19,7 @@ from tests.finetune.data.sample_text import paragraph
 RECIPE = DataRecipe()
 
 
-def told(
+def versions(
     mt: str, *humans: str, source: str = "Le meunier porta une lanterne derrière l’église."
 ) -> TrainingParagraph:
     return paragraph(1, source=source, mt=mt, humans=tuple((f"t{n}", text) for n, text in enumerate(humans)))
@@ -37,17 +37,17 @@ def told(
     ],
 )
 def test_only_a_short_side_with_the_marks_of_a_heading_is_dropped(mt: str, human: str, kept: bool) -> None:
-    assert (filters.drop_short_headings(told(mt, human), RECIPE) is not None) is kept
+    assert (filters.drop_short_headings(versions(mt, human), RECIPE) is not None) is kept
 
 
 @pytest.mark.parametrize(("words", "kept"), [(3, False), (4, True), (36, True), (37, False)])
 def test_more_than_three_times_the_words_of_another_side_is_dropped(words: int, kept: bool) -> None:
-    one = told("mill " * 12, "mill " * words, source="moulin " * 12)
+    one = versions("mill " * 12, "mill " * words, source="moulin " * 12)
     assert (filters.drop_by_length_ratio(one, RECIPE) is not None) is kept
 
 
 def test_words_of_an_unspaced_source_are_not_counted() -> None:
-    one = told("The miller left.", "The miller went away.", source="磨坊主人在黎明之前就已经离开了")
+    one = versions("The miller left.", "The miller went away.", source="磨坊主人在黎明之前就已经离开了")
     assert filters.drop_by_length_ratio(one, RECIPE) is None
     assert filters.drop_by_length_ratio(replace(one, source_language="zh"), RECIPE) is not None
 
@@ -56,11 +56,11 @@ def test_words_of_an_unspaced_source_are_not_counted() -> None:
     ("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")]
 )
 def test_a_side_without_words_is_empty(source: str, mt: str, human: str) -> None:
-    assert filters.drop_empty(told(mt, human, source=source), RECIPE) is None
+    assert filters.drop_empty(versions(mt, human, source=source), RECIPE) is None
 
 
 def test_a_translation_that_fails_is_left_out_and_the_rest_stays() -> None:
-    one = told(
+    one = versions(
         "The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern."
     )
     kept = filters.drop_by_bleu(one, RECIPE)
@@ -69,7 +69,7 @@ def test_a_translation_that_fails_is_left_out_and_the_rest_stays() -> None:
 
 
 def test_the_reference_nearest_to_the_mt_comes_first() -> None:
-    one = told(
+    one = versions(
         "The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home."
     )
     assert filters.put_best_reference_first(one).human == "The miller carried a lantern home."
@@ -77,22 +77,24 @@ def test_the_reference_nearest_to_the_mt_comes_first() -> None:
 
 def test_the_wrong_language_is_dropped_and_a_text_too_short_to_tell_is_not() -> None:
     french, english = paragraph(3).source, paragraph(3).human
-    assert filters.drop_wrong_language(told(french, english), RECIPE) is None
-    assert filters.drop_wrong_language(told(english, french), RECIPE) is None
-    assert filters.drop_wrong_language(told("Oui.", "Oui."), RECIPE) is not None
+    assert filters.drop_wrong_language(versions(french, english), RECIPE) is None
+    assert filters.drop_wrong_language(versions(english, french), RECIPE) is None
+    assert filters.drop_wrong_language(versions("Oui.", "Oui."), RECIPE) is not None
 
 
 def test_aggregated_bleu_leaves_out_each_version_in_turn() -> None:
-    one = told("the miller carried a lantern", "the miller carried a lamp", "the miller bore a lantern home")
+    one = versions(
+        "the miller carried a lantern", "the miller carried a lamp", "the miller bore a lantern home"
+    )
     (_, first), (_, second) = one.humans
     alone = [sentence_bleu(one.mt, (text,), language="en") for text in (first, second)]
     assert aggregate_bleu(one) == pytest.approx(sum(alone) / 2)
-    assert aggregate_bleu(told(one.mt, first)) == pytest.approx(alone[0])
+    assert aggregate_bleu(versions(one.mt, first)) == pytest.approx(alone[0])
 
 
 @pytest.mark.parametrize(("cap", "kept"), [(None, True), (0.5, True), (0.1, False)])
 def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
-    one = told("The miller carried a lantern home.", "The baker carried a lantern home.")  # 1 of 7 tokens
+    one = versions("The miller carried a lantern home.", "The baker carried a lantern home.")  # 1 of 7 tokens
     assert (filters.drop_by_edit_rate(one, DataRecipe(edit_rate=cap)) is not None) is kept
 
 

@@ -1,4 +1,4 @@
-"""Raw books as paragraphs: who has what, and who has nothing."""
+"""Paragraphs of raw books, and translators who leave some out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAPS = [MT[0], MT[2]]
 
 @pytest.fixture
 def book(tmp_path: Path) -> RawBook:
-    """The small book on disk, with a translator who left something out."""
+    """A small book on disk, with a translator who leaves a paragraph out."""
     for name, text in {"src": SOURCE, "mt": MT, "voss": HUMAN, "haste": GAPS}.items():
         (tmp_path / f"{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     humans = {name: tmp_path / f"{name}.txt" for name in ("voss", "haste")}
@@ -51,15 +51,15 @@ def test_a_translator_who_has_nothing_for_a_paragraph_is_not_among_its_versions(
 def test_what_each_translator_left_out_is_told(book: RawBook) -> None:
     alone = book.model_copy(update={"name": "hasty", "humans": {"haste": book.humans["haste"]}})
     found = read(book, alone)
-    told = summarise_alignment(found, [book, alone], encoder=Bag())
-    assert told == {
+    summary = summarise_alignment(found, [book, alone], encoder=Bag())
+    assert summary == {
         "encoder": "bag",
         "books": {
             "mill": {"paragraphs": 3, "left_out": {"voss": 0, "haste": 1}},
             "hasty": {"paragraphs": 3, "left_out": {"haste": 1}},
         },
     }
-    assert alignment_remarks(told)[0] == "haste has nothing for 1 of the 3 paragraphs of mill."
+    assert alignment_remarks(summary)[0] == "haste has nothing for 1 of the 3 paragraphs of mill."
     assert found[4].humans == ()
 
 

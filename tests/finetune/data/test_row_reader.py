@@ -1,4 +1,4 @@
-"""Reading paragraphs: every layout that is known, and a sentence for what is wrong with the rest."""
+"""Readers of paragraphs: every known layout, and clear errors for the rest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_book_whose_name_does_not_end_in_its_language_asks_for_it(tmp_path: Pa
 
 
 class _Calls:
-    """Would make a folder when a pickle of it is loaded."""
+    """An object that makes a folder when it is unpickled."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Sides by book."""
+"""Splits by book."""
 
 from __future__ import annotations
 

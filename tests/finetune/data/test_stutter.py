@@ -1,4 +1,4 @@
-"""Texts that are made to stutter, and what a model is to make of them."""
+"""Examples with artificial repetitions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer that makes a token of each character."""
+    """A tokenizer with a token for each character."""
     from tokenizers import Regex
     from tokenizers import Tokenizer as Inner
     from tokenizers.models import WordLevel

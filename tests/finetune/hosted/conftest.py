@@ -11,6 +11,6 @@ from tests.finetune.hosted.server import Hosting, hosting
 
 @pytest.fixture
 def provider_server() -> Iterator[Hosting]:
-    """OpenAI's files and fine-tuning API on loopback, with a clean slate."""
+    """OpenAI's files and fine-tuning API on loopback, new for each test."""
     with hosting() as server:
         yield server

@@ -23,7 +23,7 @@ _FRENCH = ("le moulin", "la forge", "la chapelle", "le fournil", "l’école", "
 
 
 def examples(count: int = 12, *, book: str = "winter", first: int = 0) -> list[Example]:
-    """That many, no two alike."""
+    """Different examples, as many as `count`."""
     return [_example(number, book) for number in range(first, first + count)]
 
 

@@ -1,4 +1,4 @@
-"""A provider on loopback: OpenAI's files and fine-tuning API over real HTTP, which fails as it is told."""
+"""A provider on loopback: OpenAI's files and fine-tuning API over real HTTP, with scripted failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Answer with this status, and do nothing."""
+    """Answer with this status, without effect."""
 
     status: int
     message: str = "told to fail"
@@ -34,7 +34,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Break the connection in the middle of the answer; `done`: after doing what was asked."""
+    """Break the connection in the middle of the answer; `done`: after the operation."""
 
     done: bool = False
 
@@ -51,7 +51,7 @@ Fault = Fail | Cut | Nonsense
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """How a job stands at one look, what it has told since the last, and what else is true of it."""
+    """Status of a job at a request, its new events, and other fields."""
 
     status: str
     events: tuple[Json, ...] = ()
@@ -59,12 +59,12 @@ class Stage:
 
 
 def said(message: str) -> Json:
-    """An event in words."""
+    """A message event."""
     return {"message": message, "type": "message", "level": "info", "data": {}}
 
 
 def step(number: int, total: int) -> Json:
-    """An event of measuring."""
+    """A metrics event."""
     data = {"step": number, "total_steps": total, "train_loss": 3.0 / number}
     return {
         "message": f"Step {number}/{total}: training loss={3.0 / number:.2f}",
@@ -91,7 +91,7 @@ SUCCESS = (
 
 @dataclass
 class Hosting:
-    """What was sent to it, and what it does next: `faults[operation]` are used up one by one."""
+    """Records requests; each request of an operation uses the next of `faults[operation]`."""
 
     plan: tuple[Stage, ...] = SUCCESS
     page: int = 100
@@ -145,7 +145,7 @@ class Hosting:
         return self._page(jobs, request)
 
     async def job(self, request: Request) -> Json | None:
-        """Each look is one stage further on."""
+        """Return the job; each request advances it by a stage."""
         asked = request.path_params["id"]
         if asked not in self.jobs:
             return None
@@ -178,7 +178,7 @@ class Hosting:
         return {"object": "list", "data": entries[begin:end], "has_more": end < len(entries)}
 
     def answering(self, name: str, work: Callable[[Request], Awaitable[Any]]) -> Callable[..., Any]:
-        """The operation behind its door: the key is looked at, and what is to go wrong goes wrong."""
+        """Wrap an operation: check the key, and apply the next fault."""
 
         async def answer(request: Request) -> Response:
             self.calls.append(name)
@@ -227,7 +227,7 @@ async def _broken() -> AsyncIterator[str]:
 
 @contextmanager
 def hosting() -> Iterator[Hosting]:
-    """A provider that nobody knows yet."""
+    """Run a new provider."""
     server = Hosting()
 
     def route(path: str, name: str, method: str = "GET") -> Route:

@@ -1,4 +1,4 @@
-"""A hosted model is trained on what it will be asked, and on answers that will be read as the human wrote them."""
+"""A hosted model is trained on the prompts it is served, and on answers that are parsed as the human wrote them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job is begun once, whatever breaks, and followed to its end."""
+"""A job is created once, whatever fails, and followed to its end."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ async def test_a_job_that_we_died_over_is_found_by_its_ticket(
 ) -> None:
     provider_server.filters, provider_server.page = filters, 2
     first = await start_job(provider, record, ORDER, paths=paths)
-    for _ in range(5):  # of other people
+    for _ in range(5):  # other jobs
         provider_server.jobs[f"ftjob-x{len(provider_server.jobs)}"] = provider_server.jobs[first.id] | {
             "id": f"ftjob-x{len(provider_server.jobs)}",
             "metadata": {TICKET_KEY: "another"},
         }
-    record.update(job=None)  # as if killed before the answer was written down
+    record.update(job=None)  # as if killed before the answer was recorded
     found = await find_earlier_job(provider, record, ORDER)
     assert found is not None
     assert (found.id, record.state.job) == (first.id, first.id)
@@ -196,12 +196,12 @@ async def test_every_event_is_told_once_and_in_order(
     heard: list[HostedJobEvent] = []
     ended = await follow_job(provider, job.id, every_seconds=0.001, watch=heard.append)
     assert ended.status == "succeeded"
-    told = [news for news in heard if news.message]
-    assert [news.message.partition(":")[0] for news in told] == [
+    messages = [news for news in heard if news.message]
+    assert [news.message.partition(":")[0] for news in messages] == [
         "Started", *(f"Step {number}/9" for number in range(1, 10)), "Done"
     ]  # fmt: skip
-    assert [news.step for news in told] == [None, *range(1, 10), None]
-    assert (told[3].steps, told[3].loss) == (9, 1.0)
+    assert [news.step for news in messages] == [None, *range(1, 10), None]
+    assert (messages[3].steps, messages[3].loss) == (9, 1.0)
 
 
 async def test_following_goes_on_after_a_broken_connection(

@@ -1,4 +1,4 @@
-"""What can't be sent is found, named and, on request, left out; the money is told beforehand."""
+"""Examples that can't be sent are named and, on request, left out; the cost is estimated."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_file_that_cant_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 def test_tokens_are_within_the_estimate(tmp_path: Path) -> None:
     made = _prepared(examples(12), tmp_path / "train.jsonl")
-    # SmolLM2's tokenizer counts 404 to 406 in these rows, with its own signs around the turns.
+    # The tokenizer of SmolLM2 counts 404 to 406 tokens in these rows, including its chat template.
     assert made.tokens.low / 12 < 405 < made.tokens.high / 12
 
 
@@ -139,8 +139,8 @@ def test_the_cost_is_tokens_times_epochs_times_price() -> None:
 
 
 def test_a_price_that_is_told_beats_the_list_and_an_unknown_one_is_said() -> None:
-    told = estimate_cost(TokenRange(1e6, 1e6), epochs=1, base="gpt-4o", by_openai=True, price=1.0)
-    assert told.dollars == TokenRange(1.0, 1.0)
+    given = estimate_cost(TokenRange(1e6, 1e6), epochs=1, base="gpt-4o", by_openai=True, price=1.0)
+    assert given.dollars == TokenRange(1.0, 1.0)
     for base, by_openai in (("gpt-4o", False), ("llama", True)):
         unknown = estimate_cost(TokenRange(1e6, 1e6), epochs=1, base=base, by_openai=by_openai, price=None)
         assert unknown.dollars is None

@@ -1,4 +1,4 @@
-"""The whole recipe on a few sentences, by the commands as typed, and a passage post-edited with its adapter."""
+"""The whole recipe on a few sentences, and a passage post-edited with its adapter."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     command += ["--source", str(tmp_path / "src.txt"), "--mt", str(tmp_path / "mt.txt")]
     answered = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert (answered["model"], answered["prompt"]) == ("mine", card.prompt)
-    assert answered["post_edit"].strip() == text != ""  # as it was scored, so it is served
+    assert answered["post_edit"].strip() == text != ""  # served as it was scored
     assert "gate" in {finding["guard"] for finding in answered["findings"]}
     assert (answered["decision"] == "edited") == (text != example.mt)

@@ -1,4 +1,4 @@
-"""Drafts that are kept: asked for once, gone on with after a break, and never those of other weights."""
+"""Cached drafts: requested once, resumed after an interruption, and never those of other weights."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ async def test_a_row_that_was_changed_is_asked_for_again(
 async def test_drafts_that_were_kept_are_those_that_were_sent(
     tmp_path: Path, scripted: ScriptedServer
 ) -> None:
-    told = {
+    logprobs = {
         "content": [
             {"token": "A cat", "logprob": -0.0004, "top_logprobs": [{"token": "The", "logprob": -7.7}]}
         ]
     }
-    choice = {"index": 0, "delta": {"content": "A cat"}, "logprobs": told, "finish_reason": "stop"}
+    choice = {"index": 0, "delta": {"content": "A cat"}, "logprobs": logprobs, "finish_reason": "stop"}
     event = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
     scripted.play(Raw(f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n"))
     async with OpenAIEngine(scripted.url, api_key="k") as engine:
         fresh = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", concurrency=1)
-        kept = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", concurrency=1)
-    assert fresh.replies_by_prompt_hash == kept.replies_by_prompt_hash
-    assert kept.draft(EXAMPLES[0]).logprobs == (TokenLogprobs("A cat", -0.0004, (("The", -7.7),)),)
+        cached = await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "d", key="a", concurrency=1)
+    assert fresh.replies_by_prompt_hash == cached.replies_by_prompt_hash
+    assert cached.draft(EXAMPLES[0]).logprobs == (TokenLogprobs("A cat", -0.0004, (("The", -7.7),)),)
 
 
 async def test_a_row_that_does_not_fit_the_window_has_no_draft_and_stops_nothing(

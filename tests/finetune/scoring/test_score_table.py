@@ -1,4 +1,4 @@
-"""The table: scores by pair with doing nothing always among them, and p-values that can be believed."""
+"""The score table: scores by pair, always including the unedited MT, with valid p-values."""
 
 from __future__ import annotations
 

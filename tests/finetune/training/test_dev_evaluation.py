@@ -1,4 +1,4 @@
-"""Greedy post-edits of dev, and what they win."""
+"""Greedy post-edits of dev examples, and their gain in TER."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.torch
 
 
 class Saying:
-    """A model that answers each prompt with what it was told to."""
+    """A model with a scripted answer for each prompt."""
 
     device = torch.device("cpu")
     training = True
@@ -37,8 +37,8 @@ class Saying:
     def train(self, mode: bool) -> None:
         self.training = mode
 
-    def generate(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **asked: Any) -> torch.Tensor:
-        rows, end, cap = [], asked["eos_token_id"], asked["max_new_tokens"]
+    def generate(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **options: Any) -> torch.Tensor:
+        rows, end, cap = [], options["eos_token_id"], options["max_new_tokens"]
         for prompt, there in zip(input_ids, attention_mask, strict=True):
             text = self._said[tuple(prompt[there.bool()].tolist())]
             row = self._tokenizer(text, add_special_tokens=False).input_ids
@@ -76,7 +76,7 @@ def test_the_separator_ends_an_answer_as_it_does_on_a_server(tokenizer: Any) -> 
 
 
 def test_an_answer_does_not_depend_on_who_is_asked_along_with_it(tokenizer: Any) -> None:
-    """Neither by padding, nor by how long the others may become."""
+    """Neither padding nor the length of other answers matters."""
     model = make_model(tokenizer)
     examples = [EXAMPLES[0], EXAMPLES[-1]]
     alone = [generate_greedy(model, tokenizer, [one])[0] for one in examples]
@@ -84,7 +84,7 @@ def test_an_answer_does_not_depend_on_who_is_asked_along_with_it(tokenizer: Any)
 
 
 def test_what_is_won_is_the_difference_of_ter() -> None:
-    """By hand: one word of four is wrong in the MT of each; one answer repairs it, one breaks another."""
+    """By hand: one word of four is wrong in each MT; one answer corrects it, one adds an error."""
     examples = [SimpleNamespace(mt="the cat sleep now", human="the cat sleeps now") for _ in range(2)]
     answers = [GreedyAnswer("the cat sleeps now", (), True), GreedyAnswer("a cat sleep now", (), False)]
     won = measure_ter_gain(examples, answers)  # type: ignore[arg-type]

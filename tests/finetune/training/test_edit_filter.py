@@ -93,13 +93,13 @@ def test_the_passages_of_a_pair_that_has_one_book_are_dealt_out() -> None:
 
 
 def test_a_file_of_each_pair_is_not_a_book_of_its_own() -> None:
-    """Held out by files, each pair would be filtered by what was learned from the others."""
+    """With files as folds, the filter of each pair would be learned from the others only."""
     one = [replace(one, example=replace(one.example, book=one.example.pair)) for one in drafts(120, good=0.5)]
     assert [books for books, _, _ in folds(one)] == [{"et-en", "ro-en"}] * FOLDS
 
 
 def test_the_reported_gain_is_not_what_the_threshold_was_chosen_by() -> None:
-    """Edits that help by pure chance: the best of many thresholds wins on its own folds, and not on others."""
+    """Edits that help by chance: the best of many thresholds gains on its own folds only."""
     random = Random(5)
     found = []
     for one in drafts(300, good=1.0):
@@ -164,7 +164,7 @@ def test_loops_are_cut_whatever_the_filter_learns_and_teach_it_nothing() -> None
     assert not alone.edit_filter.cuts_loops
     assert with_loops.edit_filter == alone.edit_filter.model_copy(
         update={"cuts_loops": True}
-    )  # for it pays where there are any
+    )  # because it gains where there are loops
     assert with_loops.loops_gained == {"et-en": 3 * 9}
     assert with_loops.edits_kept == alone.edits_kept + 3
     assert (

@@ -1,4 +1,4 @@
-"""What is learned: the answer and its end, the question as much as asked for, the padding never."""
+"""Labels and weights: the answer and its end, the prompt by its weight, padding never."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss in chunks is the plain loss, whatever the chunk."""
+"""The chunked loss equals the plain loss for any chunk size."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def test_a_model_that_bends_its_logits_is_not_led_around_them(tokenizer: Any) ->
     model = make_model(tokenizer)
     model.config.final_logit_softcapping = 30.0
     batch = BatchCollator(tokenizer.eos_token_id, 0.0)([encode_example(tokenizer, EXAMPLES[0])])
-    asked: list[torch.Tensor] = []
-    model.lm_head.register_forward_hook(lambda *call: asked.append(call[-1]))
+    logits: list[torch.Tensor] = []
+    model.lm_head.register_forward_hook(lambda *call: logits.append(call[-1]))
     use_weighted_loss(model)
     torch.testing.assert_close(
-        model(**batch).loss, plain_loss(asked[0], batch["labels"], batch["loss_weights"])
+        model(**batch).loss, plain_loss(logits[0], batch["labels"], batch["loss_weights"])
     )
 
 
@@ -97,7 +97,7 @@ def test_a_blank_teaches_nothing(tokenizer: Any) -> None:
 
 
 def test_prompts_without_weight_have_no_say_in_the_gradient(tokenizer: Any) -> None:
-    """Other labels at the prompt's places would change the gradient, did they count."""
+    """Other labels in the prompt would change the gradient if they counted."""
     model = make_model(tokenizer)
     use_weighted_loss(model)
     one = encode_example(tokenizer, EXAMPLES[7])

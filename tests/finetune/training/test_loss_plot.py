@@ -1,4 +1,4 @@
-"""The picture of a training."""
+"""The loss plot of a training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directory of a training: begun, gone on with, or left alone."""
+"""The directory of a training: created, resumed, or refused."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ def test_a_checkpoint_that_was_cut_short_is_passed_over(tmp_path: Path) -> None:
 def test_a_checkpoint_that_was_damaged_later_is_passed_over_and_told(
     tmp_path: Path, spoil: Callable[[Path], object]
 ) -> None:
-    run, told = open_training_run(tmp_path, SETTINGS), []
+    run, damaged = open_training_run(tmp_path, SETTINGS), []
     before, after = checkpoint(run, 9), checkpoint(run, 10)
     spoil(after / "weights")
-    assert run.last_checkpoint(lambda *one: told.append(one)) == before
-    assert told == [(after, "weights")]
+    assert run.last_checkpoint(lambda *one: damaged.append(one)) == before
+    assert damaged == [(after, "weights")]
 
 
 def test_a_checkpoint_is_as_good_as_the_best_that_it_names(tmp_path: Path) -> None:
-    run, told = open_training_run(tmp_path, SETTINGS), []
+    run, damaged = open_training_run(tmp_path, SETTINGS), []
     first, best = checkpoint(run, 1, best=1), checkpoint(run, 2, best=2)
     last = checkpoint(run, 3, best=2)
     assert run.last_checkpoint() == last
     (best / "weights").unlink()
-    assert run.last_checkpoint(lambda *one: told.append(one)) == first
-    assert told == [(last, "checkpoint-2/weights"), (best, "weights")]
+    assert run.last_checkpoint(lambda *one: damaged.append(one)) == first
+    assert damaged == [(last, "checkpoint-2/weights"), (best, "weights")]
 
 
 def test_what_is_marked_is_on_the_disk_before_its_mark(

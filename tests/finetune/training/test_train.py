@@ -1,4 +1,4 @@
-"""Training by its invariants: however a batch is divided or the run disturbed, the adapter is the same."""
+"""Invariants of training: the adapter does not depend on how a batch is divided or the run interrupted."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ DROPOUT = {"rank": 4, "alpha": 8, "dropout": 0.2}
 
 
 class Stop(Exception):
-    """Somebody pulls the plug."""
+    """A simulated crash."""
 
 
-def unplugged_at(step: int) -> Callable[[TrainingEvent], None]:
+def crash_at(step: int) -> Callable[[TrainingEvent], None]:
     def listen(event: TrainingEvent) -> None:
         if isinstance(event, TrainingStep) and event.step == step:
             raise Stop
@@ -103,7 +103,7 @@ def test_a_batch_of_8_is_its_parts_accumulated(
 def test_every_token_of_a_batch_counts_alike_in_long_parts_and_short(
     fit: Fit, base: Path, tokenizer: Any, tmp_path: Path
 ) -> None:
-    """One example to a part: a mean of the parts' means would be another number."""
+    """With one example per part, a mean of means would be another number."""
     from transformers import AutoModelForCausalLM
 
     trained = fit(tmp_path / "out", configured(batch=20, micro_batch=1, max_steps=1))
@@ -116,7 +116,7 @@ def test_every_token_of_a_batch_counts_alike_in_long_parts_and_short(
 
 
 def in_another_process(work: Callable[[], object], talk: Path) -> int:
-    """Begin the work in a copy of this process, which has everything imported. What it says goes into the file."""
+    """Fork this process, with all its imports, and run the work; its output goes to the file."""
     if pid := os.fork():
         return pid
     with talk.open("wb") as file:
@@ -137,14 +137,15 @@ def in_another_process(work: Callable[[], object], talk: Path) -> int:
 
 
 def ended(pid: int) -> int:
-    """Its exit code, or the signal that ended it, below 0."""
+    """Exit code of the process, or the negative number of the signal that ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
+@pytest.mark.subprocess
+def test_two_processes_train_the_adapter_of_one_and_only_one_prints(
     base: Path, data: Path, undisturbed: TrainingResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As torchrun starts them: each is told its rank, and where the first of them is met."""
+    """The environment has the rank and the address of the first process, as torchrun sets them."""
     out, config = tmp_path / "out", tmp_path / "train.toml"
     config.write_text(
         "epochs = 2\nbatch = 8\nmicro_batch = 4\nlearning_rate = 0.01\n"
@@ -155,11 +156,16 @@ def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
     monkeypatch.setattr(sys, "argv", typed)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    told = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    told["OMP_NUM_THREADS"] = "1"  # so does torchrun, and accelerate warns where nobody did
+    environment = {
+        "WORLD_SIZE": "2",
+        "LOCAL_WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+    environment["OMP_NUM_THREADS"] = "1"  # as torchrun does; accelerate warns without it
     pids = []
     for rank in ("0", "1"):
-        for name, value in (told | {"RANK": rank, "LOCAL_RANK": rank}).items():
+        for name, value in (environment | {"RANK": rank, "LOCAL_RANK": rank}).items():
             monkeypatch.setenv(name, value)
         pids.append(in_another_process(main, tmp_path / rank))
     codes = [ended(pid) for pid in pids]
@@ -171,7 +177,8 @@ def test_two_processes_make_the_adapter_of_one_and_one_of_them_talks(
     assert furthest(out, undisturbed.directory) < 1e-5
 
 
-def test_a_killed_training_goes_on_to_the_same_adapter(fit: Fit, tmp_path: Path) -> None:
+@pytest.mark.subprocess
+def test_a_killed_training_resumes_to_the_same_adapter(fit: Fit, tmp_path: Path) -> None:
     def listen(event: TrainingEvent) -> None:
         if isinstance(event, TrainingStep) and event.step == 5:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -187,27 +194,27 @@ def test_a_killed_training_goes_on_to_the_same_adapter(fit: Fit, tmp_path: Path)
     assert resumed.steps == whole.steps == 6
     assert (
         best(resumed.directory)["step"] > resumed.resumed_from
-    )  # or it would be the checkpoint's, and prove nothing
+    )  # otherwise the checkpoint itself would be saved
 
 
 @pytest.mark.parametrize("step", [1, 3])
-def test_wherever_it_is_disturbed_the_adapter_is_the_same(
+def test_an_interrupted_training_gives_the_same_adapter(
     fit: Fit, undisturbed: TrainingResult, tmp_path: Path, step: int
 ) -> None:
-    """Before the first checkpoint, and in the first epoch."""
+    """Interrupted before the first checkpoint, and in the first epoch."""
     with pytest.raises(Stop):
-        fit(tmp_path / "out", listen=unplugged_at(step))
+        fit(tmp_path / "out", listen=crash_at(step))
     resumed = fit(tmp_path / "out")
     assert resumed.resumed_from == step - step % 2
     assert best(resumed.directory)["step"] > resumed.resumed_from
     assert adapter(resumed.directory) == adapter(undisturbed.directory)
 
 
-def test_a_damaged_checkpoint_is_passed_over_for_the_one_before_it(
+def test_a_damaged_checkpoint_is_skipped_for_the_one_before_it(
     fit: Fit, undisturbed: TrainingResult, tmp_path: Path
 ) -> None:
     with pytest.raises(Stop):
-        fit(tmp_path / "out", listen=unplugged_at(5))
+        fit(tmp_path / "out", listen=crash_at(5))
     (tmp_path / "out/checkpoints/checkpoint-4/adapter_model.safetensors").write_bytes(b"")
     events: list[TrainingEvent] = []
     resumed = fit(tmp_path / "out", listen=events.append)
@@ -215,7 +222,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before_it(
     assert adapter(resumed.directory) == adapter(undisturbed.directory)
 
 
-def test_one_that_had_ended_is_only_saved(
+def test_a_training_that_had_ended_is_only_saved(
     fit: Fit, undisturbed: TrainingResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -229,30 +236,30 @@ def test_one_that_had_ended_is_only_saved(
     assert adapter(resumed.directory) == adapter(undisturbed.directory)
 
 
-def test_it_stops_on_the_task_and_saves_the_best_that_it_saw(
+def test_it_stops_by_dev_scores_and_saves_the_best_checkpoint(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Post-edits that are best at the second look; the loss goes on falling, and has no say."""
+    """Post-edits are best at the second evaluation; the loss, which still falls, does not matter."""
     from finetune.training.dev_evaluation import TerGain
 
     after = iter((50.0, 40.0, 45.0, 60.0, 10.0))
     monkeypatch.setattr(
         "finetune.training.trainer.measure_ter_gain", lambda *_: TerGain(30.0, next(after), 1.0)
     )
-    kept: dict[int, bytes] = {}
+    saved: dict[int, bytes] = {}
 
     def listen(event: TrainingEvent) -> None:
         if isinstance(event, TrainingStep) and event.step > 1:
-            kept[event.step - 1] = adapter(tmp_path / f"out/checkpoints/checkpoint-{event.step - 1}")
+            saved[event.step - 1] = adapter(tmp_path / f"out/checkpoints/checkpoint-{event.step - 1}")
 
     config = configured(epochs=9, watch={"every": 1, "examples": 2, "patience": 2})
     trained = fit(tmp_path / "out", config, listen)
     assert trained.steps == 4
-    assert adapter(trained.directory) == kept[2] != kept[3]
+    assert adapter(trained.directory) == saved[2] != saved[3]
     assert best(trained.directory) == {"step": 2, "ter_gain": -10.0}
 
 
-def test_one_that_stopped_early_and_was_killed_does_not_start_again(
+def test_a_killed_training_that_had_stopped_early_does_not_continue(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = configured(epochs=9, watch={"every": 1, "examples": 2, "patience": 1})
@@ -260,12 +267,12 @@ def test_one_that_stopped_early_and_was_killed_does_not_start_again(
         patch.setattr("finetune.training.train._save", lambda *_: (_ for _ in ()).throw(Stop))
         with pytest.raises(Stop):
             fit(tmp_path / "out", config)
-    kept = {one.name: adapter(one) for one in (tmp_path / "out/checkpoints").iterdir()}
+    saved = {one.name: adapter(one) for one in (tmp_path / "out/checkpoints").iterdir()}
     events: list[TrainingEvent] = []
     resumed = fit(tmp_path / "out", config, events.append)
     assert events == [TrainingStart(resumed.steps, resumed.steps)]
-    assert resumed.steps == max(int(name.rpartition("-")[2]) for name in kept) < 27
-    assert adapter(resumed.directory) == kept[f"checkpoint-{best(resumed.directory)['step']}"]
+    assert resumed.steps == max(int(name.rpartition("-")[2]) for name in saved) < 27
+    assert adapter(resumed.directory) == saved[f"checkpoint-{best(resumed.directory)['step']}"]
 
 
 def test_without_dev_the_last_step_is_saved(base: Path, tmp_path: Path) -> None:
@@ -278,7 +285,7 @@ def test_without_dev_the_last_step_is_saved(base: Path, tmp_path: Path) -> None:
     assert not [event for event in events if isinstance(event, DevEvaluation)]
 
 
-def test_bfloat16_trains_on_a_processor_too(fit: Fit, tmp_path: Path) -> None:
+def test_bfloat16_trains_on_a_cpu(fit: Fit, tmp_path: Path) -> None:
     trained = fit(tmp_path / "out", configured(precision="bfloat16", max_steps=3))
     losses = [row["loss"] for row in trained.history if "loss" in row]
     assert losses[-1] < losses[0]
@@ -305,7 +312,7 @@ def test_max_steps_never_adds_steps(fit: Fit, tmp_path: Path) -> None:
     assert fit(tmp_path / "out", configured(epochs=1, max_steps=50)).steps == 3
 
 
-def test_a_loss_that_is_no_number_stops_it_before_the_step(
+def test_a_loss_of_nan_stops_training_before_the_step(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = ApeTrainer.compute_loss
@@ -320,7 +327,7 @@ def test_a_loss_that_is_no_number_stops_it_before_the_step(
     assert TrainingRun(tmp_path / "out").last_checkpoint() == tmp_path / "out/checkpoints/checkpoint-2"
 
 
-def test_a_full_disk_leaves_the_checkpoint_before_it_whole(
+def test_a_full_disk_leaves_the_previous_checkpoint_intact(
     fit: Fit, undisturbed: TrainingResult, tmp_path: Path
 ) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -330,7 +337,9 @@ def test_a_full_disk_leaves_the_checkpoint_before_it_whole(
             resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, before[1]))
 
     try:
-        with pytest.raises(InputError, match=r"The checkpoint of step 4 could not be written: .*make room"):
+        with pytest.raises(
+            InputError, match=r"The checkpoint of step 4 could not be written: .*Free some space"
+        ):
             fit(tmp_path / "out", listen=listen)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -341,12 +350,12 @@ def test_a_full_disk_leaves_the_checkpoint_before_it_whole(
 
 
 @pytest.mark.parametrize(
-    ("step", "said"), [(1, "There is no checkpoint yet"), (3, "The checkpoint of step 2 is whole")]
+    ("step", "said"), [(1, "There is no checkpoint yet"), (3, "it resumes from the checkpoint of step 2")]
 )
-def test_a_disk_that_is_full_between_checkpoints_is_a_sentence_too(
+def test_a_full_disk_between_checkpoints_is_a_clear_error(
     fit: Fit, tmp_path: Path, step: int, said: str
 ) -> None:
-    """The log meets it first, in a thread of its own; whatever that said besides would be a warning, and fail."""
+    """The log fails first, in its own thread; a warning from there would fail the test."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def listen(event: TrainingEvent) -> None:
@@ -368,15 +377,15 @@ def test_a_base_without_an_end_token_is_refused(
     make_model(tokenizer).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
     path = tmp_path / "base/tokenizer_config.json"
-    told = json.loads(path.read_text())
-    del told["eos_token"]
-    path.write_text(json.dumps(told))
+    settings = json.loads(path.read_text())
+    del settings["eos_token"]
+    path.write_text(json.dumps(settings))
     with pytest.raises(InputError, match="has no end token"):
         train_adapter(str(tmp_path / "base"), data, tmp_path / "out", config=TrainConfig())
 
 
 def test_an_example_that_the_base_can_not_read_is_refused(base: Path, tmp_path: Path) -> None:
-    """As `check` does: the tiny base reads 512 tokens, and the training would take 2,048."""
+    """The tiny base reads 512 tokens, and the training would accept 2,048."""
     long = replace(EXAMPLES[0], id="long", source=EXAMPLES[0].source * 200)
     write_dataset(tmp_path / "data", {"train": [*EXAMPLES, long]}, {})
     with pytest.raises(
@@ -400,7 +409,7 @@ def test_a_batch_that_the_processes_cannot_share_is_refused(
         _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, evaluate=False)
 
 
-def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> None:
+def test_sharding_options_reach_the_trainer(tmp_path: Path) -> None:
     config = configured(fsdp={"cpu_offload": True, "version": 2})
     arguments = _arguments(open_training_run(tmp_path / "out", {}), config, 20, evaluate=False)
     assert arguments.fsdp_plugin_args["fsdp_version"] == 2
@@ -408,7 +417,7 @@ def test_sharding_reaches_the_trainer_as_it_was_asked_for(tmp_path: Path) -> Non
     assert not _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, evaluate=False).fsdp
 
 
-def test_sharding_without_a_gpu_is_refused_and_not_left_out_in_silence(fit: Fit, tmp_path: Path) -> None:
+def test_sharding_without_a_gpu_is_refused(fit: Fit, tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
     with pytest.raises(InputError, match="fsdp needs GPUs"):
@@ -416,7 +425,7 @@ def test_sharding_without_a_gpu_is_refused_and_not_left_out_in_silence(fit: Fit,
     assert not (tmp_path / "out").exists()
 
 
-def test_four_bits_without_a_gpu_are_refused_in_a_sentence(fit: Fit, tmp_path: Path) -> None:
+def test_four_bits_without_a_gpu_are_refused(fit: Fit, tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
     with pytest.raises(ModelError, match=r"QLoRA.*bitsandbytes"):

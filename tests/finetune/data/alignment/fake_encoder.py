@@ -12,7 +12,7 @@ from finetune.data.alignment.encoder import Vectors
 
 
 class Bag:
-    """Sentences are alike by the words they share."""
+    """An encoder by which sentences are similar if they share words."""
 
     name = "bag"
     language = "en"

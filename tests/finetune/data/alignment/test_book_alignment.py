@@ -60,13 +60,13 @@ def test_a_sentence_that_joins_two_paragraphs_goes_to_one_of_them() -> None:
 
 
 def test_each_translation_is_aligned_on_its_own_and_progress_is_told() -> None:
-    told: list[tuple[str, int, int]] = []
+    progress: list[tuple[str, int, int]] = []
     steps = ["encoding the MT", "encoding Voss", "aligning Voss", "encoding MT", "aligning MT"]
     aligned = align_book(
-        SOURCE, MT, {"Voss": HUMAN, "MT": MT}, encoder=Bag(), progress=lambda *news: told.append(news)
+        SOURCE, MT, {"Voss": HUMAN, "MT": MT}, encoder=Bag(), progress=lambda *news: progress.append(news)
     )
     assert [one.human["MT"] for one in aligned] == MT
-    assert told == [(step, done, 5) for step in steps for done in (0, 5)]
+    assert progress == [(step, done, 5) for step in steps for done in (0, 5)]
 
 
 @given(

@@ -11,14 +11,14 @@ from benchmarks.alignment import plain_best_path
 from finetune.data.alignment.needleman_wunsch import Similarities, best_path
 
 
-def way_through(matrix: Similarities, block: int | None = None) -> list[tuple[int, int]]:
+def path_through(matrix: Similarities, block: int | None = None) -> list[tuple[int, int]]:
     rows, columns = matrix.shape
     return best_path(lambda start, end, before: matrix[start:end, :before], (rows, columns), block=block)
 
 
 @st.composite
 def matrices(draw: st.DrawFn) -> Similarities:
-    """Of few values, so that many ways are equal, or of any."""
+    """Matrices of few values, for many equal paths, or of any values."""
     rows, columns = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     values = st.sampled_from([0.0, 0.3, 0.5, 0.6, 1.0]) | st.floats(-1, 1, width=32)
     cells = draw(st.lists(values, min_size=rows * columns, max_size=rows * columns))
@@ -27,12 +27,12 @@ def matrices(draw: st.DrawFn) -> Similarities:
 
 @given(matrices(), st.none() | st.integers(1, 10))
 def test_whatever_the_block_the_way_is_that_of_a_plain_loop(matrix: Similarities, block: int | None) -> None:
-    assert way_through(matrix, block) == plain_best_path(matrix.tolist())
+    assert path_through(matrix, block) == plain_best_path(matrix.tolist())
 
 
 @given(matrices())
 def test_a_way_takes_single_steps_and_leaves_out_the_ends_of_one_side_only(matrix: Similarities) -> None:
-    way = way_through(matrix)
+    way = path_through(matrix)
     steps = {(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way)}
     assert steps <= {(1, 1), (1, 0), (0, 1)}
     assert 0 in way[0]
@@ -41,20 +41,20 @@ def test_a_way_takes_single_steps_and_leaves_out_the_ends_of_one_side_only(matri
 
 @given(st.integers(1, 12))
 def test_a_text_aligns_with_itself_one_to_one(count: int) -> None:
-    assert way_through(np.eye(count, dtype=np.float32)) == [(place, place) for place in range(count)]
+    assert path_through(np.eye(count, dtype=np.float32)) == [(place, place) for place in range(count)]
 
 
 def test_a_sentence_that_became_two_is_met_twice() -> None:
     matrix = np.array([[1, 0, 0, 0], [0, 0.8, 0.7, 0], [0, 0, 0, 1]], dtype=np.float32)
-    # By hand: 1 + .8 + (.7 - .3) + 1 = 3.2, against 2.7 where the second half is met on the way to the last.
-    assert way_through(matrix) == [(0, 0), (1, 1), (1, 2), (2, 3)]
+    # By hand: 1 + .8 + (.7 - .3) + 1 = 3.2, against 2.7 for the other path.
+    assert path_through(matrix) == [(0, 0), (1, 1), (1, 2), (2, 3)]
 
 
 def test_a_preface_is_passed_by() -> None:
     matrix = np.array([[0.1, 0.1, 0.9, 0], [0, 0.1, 0, 0.9]], dtype=np.float32)
-    assert way_through(matrix) == [(0, 2), (1, 3)]
+    assert path_through(matrix) == [(0, 2), (1, 3)]
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
 def test_nothing_has_no_way(shape: tuple[int, int]) -> None:
-    assert way_through(np.zeros(shape, dtype=np.float32)) == []
+    assert path_through(np.zeros(shape, dtype=np.float32)) == []
