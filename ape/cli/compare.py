@@ -1,4 +1,4 @@
-"""`ape compare`: compare models and existing outputs on one set with the unedited MT."""
+"""`ape compare`: compare models and ready outputs with the unedited MT on one set."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ape.errors import InputError
 from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS, Seed
 
 _SYSTEM = (
-    "A system: NAME=MODEL (a name of `ape models list`, default, a .gguf file, a hub id, or the directory of an "
-    "adapter), NAME=URL#MODEL (a model of a server), NAME=@FILE (ready outputs, a line for each paragraph, or JSON "
-    "lines with id and text), or NAME=:SYSTEM (one that is in the set); may be repeated."
+    "A system; repeatable. NAME=MODEL: a name of `ape models list`, default, a .gguf file, a hub id or an adapter "
+    "directory. NAME=URL#MODEL: a model of a server. NAME=@FILE: ready outputs, one line per paragraph, or JSON lines "
+    "with id and text. NAME=:SYSTEM: a system of the set."
 )
 
 
@@ -56,7 +56,9 @@ def compare(
     ] = ...,  # type: ignore[assignment]
     mt: Annotated[
         str,
-        typer.Option(help="System of the set that is the MT, or @FILE; by default mt, gt or the only one."),
+        typer.Option(
+            help="System of the set that is the MT, or @FILE; by default mt, gt or the only system."
+        ),
     ] = "",
     source: Annotated[Path | None, typer.Option(help="Source, one segment per line, without --data.")] = None,
     reference: ReferencesFlag = None,
@@ -100,7 +102,9 @@ def compare(
     ] = 3,
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Allow to drop systems of a finished comparison in RUN."),
+        typer.Option(
+            "--replace", help="Drop systems of a finished comparison in RUN that are not named now."
+        ),
     ] = False,
     samples: SamplesFlag = 1000,
     resample: ResampleFlag = None,
@@ -112,22 +116,30 @@ def compare(
 ) -> None:
     """Compare systems on the same set, always including the unedited MT.
 
-    The same command again goes on where it stopped, and asks no model twice. RUN gets results.json, outputs.jsonl,
-    manifest.json and report.html. Exit code 3: finished, but paragraphs were given up and stayed as they were.
+    The same command again resumes an interrupted comparison. RUN gets results.json, outputs.jsonl, manifest.json and
+    report.html. The exit code is 3 if paragraphs were quarantined and kept their MT.
     """
-    from ape.cli.compare_run import CompareRequest, run_comparison
+    from ape.cli.compare_run import run_comparison
     from ape.jobs.job import JobRecipe
     from ape.passage.options import check_bounds
     from ape.text.languages import language_code
     from eval.compare.comparison import ComparisonResampling
     from eval.compare.opinions import OpinionSources
+    from eval.compare.run import CompareRequest
     from eval.compare.set_reader import ComparisonInputs
 
     if runs and (data or system or mt or source or reference or job):
         raise InputError(
-            "Earlier runs have their set and systems: name no --data, --system, --mt, --source, --reference or --job.",
+            "Earlier runs have their own set and systems. Leave out --data, --system, --mt, --source, --reference "
+            "and --job.",
             field="runs",
         )
+    if not (runs or system):
+        raise InputError(
+            "Name at least one system to compare with the MT: --system NAME=MODEL.", field="system"
+        )
+    if not (runs or data or job or mt.startswith("@")):
+        raise InputError("Name the set: --data FILE, --source FILE --mt @FILE, or --job ID.", field="data")
     recipe = JobRecipe(
         temperature=temperature,
         top_p=top_p,
@@ -137,10 +149,10 @@ def compare(
         context=context,
     )
     check_bounds(recipe)
-    wanted = CompareRequest(
+    request = CompareRequest(
         output=output,
         runs=tuple(runs or ()),
-        given=ComparisonInputs(
+        inputs=ComparisonInputs(
             tuple(data or ()), mt, source, tuple(reference or ()), parse_documents(documents), encoding
         ),
         jobs=tuple(job or ()),
@@ -156,4 +168,4 @@ def compare(
         replace=replace,
         opinions=OpinionSources(judge or "", judge_items, votes, trial, seed),
     )
-    raise typer.Exit(run_comparison(wanted, json_output=json_output))
+    raise typer.Exit(run_comparison(request, json_output=json_output))

@@ -271,7 +271,7 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--mt", "deepl"], "no system 'deepl' to use as the MT"),
         (["-o", "set.jsonl/run"], "can't be written"),
         (["-o", "full"], "full contains other files"),
-        (["old"], "Earlier runs have their set"),
+        (["old"], "Earlier runs have their own set"),
         (["--system", "x=smolm2"], "smolm2"),
         (["--judge", "smolm2"], "smolm2"),
         (["--judge", "gone.gguf"], "There is no file gone.gguf"),

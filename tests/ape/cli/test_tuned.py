@@ -1,4 +1,4 @@
-"""Adapters on the embedded engine as a user types them, and the tuned model that comes with the package."""
+"""`ape edit` and `ape models` with adapters on the embedded engine, and with the shipped tuned model."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ape
+from ape.cli.errors import PACKAGES
 from ape.edits.filter import EditFilter
 from ape.engines.model_selection import ModelSelection
 from ape.jobs.run import describe_engine
@@ -30,43 +31,43 @@ LANGUAGES = ("--source-language", "fr", "--target-language", "en")
 
 @pytest.fixture
 def cached(tmp_path: Path, smollm2: Path) -> str:
-    """The folder of models, with the default model in its place there."""
+    """The model cache, which holds the default model."""
     return str(smollm2.parent.parent)
 
 
 @pytest.fixture
 def shipped(tmp_path: Path, smollm2: Path, cached: str) -> Run:
-    """Type `ape …` where the package is installed with an adapter in it."""
+    """Run `ape` from an installation that ships a tuned adapter."""
     site = tmp_path / "site"
-    for package in ("ape", "prompts", "serve"):
+    for package in PACKAGES:
         shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__", "tuned"))
     make_gguf_adapter(site / "ape" / "models" / "tuned", smollm2)
     (tmp_path / "src.txt").write_text("Anna vint.\n")
     (tmp_path / "mt.txt").write_text("Anna come.\n")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("APE_")}
-    places = {"HOME": str(tmp_path), "PYTHONPATH": str(site), "APE_CACHE": cached}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("APE_")}
+    environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(site), "APE_CACHE": cached}
 
-    def type_in(*words: str) -> subprocess.CompletedProcess[str]:
+    def run_ape(*words: str) -> subprocess.CompletedProcess[str]:
         program = "from ape.cli.main import main; main()"
         return subprocess.run(
             [sys.executable, "-c", program, *words],
             capture_output=True,
             text=True,
             cwd=tmp_path,
-            env=kept | places,
+            env=environment,
             timeout=120,
             check=False,
         )
 
-    return type_in
+    return run_ape
 
 
 def test_the_tuned_model_is_the_default_and_the_untuned_one_is_had_by_name(shipped: Run) -> None:
     done = shipped("edit", *PASSAGE, *LANGUAGES)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["model"], told["prompt"]) == ("smollm2-135m-ape", SEP.fingerprint)
-    (warned,) = (finding for finding in told["findings"] if finding["guard"] == "languages")
+    result = json.loads(done.stdout)
+    assert (result["model"], result["prompt"]) == ("smollm2-135m-ape", SEP.fingerprint)
+    (warned,) = (finding for finding in result["findings"] if finding["guard"] == "languages")
     assert warned["severity"] == "warn"
     assert warned["message"].startswith(
         "smollm2-135m-ape was tuned for et-en, ro-en, not for French to English"
