@@ -52,6 +52,10 @@ FormatFlag = Annotated[
     str | None,
     typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; detected by default."),
 ]
+FailuresFlag = Annotated[
+    int,
+    typer.Option("--failures", min=1, help="How many times a paragraph may fail before it is quarantined."),
+]
 UseFlag = Annotated[
     str, typer.Option("--use", help="Adapter or alias to use instead of the engine's default model.")
 ]
@@ -90,8 +94,8 @@ def plan(
         source_language=_tag(source_language),
         target_language=_tag(target_language),
     )
-    made, unpaired = estimate_job(opened, settings, use=use, context=context, max_attempts=max_attempts)
-    print_plan(opened, made, unpaired, json_output=json_output)
+    estimate, unpaired = estimate_job(opened, settings, use=use, context=context, max_attempts=max_attempts)
+    print_plan(opened, estimate, unpaired, json_output=json_output)
 
 
 @app.command()
@@ -120,12 +124,7 @@ def edit(
         ),
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
-    failures: Annotated[
-        int,
-        typer.Option(
-            "--failures", min=1, help="How many times a paragraph may fail before it is quarantined."
-        ),
-    ] = 3,
+    failures: FailuresFlag = 3,
     redo: Annotated[
         list[str] | None,
         typer.Option("--redo", help="Paragraphs to edit again: quarantined, rejected, or an id; repeatable."),
@@ -148,8 +147,8 @@ def edit(
 ) -> None:
     """Post-edit a book into OUTPUT. Run the same command again to resume.
 
-    Exit code 0: finished. 3: finished, and something needs you: paragraphs set aside, source text left in, or
-    source without MT.
+    The exit code is 3 if the book is finished but needs attention: quarantined paragraphs, source text left in the
+    output, or source without MT.
     """
     from ape.cli.book_edit import edit_with_progress
     from ape.jobs.job import JobRecipe
@@ -198,7 +197,7 @@ def work(
         int | None, typer.Option("--concurrency", min=1, help="Paragraphs edited concurrently.")
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
-    failures: Annotated[int, typer.Option("--failures", min=1)] = 3,
+    failures: FailuresFlag = 3,
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
@@ -245,7 +244,7 @@ def report(
         found = _find(store, job)
         place = output or Path(f"{found.output or found.name}.html")
         check_report_path(
-            place, keep=tuple(Path(one) for one in (found.source, found.mt, found.output) if one)
+            place, keep=tuple(Path(file) for file in (found.source, found.mt, found.output) if file)
         )
         write_job_report(store, found, place)
     typer.echo(place)
@@ -271,7 +270,7 @@ def export(
 
 @app.command()
 def pause(job: JobArgument) -> None:
-    """Pause a job; unfinished paragraphs are dropped, and `ape book edit` resumes it."""
+    """Pause a job; `ape book edit` resumes it."""
     _set_state(job, "paused")
 
 
@@ -294,7 +293,7 @@ def redo(
 ) -> None:
     """Mark paragraphs to be edited again by the next `ape book edit`."""
     if not (paragraphs or rejected or quarantined):
-        raise InputError("Say what is to be done again: paragraph ids, --rejected or --quarantined.")
+        raise InputError("Name the paragraphs to redo: ids, --rejected or --quarantined.")
     from ape.jobs.job import JobState
 
     with _store() as store:
@@ -304,7 +303,7 @@ def redo(
         )
         if count:
             store.update(found.id, state=JobState.RUNNING)
-    typer.echo(f"{count} paragraph{'s' * (count != 1)} will be done again by the next `ape book edit`.")
+    typer.echo(f"{count} paragraph{'s' * (count != 1)} will be redone by the next `ape book edit`.")
 
 
 @app.command()
@@ -313,7 +312,7 @@ def remove(job: JobArgument) -> None:
     with _store() as store:
         found = _find(store, job)
         store.remove(found.id)
-    typer.echo(f"Forgot {found.id} ({found.name}).")
+    typer.echo(f"Deleted job {found.id} ({found.name}).")
 
 
 def _files(source: Path, mt: Path | None, encoding: str | None, format: str | None) -> JobFiles:
@@ -347,8 +346,8 @@ def _find(store: JobStore, name: str) -> Job:
     from ape.errors import UnknownJob
 
     if found:
-        raise UnknownJob(f"{name!r} may be {' or '.join(job.id for job in found)}. Say more of the id.")
-    raise UnknownJob(f"No job is called {name!r}. `ape book status` lists them.")
+        raise UnknownJob(f"{name!r} is ambiguous: {' or '.join(job.id for job in found)}. Give a longer id.")
+    raise UnknownJob(f"There is no job {name!r}. `ape book status` lists all jobs.")
 
 
 def _set_state(name: str, state: str) -> None:

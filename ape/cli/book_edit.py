@@ -1,4 +1,4 @@
-"""`ape book edit` and `ape book work`: run a job with progress, and print what came of it."""
+"""`ape book edit` and `ape book work`: run a job with progress bars, and print the summary."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def edit_with_progress(
         key = find_job_id(store, request)
         job = find_finished_job(store, key, request, describe_engine(settings, request.model))
         if job:
-            print_line(f"Job {key} is finished, and {request.output} is as it wrote it: nothing to do.")
+            print_line(f"Job {key} is finished, and {request.output} is unchanged: nothing to do.")
         else:
             opened = open_request(store, key, request)
             fetch_with_progress(settings)
@@ -105,8 +105,7 @@ def work_on_existing_job(
     """Work on a job that was begun elsewhere, with its recipe, and return the exit code."""
     if not store.counts(job.id).total:
         raise Conflict(
-            f"The book of job {job.id} is still being read, or its reader was stopped. Run the `ape book edit` that "
-            "began it again."
+            f"The book of job {job.id} is still being read, or reading was interrupted. Run its `ape book edit` again."
         )
 
     async def work() -> JobState:
@@ -131,11 +130,11 @@ def work_on_existing_job(
 
 
 def _write_report(store: JobStore, job: Job, path: Path) -> bool:
-    """Write the report; a failure is printed, because the book is finished all the same."""
+    """Write the report; print a failure, because the book itself is finished."""
     try:
         write_job_report(store, job, path)
     except ApeError as error:
-        print_line(f"There is no report: {error} To try it again: ape book report {job.id} -o FILE")
+        print_line(f"The report was not written: {error} Try again: ape book report {job.id} -o FILE")
         return False
     return True
 
@@ -147,29 +146,29 @@ def _print_start(store: JobStore, started: StartedJob) -> None:
         print_line(f"No MT was found for {missing.count:,} paragraphs of the source; the summary lists them.")
     direction = f"{language_name(recipe.source_language)} to {language_name(recipe.target_language)}"
     if not started.resumed:
-        skipped = f"{counts.skipped:,} of them to be left as they are"
+        skipped = f"{counts.skipped:,} of them skipped"
         print_line(f"Job {started.job.id}: {direction}, {counts.total:,} paragraphs, {skipped}.")
         return
     changed = started.replanned
     if changed and (changed.new or changed.changed or changed.removed):
         print_line(
-            f"The files or the settings have changed: {changed.kept + changed.reused:,} paragraphs stay as they are, "
-            f"{changed.new + changed.changed - changed.reused:,} are to be done, {changed.removed:,} are gone."
+            f"The files or the settings have changed: {changed.kept + changed.reused:,} paragraphs are kept, "
+            f"{changed.new + changed.changed - changed.reused:,} are waiting, {changed.removed:,} were removed."
         )
     finished = counts.total - counts.waiting
-    print_line(f"Job {started.job.id} goes on: {finished:,} of {counts.total:,} paragraphs are finished.")
+    print_line(f"Job {started.job.id} resumes: {finished:,} of {counts.total:,} paragraphs are finished.")
 
 
 def _print_how_to_resume(store: JobStore, id: str) -> None:
     try:
         store.job(id)
     except UnknownJob:
-        print_line("Stopped before anything was begun.")
+        print_line("Stopped before the job began.")
         return
     counts = store.counts(id)
     finished = counts.done + counts.skipped
     print_line(
-        f"Stopped. {finished:,} of {counts.total:,} paragraphs are finished and saved. The same command goes on:\n"
+        f"Stopped. {finished:,} of {counts.total:,} paragraphs are finished and saved. Resume with the same command:\n"
         f"  {shlex.join(['ape', *sys.argv[1:]])}\n"
-        f"What is there so far: ape book export {id} -o FILE"
+        f"Export the results so far: ape book export {id} -o FILE"
     )

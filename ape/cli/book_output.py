@@ -34,7 +34,7 @@ def print_summary(summary: BookSummary, *, json_output: bool) -> None:
         typer.echo(
             f"{output.path}: {counts.total:,} paragraphs in, {output.paragraphs:,} out · {counts.edited:,} edited, "
             f"{counts.unchanged:,} unchanged, {counts.rejected:,} rejected, {counts.quarantined:,} quarantined, "
-            f"{counts.skipped:,} left as they were"
+            f"{counts.skipped:,} skipped"
         )
         usage = counts.usage
         typer.echo(
@@ -42,22 +42,22 @@ def print_summary(summary: BookSummary, *, json_output: bool) -> None:
             f"job {summary.job.id} · ape book report {summary.job.id}"
         )
     for reason, count in summary.skipped.items():
-        print_line(f"Left as they were: {count:,} ({reason}).")
-    _tell("Quarantined, the MT stays", list(summary.quarantined.items()), counts.quarantined)
-    _tell(
+        print_line(f"Skipped: {count:,} ({reason}).")
+    _print_list("Quarantined; the MT is kept", list(summary.quarantined.items()), counts.quarantined)
+    _print_list(
         "Source text is left in the book",
-        [(one.id, one.message) for one in output.left_over],
+        [(paragraph.id, paragraph.message) for paragraph in output.left_over],
         output.left_over_count,
     )
-    left_out = [(one.id, one.message) for one in output.left_out]
-    _tell("The new text could not be put back, the MT stays", left_out, len(left_out))
+    left_out = [(paragraph.id, paragraph.message) for paragraph in output.left_out]
+    _print_list("The post-edit could not be inserted; the MT is kept", left_out, len(left_out))
     missing = summary.job.unpaired_source
-    _tell("No MT was found for paragraphs of the source", list(missing.first), missing.count)
+    _print_list("No MT was found for paragraphs of the source", list(missing.first), missing.count)
     if summary.quarantined:
-        print_line("To try these again: the same command with --redo quarantined.")
+        print_line("Retry these: run the same command with --redo quarantined.")
 
 
-def _tell(what: str, named: list[tuple[str, str]], count: int) -> None:
+def _print_list(what: str, named: list[tuple[str, str]], count: int) -> None:
     if not count:
         return
     print_line(f"{what}: {count:,}")
@@ -71,12 +71,12 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
     """Print all jobs, the newest first."""
     rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
     if json_output:
-        shown = [_job_json(store, job, counts) for job, counts in rows]
-        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        data = [_job_json(store, job, counts) for job, counts in rows]
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     if not rows:
         print_line(
-            "There is no job in this store yet (`ape settings` says where it is). `ape book edit` begins one."
+            "There are no jobs in this store yet (see `jobs` in `ape settings`). `ape book edit` starts one."
         )
         return
     table = Table(
@@ -87,7 +87,12 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
         share = f"{finished:,} of {counts.total:,}"
         numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
         table.add_row(
-            job.id, job.name, describe_state(store, job), share, *(f"{one:,}" for one in numbers), job.output
+            job.id,
+            job.name,
+            describe_state(store, job),
+            share,
+            *(f"{number:,}" for number in numbers),
+            job.output,
         )
     table_console(160).print(table)
 
@@ -96,12 +101,13 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
     """Print one job by chapter."""
     chapters = store.chapters(job.id)
     if json_output:
-        shown = _job_json(store, job, store.counts(job.id))
-        shown["chapters"] = [
-            {"chapter": one.chapter, "title": one.title, **_counts_json(one.counts)} for one in chapters
+        data = _job_json(store, job, store.counts(job.id))
+        data["chapters"] = [
+            {"chapter": chapter.chapter, "title": chapter.title, **_counts_json(chapter.counts)}
+            for chapter in chapters
         ]
-        shown["quarantined_paragraphs"] = quarantine_reasons(store, job.id)
-        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        data["quarantined_paragraphs"] = quarantine_reasons(store, job.id)
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     console = table_console(160)
     console.print(f"{job.name}: {describe_state(store, job)}", markup=False)
@@ -118,8 +124,8 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
         "quarantined",
         "skipped",
     )
-    for one in chapters:
-        counts = one.counts
+    for chapter in chapters:
+        counts = chapter.counts
         numbers = (
             counts.total,
             counts.waiting,
@@ -129,7 +135,7 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
             counts.quarantined,
             counts.skipped,
         )
-        table.add_row(str(one.chapter + 1), one.title[:40], *(f"{number:,}" for number in numbers))
+        table.add_row(str(chapter.chapter + 1), chapter.title[:40], *(f"{number:,}" for number in numbers))
     console.print(table)
 
 
@@ -157,13 +163,13 @@ def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, o
 
     is_stdout = str(output) == "-"
     if not is_stdout:
-        inputs = tuple(Path(one) for one in (job.source, job.mt) if one)
+        inputs = tuple(Path(file) for file in (job.source, job.mt) if file)
         check_output_path(output, inputs=inputs, overwrite=overwrite)
     if format is None:
         if is_stdout:
-            raise Conflict("The book itself goes to a file: -o FILE.", field="output")
+            raise Conflict("A book can't be written to stdout: give a file with -o FILE.", field="output")
         written = write_output(store, job, output)
-        typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} with a new text")
+        typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} post-edited")
         return
     kind = cast("ExportFormat", format)
     if is_stdout:

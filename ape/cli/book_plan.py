@@ -22,7 +22,7 @@ def print_plan(
 ) -> None:
     """Print the estimate as JSON, or as a table and sentences."""
     if json_output:
-        shown = plan.to_json() | {
+        data = plan.to_json() | {
             "source_language": opened.source_language,
             "target_language": opened.target_language,
             "format": opened.mt.format,
@@ -31,7 +31,7 @@ def print_plan(
                 "examples": [{"id": name, "text": text} for name, text in unpaired.first],
             },
         }
-        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     console = table_console(120)
     console.print(_chapters(plan))
@@ -54,12 +54,12 @@ def _chapters(plan: BookEstimate) -> Table:
 
 
 def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter) -> list[str]:
-    found = ", ".join(f"{count:,} by {how}" for how, count in plan.pairs_by.items()) or "none"
+    methods = ", ".join(f"{count:,} by {how}" for how, count in plan.pairs_by.items()) or "none"
     lines = [
         "",
         f"{len(plan.chapters):,} chapters, {plan.paragraphs:,} paragraphs, {opened.source_language} to "
         f"{opened.target_language} ({opened.mt.format})",
-        f"pairs       {plan.pairs:,} ({found}), {plan.words:,} words",
+        f"pairs       {plan.pairs:,} ({methods}), {plan.words:,} words",
     ]
     for skip in plan.skipped:
         lines.append(f"left alone  {skip.count:,}: {skip.reason}")
@@ -69,8 +69,9 @@ def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounte
         lines += [f"              {name}: {_short(text, 60)}" for name, text in unpaired.first[:3]]
     speed = plan.speed
     lines += [
-        f"tokens      {_between(plan.tokens_in, _count)} to read, {_between(plan.tokens_out, _count)} to write",
-        f"time        {_between(plan.seconds, _time)}, {speed.concurrency} in flight ({speed.origin})",
+        f"tokens      {_format_range(plan.tokens_in, _count)} to read, "
+        f"{_format_range(plan.tokens_out, _count)} to write",
+        f"time        {_format_range(plan.seconds, _time)}, {speed.concurrency} concurrent ({speed.origin})",
         f"cost        {_cost(plan)}",
     ]
     return lines
@@ -78,16 +79,16 @@ def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounte
 
 def _cost(plan: BookEstimate) -> str:
     if plan.cost is None:
-        return "not known: set APE_PRICE_IN and APE_PRICE_OUT, for a million tokens each"
+        return "unknown: set APE_PRICE_IN and APE_PRICE_OUT, the prices of a million tokens"
     return (
         "free: the model runs here"
         if plan.cost == TokenRange()
-        else _between(plan.cost, lambda cost: f"{cost:,.2f}")
+        else _format_range(plan.cost, lambda cost: f"{cost:,.2f}")
     )
 
 
-def _between(given: TokenRange, shown: Callable[[float], str]) -> str:
-    low, high = shown(given.low), shown(given.high)
+def _format_range(values: TokenRange, format: Callable[[float], str]) -> str:
+    low, high = format(values.low), format(values.high)
     return low if low == high else f"{low} to {high}"
 
 

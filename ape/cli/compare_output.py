@@ -25,33 +25,33 @@ def print_comparison(compared: SystemComparison, *, json_output: bool) -> None:
     print_scores(compared.results)
     screen = table_console()
     screen.print()
-    screen.print(_outcomes(compared))
+    screen.print(_decisions_table(compared))
     for names in compared.identical_groups:
-        screen.print(f"{' and '.join(names)} say the same in every paragraph.", markup=False)
-    _tell_wins(screen, compared)
-    _tell_votes(screen, compared)
+        screen.print(f"{' and '.join(names)} have the same text in every paragraph.", markup=False)
+    _print_wins(screen, compared)
+    _print_votes(screen, compared)
 
 
-def _outcomes(compared: SystemComparison) -> Table:
+def _decisions_table(compared: SystemComparison) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("system", "edit rate", "changed", "what became of them"):
+    for heading in ("system", "edit rate", "changed", "decisions"):
         table.add_column(heading, justify="right" if heading in ("edit rate", "changed") else "left")
     for system in compared.systems:
         rates = compared.rates[system.name]
         changed = f"{sum(rate > 0 for rate in rates):,} of {len(rates):,}"
-        table.add_row(Text(system.name), f"{fmean(rates):.1%}", changed, Text(_became(system)))
+        table.add_row(Text(system.name), f"{fmean(rates):.1%}", changed, Text(_describe_decisions(system)))
     return table
 
 
-def _became(system: System) -> str:
+def _describe_decisions(system: System) -> str:
     if system.kind != "model":
-        return {"nothing": "the MT as it was", "ready": "ready outputs, seen by no guard"}[system.kind]
-    told = ", ".join(f"{count:,} {what}" for what, count in system.decisions.most_common())
+        return {"nothing": "unedited MT", "ready": "ready outputs, not checked by guards"}[system.kind]
+    decisions = ", ".join(f"{count:,} {decision}" for decision, count in system.decisions.most_common())
     guards = ", ".join(f"{guard} {sum(counts.values()):,}" for guard, counts in system.findings().items())
-    return told + (f" (guards: {guards})" if guards else "")
+    return decisions + (f" (guards: {guards})" if guards else "")
 
 
-def _tell_wins(screen: Console, compared: SystemComparison) -> None:
+def _print_wins(screen: Console, compared: SystemComparison) -> None:
     """How often each system beats the unedited MT, by the leading metric."""
     matrix = compared.matrices.get(compared.leading)
     if matrix is None:
@@ -68,24 +68,24 @@ def _tell_wins(screen: Console, compared: SystemComparison) -> None:
             )
 
 
-def _tell_votes(screen: Console, compared: SystemComparison) -> None:
+def _print_votes(screen: Console, compared: SystemComparison) -> None:
     """Human preferences, and the metrics that agree with them."""
     if not compared.voted:
         return
-    for one in compared.voted["preferences"]:
-        if one.get("interval"):
-            low, high = one["interval"]["low"], one["interval"]["high"]
+    for preference in compared.voted["preferences"]:
+        if preference.get("interval"):
+            low, high = preference["interval"]["low"], preference["interval"]["high"]
             screen.print(
-                f"People prefer {one['system']} to {one['other']} in {one['rate']:.1%} [{low:.1%}, {high:.1%}] of "
-                f"{one['wins'] + one['losses']:,} votes.",
+                f"People prefer {preference['system']} to {preference['other']} in {preference['rate']:.1%} "
+                f"[{low:.1%}, {high:.1%}] of {preference['wins'] + preference['losses']:,} votes.",
                 markup=False,
             )
-    for name, found in compared.voted["metrics"].items():
-        accuracy = found.get("accuracy", found)
+    for name, agreement in compared.voted["metrics"].items():
+        accuracy = agreement.get("accuracy", agreement)
         if "value" in accuracy:
             low, high = accuracy["interval"]
             screen.print(
-                f"{name} sides with people in {accuracy['value']:.1%} [{low:.1%}, {high:.1%}] of "
-                f"{found['votes']:,} votes.",
+                f"{name} agrees with people in {accuracy['value']:.1%} [{low:.1%}, {high:.1%}] of "
+                f"{agreement['votes']:,} votes.",
                 markup=False,
             )

@@ -40,7 +40,7 @@ def demo(
     from ape.reports.book_page import write_book_report
     from ape.sample import SAMPLES, load_sample
 
-    settings = _for_show(engine_settings(engine=engine, url=url, model=model, adapter=adapter))
+    settings = _demo_settings(engine_settings(engine=engine, url=url, model=model, adapter=adapter))
     page.parent.mkdir(parents=True, exist_ok=True)
     fetch_with_progress(settings)
     began = time.monotonic()
@@ -60,10 +60,10 @@ def demo(
         target_language={i: sample.target_language for i, sample in enumerate(samples)},
         facts={"Time": f"{seconds:.0f} s"},
     )
-    out.print(f"The page with source, MT and post-edit side by side: {page}")
+    out.print(f"The report is {page}.")
 
 
-def _for_show(settings: Settings) -> Settings:
+def _demo_settings(settings: Settings) -> Settings:
     """Use the base of the default model, because the tuned model makes few edits to show."""
     from ape.models import DEFAULT_MODEL
 
@@ -86,18 +86,18 @@ async def _work(settings: Settings, samples: list[Sample]) -> list[Done]:
         with passages_progress(error_console()) as bar:
             task = bar.add_task("post-editing", total=len(todo), so_far="")
 
-            async def one(planned: PlannedParagraph, segment: Segment) -> Done:
+            async def edit(planned: PlannedParagraph, segment: Segment) -> Done:
                 result = await post_edit(segment, engine)
                 decisions[result.decision] += 1
                 so_far = ", ".join(f"{count} {decision}" for decision, count in decisions.items())
                 bar.update(task, advance=1, so_far=so_far)
                 return planned, result
 
-            return list(await asyncio.gather(*(one(*item) for item in todo)))
+            return list(await asyncio.gather(*(edit(*item) for item in todo)))
 
 
 def _planned(samples: list[Sample]) -> Iterator[tuple[PlannedParagraph, Segment]]:
-    """The samples as the paragraphs of one book, a chapter each."""
+    """The samples as paragraphs of one book, with a chapter for each sample."""
     from itertools import count
 
     from ape.jobs.job_paragraph import PlannedParagraph
@@ -144,11 +144,11 @@ def _show_table(done: list[Done], out: Console) -> None:
         )
         refused = ", ".join(f"{guard} {count}" for guard, count in guards.most_common(4))
         edits = sum(len(answer.edits) for answer in answers)
-        table.add_row(title, *(str(counts[one]) for one in Decision), str(edits), refused)
+        table.add_row(title, *(str(counts[decision]) for decision in Decision), str(edits), refused)
     out.print()
     out.print(table)
     out.print(
-        "edited: a draft was taken · unchanged: nothing to mend · rejected: drafts were refused, the MT is kept"
+        "edited: a draft was accepted · unchanged: no edits · rejected: the guards refused all drafts, the MT is kept"
     )
 
 

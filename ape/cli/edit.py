@@ -58,8 +58,8 @@ def edit(
 ) -> None:
     """Post-edit one passage.
 
-    Prints the post-edit, or the MT as it was and the reasons on stderr. Without --source and --mt, a JSON
-    request with "source" and "mt" is read from stdin.
+    Print the post-edit to stdout, or the MT if all drafts were rejected; the reasons go to stderr. Without --source
+    and --mt, read a JSON request with "source" and "mt" from stdin.
     """
     from ape.passage.intake import refuse_too_many_characters
     from ape.text.languages import language_code
@@ -100,14 +100,14 @@ def _from_stdin() -> dict[str, Any]:
 
     if sys.stdin.isatty():
         raise InputError(
-            "Nothing to edit: give --source and --mt, or a JSON request on stdin. See `ape edit --help`."
+            "There is nothing to edit: give --source and --mt, or a JSON request on stdin. See `ape edit --help`."
         )
     try:
         request = json.loads(_decoded(sys.stdin.buffer.read(), "stdin"))
     except ValueError as error:
         raise InputError(f"stdin is not a JSON request: {error}.") from error
     if not isinstance(request, dict):
-        raise InputError('stdin is to be one JSON object with "source" and "mt".')
+        raise InputError('stdin must be a JSON object with "source" and "mt".')
     return request
 
 
@@ -140,9 +140,9 @@ def _request(content: dict[str, Any]) -> PostEditRequest:
         return PostEditRequest.model_validate(content)
     except ValidationError as error:
         sentences = [
-            f"{'.'.join(map(str, one['loc'])) or 'request'}: "
-            + ("is empty" if one["type"] == "string_too_short" else str(one["msg"]))
-            for one in error.errors()
+            f"{'.'.join(map(str, detail['loc'])) or 'request'}: "
+            + ("is empty" if detail["type"] == "string_too_short" else str(detail["msg"]))
+            for detail in error.errors()
         ]
         raise InputError("; ".join(sentences)) from error
 
@@ -177,14 +177,14 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
     if json_output:
         typer.echo(json.dumps(asdict(result), ensure_ascii=False, indent=2))
         return
-    out, talk = Console(soft_wrap=True, highlight=False), error_console()
+    out, errors = Console(soft_wrap=True, highlight=False), error_console()
     if out.is_terminal:
         out.print(format_diff(request.mt, result, coloured=bool(out.color_system)))
     else:
         typer.echo(result.post_edit)
     count = len(result.edits)
     edits = f"{count} edit{'s' * (count != 1)}"
-    talk.print(format_decision(result), end=" ")
-    talk.print(f"· {edits} · edit rate {result.edit_rate:.0%} · {result.model}", markup=False)
+    errors.print(format_decision(result), end=" ")
+    errors.print(f"· {edits} · edit rate {result.edit_rate:.0%} · {result.model}", markup=False)
     for finding in result.findings:
-        talk.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)
+        errors.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)

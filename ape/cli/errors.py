@@ -12,7 +12,7 @@ from typing import Any
 
 from ape.errors import ApeError, InputError
 
-# Fields that are named otherwise than the parameter of the command.
+# Fields whose parameter has another name.
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "adapters": ("adapter",),
     "candidates": ("n",),
@@ -78,7 +78,7 @@ def describe_package_conflict() -> str | None:
             owner = f"the distribution {others[0]}" if others else "another project"
             place = f" in {Path(spec.origin).parent}" if spec and spec.origin else ""
             return (
-                f"The package `{package}`{place} belongs to {owner} and hides the one of ape-books. Uninstall it, or "
-                "install ape-books in an environment of its own."
+                f"The package `{package}`{place} belongs to {owner} and hides that of ape-books. Uninstall it, or "
+                "install ape-books in a separate environment."
             )
     return None

@@ -72,7 +72,7 @@ def option_flag(option: Any, *names: str, help: str = "") -> Any:
     bounds: dict[str, Any] = {}
     for constraint in option.__metadata__:
         match constraint:
-            case Ge(least) | Gt(least):  # check_bounds refuses the bound itself where it is excluded
+            case Ge(least) | Gt(least):  # check_bounds excludes the bound of Gt
                 bounds["min"] = least
             case Le(most):
                 bounds["max"] = most
@@ -108,7 +108,7 @@ def engine_settings(
     settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None, **others)
     if adapter and settings.engine == "url":
         raise InputError(
-            "--adapter is for the engines that are started here: a server by URL loads its own.",
+            "--adapter is for the embedded engine and vLLM; a server by URL loads its own adapters.",
             field="adapters",
         )
     return settings
@@ -116,22 +116,22 @@ def engine_settings(
 
 def parse_assignments(entries: Iterable[str], *, flag: str, form: str = "NAME=FILE") -> dict[str, str]:
     """The values of a repeated flag by name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for entry in entries:
         name, _, value = (part.strip() for part in entry.partition("="))
         if not (name and value):
             raise InputError(f"{flag} {entry!r} is not {form}.", field=flag.lstrip("-"))
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def check_output_file(path: Path | None, *, flag: str, replace: bool = True) -> None:
-    """Refuse an output file that can't be written, before hours of work rather than after."""
+    """Refuse an output file that can't be written, before the work begins."""
     if path is None:
         return
     if path.is_dir():
         raise InputError(f"{flag} {path} is a folder: name a file in it.", field="out")
     if not path.parent.is_dir():
-        raise InputError(f"{flag} {path}: there is no folder {path.parent}. Make it first.", field="out")
+        raise InputError(f"{flag} {path}: there is no folder {path.parent}. Create it first.", field="out")
     if not replace and path.exists():
         raise InputError(f"{path} exists. Choose another file, or use --replace.", field="out")

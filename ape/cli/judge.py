@@ -104,7 +104,8 @@ def pairs(
 ) -> None:
     """Ask a model which of two translations is better, in both orders.
 
-    Verdicts that change with the order do not count. Answers are cached, so a second run only asks for missing ones.
+    Verdicts that change with the order are not counted. Answers are cached, so a second run asks only for missing
+    answers.
     """
     require_modules("scipy")
     from eval.judge import judge_pairs
@@ -112,7 +113,7 @@ def pairs(
     if trial:
         if tables or system or source or against:
             raise InputError(
-                "--trial has its own texts: leave tables, --system, --source and --against out.",
+                "--trial has its own texts. Leave out tables, --system, --source and --against.",
                 field="trial",
             )
         given = _pairs_of_trial(trial, with_source=not no_source)
@@ -124,10 +125,10 @@ def pairs(
     settings = engine_settings(
         engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
     )
-    asking = _asking(settings, cache, seed=seed, max_tokens=max_tokens)
+    options = _judge_options(settings, cache, seed=seed, max_tokens=max_tokens)
     judged = _run(
         settings,
-        lambda opened, progress: judge_pairs(given, opened, options=asking, ties=ties, progress=progress),
+        lambda opened, progress: judge_pairs(given, opened, options=options, ties=ties, progress=progress),
     ).with_agreement(people)
     _write(answers, judged.to_dict(answers=True))
     if json_output:
@@ -167,7 +168,7 @@ def spans(
 ) -> None:
     """Ask a model for error spans: weighted errors per 100 words, lower is better.
 
-    Answers are cached, so a second run only asks for missing ones. --votes needs the --trial they belong to.
+    Answers are cached, so a second run asks only for missing answers. --votes needs the --trial of the votes.
     """
     require_modules("scipy")
     from ape.cli.judge_output import agreement_with_votes, print_spans
@@ -187,11 +188,11 @@ def spans(
     settings = engine_settings(
         engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
     )
-    asking = _asking(settings, cache, seed=seed, max_tokens=max_tokens)
+    options = _judge_options(settings, cache, seed=seed, max_tokens=max_tokens)
     judged = _run(
         settings,
         lambda opened, progress: judge_spans(
-            corpus, opened, systems=names, options=asking, with_source=not no_source, progress=progress
+            corpus, opened, systems=names, options=options, with_source=not no_source, progress=progress
         ),
     )
     unit = default_resampling_unit(corpus)
@@ -199,13 +200,13 @@ def spans(
         corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed)
     )
     agreed = agreement_with_votes(judged, people)
-    beside = {"agreement": {name: one.to_dict() for name, one in agreed.items()}}
-    _write(answers, judged.to_dict(answers=True) | beside)
+    agreement = {"agreement": {name: found.to_dict() for name, found in agreed.items()}}
+    _write(answers, judged.to_dict(answers=True) | agreement)
     if json_output:
         scores = results.to_dict()
-        told = judged.to_dict() | beside
-        told |= {"scores": scores["scores"], "resampling": scores["resampling"]}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        output = judged.to_dict() | agreement
+        output |= {"scores": scores["scores"], "resampling": scores["resampling"]}
+        typer.echo(json.dumps(output, ensure_ascii=False, indent=1))
         return
     print_spans(judged, results, agreed)
 
@@ -242,7 +243,7 @@ def _couples(
     others = [name for name in names if name != against]
     couples = [(other, against) for other in others] if against else list(combinations(names, 2))
     if not couples:
-        raise InputError("There is one system only: a judge of pairs needs two.", field="system")
+        raise InputError("There is only one system: pairs need at least two.", field="system")
     return pairs_from_corpus(corpus, couples, with_source=with_source)
 
 
@@ -268,9 +269,9 @@ def _trial_of(corpus: Corpus, path: Path) -> Trial:
     trial = _trial(path)
     texts = {
         name: {
-            f"{one.id}:{place}": text
-            for one in corpus.documents
-            for place, text in enumerate(one.outputs[name], 1)
+            f"{document.id}:{number}": text
+            for document in corpus.documents
+            for number, text in enumerate(document.outputs[name], 1)
         }
         for name in corpus.systems
     }
@@ -284,7 +285,7 @@ def _votes(path: Path | None, trial: Path | None) -> list[Vote]:
     return read_votes(path, _trial(trial) if trial else None) if path else []
 
 
-def _asking(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> JudgeOptions:
+def _judge_options(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> JudgeOptions:
     from ape.jobs.job_estimate import configured_price
     from eval.judge import JudgeOptions
     from eval.judge.answer_cache import default_cache_folder

@@ -37,7 +37,7 @@ def print_pairs(judged: PairJudgements) -> None:
     console.print(_wins(judged.tallies()))
     scored = len(judged.pairs) - judged.unscored.total()
     typer.echo(f"{scored:,} of {len(judged.pairs):,} pairs have a verdict.")
-    _tell_reasons(judged.unscored)
+    _print_reasons(judged.unscored)
     typer.echo(_bias(judged))
     typer.echo(f"{_WARNING} {_sentence(judged.agreement)}")
     typer.echo(f"Cost: {judged.cost}.")
@@ -55,11 +55,13 @@ def print_spans(
     for system in judged.segments:
         unscored, dropped = judged.unscored(system), judged.dropped(system)
         if unscored or dropped:
-            told = f"{unscored.total()} segments unscored, {dropped.total()} marks dropped"
-            whys = ", ".join(f"{count} {why}" for why, count in (unscored + dropped).items())
-            typer.echo(f"{system}: {told} ({whys})")
-    for couple, one in agreed.items():
-        typer.echo(f"{_WARNING} {couple}: {_sentence(one)}" if couple else f"{_WARNING} {_sentence(one)}")
+            summary = f"{unscored.total()} segments unscored, {dropped.total()} marks dropped"
+            reasons = ", ".join(f"{count} {why}" for why, count in (unscored + dropped).items())
+            typer.echo(f"{system}: {summary} ({reasons})")
+    for couple, agreement in agreed.items():
+        typer.echo(
+            f"{_WARNING} {couple}: {_sentence(agreement)}" if couple else f"{_WARNING} {_sentence(agreement)}"
+        )
     typer.echo(f"Cost: {judged.cost}.")
 
 
@@ -71,10 +73,10 @@ def agreement_with_votes(
         return {"": NoHumanVotes()}
     elsewhere = NoHumanVotes(NO_COMMON_PAIRS)
     found = {
-        f"{one} and {other}": judged.as_pairs(one, other).with_agreement(votes).agreement
-        for one, other in combinations(judged.segments, 2)
+        f"{first} and {second}": judged.as_pairs(first, second).with_agreement(votes).agreement
+        for first, second in combinations(judged.segments, 2)
     }
-    return {name: one for name, one in found.items() if one != elsewhere} or {"": elsewhere}
+    return {name: agreement for name, agreement in found.items() if agreement != elsewhere} or {"": elsewhere}
 
 
 def _wins(tallies: Sequence[JudgeTally]) -> Table:
@@ -98,7 +100,7 @@ def _share(tally: JudgeTally) -> tuple[str, str, str]:
     return f"{share.rate:.0%}", f"[{bounds.low:.0%}, {bounds.high:.0%}]", f"{share.p_value:.2g}"
 
 
-def _tell_reasons(unscored: Mapping[UnscoredReason, int]) -> None:
+def _print_reasons(unscored: Mapping[UnscoredReason, int]) -> None:
     for why, count in unscored.items():
         typer.echo(f"  {count:,} {why}: {UNSCORED_REASONS[why]}")
 
@@ -106,7 +108,7 @@ def _tell_reasons(unscored: Mapping[UnscoredReason, int]) -> None:
 def _bias(judged: PairJudgements) -> str:
     bias = judged.position_bias()
     if isinstance(bias, Unmeasured):
-        return f"Position bias: can't be told, {bias.why}."
+        return f"Position bias: unknown, {bias.why}."
     flips = bias.flips_to_first + bias.flips_to_second
     return (
         f"Position bias: the text shown first was chosen {bias.share:.0%} of the time "
@@ -116,5 +118,5 @@ def _bias(judged: PairJudgements) -> str:
 
 
 def _sentence(agreed: JudgeAgreement | NoHumanVotes) -> str:
-    told = f"it {agreed}." if isinstance(agreed, JudgeAgreement) else f"{agreed}."
-    return told[0].upper() + told[1:]
+    sentence = f"it {agreed}." if isinstance(agreed, JudgeAgreement) else f"{agreed}."
+    return sentence[0].upper() + sentence[1:]

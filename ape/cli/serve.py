@@ -48,16 +48,16 @@ def serve(
         aliases=alias or None,
         vllm_flags=vllm_flags or None,
     )
-    _refuse_flags_of_vllm(settings, vllm_flags)
+    _refuse_vllm_flags(settings, vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)
     run(settings)
 
 
-def _refuse_flags_of_vllm(settings: Settings, vllm_flags: list[str] | None) -> None:
+def _refuse_vllm_flags(settings: Settings, vllm_flags: list[str] | None) -> None:
     if vllm_flags and (settings.engine != "vllm" or settings.url):
         raise InputError(
-            f"{vllm_flags[0]!r} is not understood. After -- come flags of a vLLM that is started here "
+            f"{vllm_flags[0]!r} is not a known flag. Flags after -- are for a vLLM that is started here "
             "(--engine vllm without --url).",
             field="vllm_flags",
         )

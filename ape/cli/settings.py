@@ -16,14 +16,14 @@ def settings(json_output: JsonFlag = False) -> None:
 
     from ape.settings import Settings, config_file, load_settings
 
-    shown = load_settings().masked()
+    values = load_settings().masked()
     if json_output:
-        typer.echo(json.dumps(shown, indent=2))
+        typer.echo(json.dumps(values, indent=2))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     for _ in range(3):
         table.add_column(overflow="fold")
-    for name, value in shown.items():
+    for name, value in values.items():
         table.add_row(name, value, Settings.model_fields[name].description)
     Console(highlight=False).print(table)
     typer.echo(f"settings file: {config_file() or 'none'}", err=True)

@@ -51,14 +51,14 @@ def print_line(line: str) -> None:
 def pull_progress(console: Console) -> Iterator[PullProgress]:
     """A progress bar for a download; one line per step where stderr is not a terminal."""
     if not console.is_terminal:
-        said: set[str] = set()
+        printed: set[str] = set()
 
-        def say(step: DownloadProgress) -> None:
-            if step.what not in said:
-                said.add(step.what)
+        def print_step(step: DownloadProgress) -> None:
+            if step.what not in printed:
+                printed.add(step.what)
                 console.print(step.what, markup=False)
 
-        yield say
+        yield print_step
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console, transient=True) as bar:

@@ -99,16 +99,16 @@ def _chapter_names(group: Sequence[ChapterStatuses]) -> str:
 
 def edit_rate_line(bins: Sequence[EditRateBin]) -> EditRateLine:
     """The line of edit rates, broken where no paragraph is finished."""
-    highest = max((one.rate or 0.0 for one in bins), default=0.0)
+    highest = max((group.rate or 0.0 for group in bins), default=0.0)
     ceiling = next((ceiling for ceiling in _CEILINGS if ceiling >= highest), -(-highest // 1))
     scale = Scale(0, ceiling, HEIGHT, 0)
     runs: list[list[EditRatePoint]] = [[]]
-    for one, (x, width) in zip(bins, columns(len(bins)), strict=True):
-        if one.rate is None:
+    for group, (x, width) in zip(bins, columns(len(bins)), strict=True):
+        if group.rate is None:
             runs.append([])
         else:
-            middle, y = round(x + width / 2, 2), scale.position(one.rate)
-            runs[-1].append(EditRatePoint(one.anchor, _describe_rate(one), middle, y, (x, width)))
+            middle, y = round(x + width / 2, 2), scale.position(group.rate)
+            runs[-1].append(EditRatePoint(group.anchor, _describe_rate(group), middle, y, (x, width)))
     drawn = [run for run in runs if run]
     return EditRateLine(
         points=tuple(point for run in drawn for point in run),
@@ -118,10 +118,10 @@ def edit_rate_line(bins: Sequence[EditRateBin]) -> EditRateLine:
     )
 
 
-def _describe_rate(one: EditRateBin) -> str:
-    first, last = one.first + 1, one.first + one.paragraphs
+def _describe_rate(group: EditRateBin) -> str:
+    first, last = group.first + 1, group.first + group.paragraphs
     where = f"Paragraph {first:,}" if first == last else f"Paragraphs {first:,} to {last:,}"
-    return f"{where}: {one.rate or 0:.1%} changed"
+    return f"{where}: {group.rate or 0:.1%} changed"
 
 
 def _path(run: Iterable[EditRatePoint]) -> str:

@@ -41,11 +41,11 @@ def write_job_report(store: JobStore, job: Job, path: Path) -> None:
 
 
 def check_report_path(path: Path, *, keep: tuple[Path, ...] = (), overwrite: bool = False) -> None:
-    """Raise where the report would replace a file that is not a report."""
-    if any(path.exists() and one.exists() and path.samefile(one) for one in keep) or path in keep:
+    """Raise if the report would replace a file that is not a report."""
+    if any(path.exists() and file.exists() and path.samefile(file) for file in keep) or path in keep:
         raise InputError(f"{path} is the book itself. Choose another name for the report.", field="report")
     if path.exists() and not overwrite and not _is_page(path):
-        raise Conflict(f"{path} is there already, and is not a report. Choose another name.", field="report")
+        raise Conflict(f"{path} exists and is not a report. Choose another name.", field="report")
     check_output_folder(path, field="report")
 
 

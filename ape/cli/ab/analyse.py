@@ -39,14 +39,13 @@ def analyse(
 ) -> None:
     """Analyse votes: preferences with intervals, agreement, and checks of the raters."""
     from ape.cli.terminal import print_line
-    from eval.human.analysis.analysis import analyse_votes as analysed
-    from eval.human.analysis.analysis import format_analysis
+    from eval.human.analysis.analysis import analyse_votes, format_analysis
     from eval.human.trial_file import read_trial
 
     made = read_trial(trial) if trial else None
     found = _votes(made, votes or [], store)
     _refuse_unknown(human, made, found)
-    analysis = analysed(found, seed=seed, samples=samples, human=human)
+    analysis = analyse_votes(found, seed=seed, samples=samples, human=human)
     if html:
         from eval.human.report import write_analysis_page
 
@@ -65,7 +64,7 @@ def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
     systems = trial.systems if trial else systems_in_votes(select_pair_votes(votes))
     if human and human not in systems:
         raise InputError(
-            f"--human {human!r} is none of the systems: {', '.join(systems) or 'there are no votes'}.",
+            f"--human {human!r} is not one of the systems: {', '.join(systems) or 'there are no votes'}.",
             field="human",
         )
 
@@ -75,34 +74,34 @@ def _votes(trial: Trial | None, files: list[Path], store: str | None) -> list[Vo
     from eval.human.vote_reader import read_votes
 
     if trial is None and (store or not files):
-        raise InputError("Name the trial whose votes are in the store, or --votes FILE.", field="trial")
+        raise InputError("Name the trial of the votes in the store, or give --votes FILE.", field="trial")
     found = [vote for path in files for vote in read_votes(path, trial)]
     if trial and (store or not files):
-        found += _stored(trial, store)
-    return _once(found)
+        found += _votes_in_store(trial, store)
+    return _merge(found)
 
 
-def _stored(trial: Trial, store: str | None) -> list[Vote]:
+def _votes_in_store(trial: Trial, store: str | None) -> list[Vote]:
     with open_trials(store) as trials:
         try:
             return trials.votes(trial.id)
         except UnknownTrial as error:
             raise InputError(
-                f"The store has no votes on the trial {trial.id} ({trial.name}). Serve it, import votes, or name files "
+                f"The store has no votes on the trial {trial.id} ({trial.name}). Serve it, import votes, or give files "
                 "with --votes.",
                 field="votes",
             ) from error
 
 
-def _once(votes: list[Vote]) -> list[Vote]:
-    """Merge votes: equal votes count once, contradicting ones are an error."""
+def _merge(votes: list[Vote]) -> list[Vote]:
+    """Merge votes: equal votes count once. Raises InputError for contradicting votes."""
     found: dict[tuple[str, str, tuple[str, str]], Vote] = {}
     for vote in votes:
-        # With the pair: other projects' items are passages, of which one may be shown in several pairs.
-        there = found.setdefault((vote.item, vote.rater, vote.pair), vote)
-        if there.winner != vote.winner:
+        # The key has the pair, because an item of other projects may be shown in several pairs.
+        earlier = found.setdefault((vote.item, vote.rater, vote.pair), vote)
+        if earlier.winner != vote.winner:
             raise InputError(
-                f"{vote.rater} has two votes on item {vote.item} that differ. Leave one of the files out.",
+                f"{vote.rater} has two votes on item {vote.item} that differ. Leave out one of the files.",
                 field="votes",
             )
     return list(found.values())

@@ -106,7 +106,7 @@ def make(
         bool,
         typer.Option("--all-pairs", help="Show every pair of systems in each passage, rather than one pair."),
     ] = False,
-    against: Annotated[str, typer.Option(help="Compare each system only with this one.")] = "",
+    against: Annotated[str, typer.Option(help="Compare each system only with this system.")] = "",
     repeats: Annotated[
         float, typer.Option(help="Share of items that are repeated with sides swapped.")
     ] = 0.1,
@@ -158,9 +158,10 @@ def make(
 
     people = parse_names(raters)
     folders = {"offline": offline, "label-studio": label_studio, "csv": csv, "jsonl": jsonl}
-    if wanted := next((flag for flag, folder in folders.items() if folder and not people), None):
+    if needs_raters := next((flag for flag, folder in folders.items() if folder and not people), None):
         raise InputError(
-            f"--{wanted} writes for each rater: name them with --raters anna,ben.", field="raters"
+            f"--{needs_raters} writes a file for each rater: name them with --raters anna,ben.",
+            field="raters",
         )
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     design = TrialDesign(
@@ -204,7 +205,7 @@ def make(
         write_trial(trial, output)
     write_sheets(trial, folders)
     if json_output:
-        told = {"trial": trial.id, "systems": trial.systems, "design": dict(trial.design)}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        summary = {"trial": trial.id, "systems": trial.systems, "design": dict(trial.design)}
+        typer.echo(json.dumps(summary, ensure_ascii=False, indent=1))
         return
     print_trial(trial, output, folders)

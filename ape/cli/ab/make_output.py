@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def write_sheets(trial: Trial, folders: Mapping[str, Path | None]) -> None:
     """Write a file for each rater to each folder."""
-    wanted = {kind: folder for kind, folder in folders.items() if folder}
-    for kind, folder in wanted.items():
+    chosen = {kind: folder for kind, folder in folders.items() if folder}
+    for kind, folder in chosen.items():
         for name, text in _files(trial, kind):
             with explain_write_errors(folder / name, field="output"):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def _files(trial: Trial, kind: str) -> Iterator[tuple[str, str]]:
             case "label-studio":
                 yield f"{stem}.json", json.dumps(build_tasks(trial, rater), ensure_ascii=False, indent=1)
             case "csv":
-                # With a mark by which spreadsheets know UTF-8.
+                # The byte order mark tells spreadsheets that the file is UTF-8.
                 yield f"{stem}.csv", "\ufeff" + sheet_to_csv(trial, rater)
             case "jsonl":
                 yield f"{stem}.jsonl", sheet_to_jsonl(trial, rater)
@@ -53,9 +53,7 @@ def _stems(raters: tuple[str, ...]) -> dict[str, str]:
     stems = {rater: re.sub(r"[^\w.@-]+", "_", rater).strip("._") or "rater" for rater in raters}
     folded = [stem.casefold() for stem in stems.values()]
     if len(set(folded)) < len(folded):
-        raise InputError(
-            "Two raters would have a file of the same name: name them otherwise.", field="raters"
-        )
+        raise InputError("Two raters would have files of the same name: choose other names.", field="raters")
     return stems
 
 
@@ -64,15 +62,15 @@ def print_trial(trial: Trial, output: Path, folders: Mapping[str, Path | None]) 
     made = dict(trial.design)
     found = {what: _counted(made[f"found_{what}s"], what) for what in ("item", "passage", "repeat")}
     tests = f"{found['repeat']} and {_counted(made['found_spam'], 'shuffled text')}"
-    typer.echo(f"{found['item']} with {', '.join(trial.systems)} from {found['passage']}; besides, {tests}.")
+    typer.echo(f"{found['item']} with {', '.join(trial.systems)} from {found['passage']}; also {tests}.")
     for what, unit, why in (
         ("identical", "pair", "both systems have the same text"),
         ("length", "passage", "the length is outside the window"),
-        ("missing", "passage", "a system has no text there"),
+        ("missing", "passage", "a system has no text"),
     ):
         if count := made[f"left_out_{what}"]:
             typer.echo(f"Left out: {_counted(count, unit)}, where {why}.")
-    typer.echo(f"The trial {trial.id} is in {output}. It holds the key: keep it from raters.")
+    typer.echo(f"The trial {trial.id} is in {output}. It reveals the systems: keep it from raters.")
     for kind, folder in folders.items():
         if folder:
             typer.echo(f"For the raters ({kind}): {folder}")

@@ -36,7 +36,7 @@ def serve(
 ) -> None:
     """Serve a trial until Ctrl-C, and print the links for raters and results.
 
-    Votes are in the store as soon as they are made. A link is shown once: only its hash is kept.
+    Votes are stored at once. A link is printed only once, because the store keeps only its hash.
     """
     from ape.network import is_loopback, url_host
     from ape.settings import load_settings
@@ -46,18 +46,16 @@ def serve(
     made = read_trial(trial)
     settings = load_settings(host=host, port=port, jobs=store)
     key = ""
-    # A proxy may ask for everyone by this machine's own name, so behind one the results need a key too.
+    # Requests through a proxy may come from this machine, so the results need a key behind a proxy too.
     is_ours = is_loopback(settings.host) and (not address or is_loopback(url_host(address)))
     if not is_ours and not settings.admin_keys:
         key = secrets.token_urlsafe(16)
         settings = settings.model_copy(update={"admin_keys": load_settings(admin_keys=key).admin_keys})
     with TrialStore(settings.jobs_url) as trials:
         trials.add(made)
-        people = parse_names(raters) or made.raters or tuple(one.name for one in trials.raters(made.id))
+        people = parse_names(raters) or made.raters or tuple(rater.name for rater in trials.raters(made.id))
         if not people:
-            raise InputError(
-                "Nobody is there to vote: name the raters with --raters anna,ben.", field="raters"
-            )
+            raise InputError("There are no raters: name them with --raters anna,ben.", field="raters")
         _run(settings, trials, made, people=people, address=address, key=key, new_links=new_links)
 
 
@@ -81,7 +79,7 @@ def _run(
     from serve.run import address_of, listen
 
     with listen(settings) as listener:
-        bound = _reached(address_of(listener))
+        bound = _public_address(address_of(listener))
         base = (address or bound).rstrip("/")
         _invite(trials, trial, people, base=base, new_links=new_links)
         typer.echo(f"results  {base}/ab/{trial.id}/results" + (f"  (key: {key})" if key else ""))
@@ -90,17 +88,17 @@ def _run(
             app, log_config=None, access_log=False, server_header=False, proxy_headers=False
         )
         server = uvicorn.Server(config)
-        # Once it has stopped, uvicorn raises the signal that stopped it again: but to stop when told to is success.
+        # Otherwise uvicorn raises the signal again after it has stopped, and the command would fail.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, server.handle_exit)
         print_line(
-            f"Ready on {bound}. Ctrl-C stops. Votes are kept, and links work again once it is served there again."
+            f"Ready on {bound}. Press Ctrl-C to stop. Votes are saved; links work again when the trial is served again."
         )
         asyncio.run(server.serve(sockets=[listener]))
         print_line("Stopped.")
 
 
-def _reached(address: str) -> str:
+def _public_address(address: str) -> str:
     """The host name for links to a service that is bound to all addresses."""
     return address.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace(
         "//[::]:", f"//{socket.getfqdn()}:"
@@ -109,9 +107,9 @@ def _reached(address: str) -> str:
 
 def _invite(trials: TrialStore, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:
     """Print a link for each rater; existing links stay valid."""
-    there = {rater.name for rater in trials.raters(trial.id) if rater.invited}
+    invited = {rater.name for rater in trials.raters(trial.id) if rater.invited}
     for name in people:
-        if name in there and not new_links:
-            typer.echo(f"{name}  has a link already (--new-links gives another, and ends that one)")
+        if name in invited and not new_links:
+            typer.echo(f"{name}  already has a link (--new-links replaces it)")
         else:
             typer.echo(f"{name}  {base}/ab/r/{trials.invite(trial.id, name)}")

@@ -32,27 +32,27 @@ def import_votes(
     replace: Annotated[bool, typer.Option("--replace", help="Replace earlier votes that differ.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Import votes from files into the store; all of them, or none on an error.
+    """Import votes from files into the store; an error imports none of them.
 
-    The same file again changes nothing.
+    Importing the same file again changes nothing.
     """
     from eval.human.trial_file import read_trial
     from eval.human.vote_reader import read_located_votes
 
     made = read_trial(trial)
-    placed = [one for path in files for one in read_located_votes(path, made)]
-    places, votes = [place for place, _ in placed], [vote for _, vote in placed]
+    located = [vote for path in files for vote in read_located_votes(path, made)]
+    places, votes = [place for place, _ in located], [vote for _, vote in located]
     with open_trials(store) as trials:
         trials.add(made)
         outcomes = trials.save_all(made.id, votes, replace=replace, places=places)
-    told = {what: outcomes[what] for what in ("new", "same", "replaced")}
+    counts = {what: outcomes[what] for what in ("new", "same", "replaced")}
     if json_output:
-        typer.echo(json.dumps({"trial": made.id, **told}))
+        typer.echo(json.dumps({"trial": made.id, **counts}))
         return
     raters = len({vote.rater for vote in votes})
     typer.echo(
-        f"{len(votes):,} votes of {raters:,} {'rater' if raters == 1 else 'raters'}: {told['new']:,} new, "
-        f"{told['replaced']:,} changed, {told['same']:,} that were there already."
+        f"{len(votes):,} votes of {raters:,} {'rater' if raters == 1 else 'raters'}: {counts['new']:,} new, "
+        f"{counts['replaced']:,} changed, {counts['same']:,} unchanged."
     )
 
 

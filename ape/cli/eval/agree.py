@@ -46,40 +46,40 @@ def agree(
     chosen = create_metrics(metric or list(METRICS))
     rated = read_human_scores(scores, source_language=source_language, target_language=target_language)
     with use_annotation_cache(default_annotation_folder()):
-        found = dict(_found(chosen, rated, asked=asked, samples=samples, seed=seed))
+        found = dict(_correlate(chosen, rated, asked=asked, samples=samples, seed=seed))
     if json_output:
         typer.echo(
-            json.dumps({name: _told(one) for name, one in found.items()}, ensure_ascii=False, indent=1)
+            json.dumps({name: _to_dict(value) for name, value in found.items()}, ensure_ascii=False, indent=1)
         )
     else:
         _show(found, samples=samples, seed=seed)
 
 
-def _found(
+def _correlate(
     metrics: list[Metric], rated: tuple[RatedSystem, ...], *, asked: str, samples: int, seed: int
 ) -> Iterator[tuple[str, HumanCorrelation | Unmeasured]]:
-    """Correlate each metric; one whose model is not available has no number."""
+    """Correlate each metric; a metric whose model is not available is unmeasured."""
     from ape.cli.terminal import error_console, passages_progress
     from eval.metrics.human_correlation import correlate_with_humans
     from eval.statistics.counts import Unmeasured
 
     with passages_progress(error_console()) as bar:
         task = bar.add_task("", total=len(metrics), so_far="")
-        for one in metrics:
-            bar.update(task, description=one.name)
+        for metric in metrics:
+            bar.update(task, description=metric.name)
             try:
                 yield (
-                    one.name,
-                    correlate_with_humans(one, rated, score_name=asked, samples=samples, seed=seed),
+                    metric.name,
+                    correlate_with_humans(metric, rated, score_name=asked, samples=samples, seed=seed),
                 )
             except InputError as error:
                 if error.field == "score_name":
                     raise
-                yield one.name, Unmeasured(str(error).rstrip("."))
+                yield metric.name, Unmeasured(str(error).rstrip("."))
             bar.advance(task)
 
 
-def _told(found: HumanCorrelation | Unmeasured) -> dict[str, object]:
+def _to_dict(found: HumanCorrelation | Unmeasured) -> dict[str, object]:
     from dataclasses import asdict
 
     from eval.statistics.counts import Unmeasured
@@ -94,12 +94,15 @@ def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed
     from ape.cli.terminal import table_console
     from eval.statistics.counts import Unmeasured
 
-    known = {name: one for name, one in found.items() if not isinstance(one, Unmeasured)}
+    measured = {name: value for name, value in found.items() if not isinstance(value, Unmeasured)}
     console = table_console()
     lines = []
-    for name, one in known.items():
-        tau, r = _cell(one.kendall, one.kendall_interval), _cell(one.pearson, one.pearson_interval)
-        cells = (tau, r, f"{one.segments:,}", f"{one.left_out:,}")
+    for name, correlation in measured.items():
+        tau, r = (
+            _cell(correlation.kendall, correlation.kendall_interval),
+            _cell(correlation.pearson, correlation.pearson_interval),
+        )
+        cells = (tau, r, f"{correlation.segments:,}", f"{correlation.left_out:,}")
         lines.append(TableLine(Text(name), [Text(cell) for cell in cells]))
     print_wide_table(
         console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines
@@ -109,10 +112,10 @@ def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed
             console.print(f"{name} is not applicable: {missing.why}.", markup=False, soft_wrap=True)
     if samples:
         console.print(f"[low, high]: 95% of {samples:,} resamples of sentences, seed {seed}.", markup=False)
-    for name, one in known.items():
-        console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)
+    for name, correlation in measured.items():
+        console.print(f"{name}: {correlation.signature}", markup=False, soft_wrap=True)
 
 
 def _cell(value: float, interval: tuple[float, float] | None) -> str:
-    told = f"{value:.3f}"
-    return told if interval is None else f"{told} [{interval[0]:.3f}, {interval[1]:.3f}]"
+    text = f"{value:.3f}"
+    return text if interval is None else f"{text} [{interval[0]:.3f}, {interval[1]:.3f}]"

@@ -67,7 +67,7 @@ def train(
     corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)
     if odd := [name for name in names if name not in corpus.systems]:
         raise InputError(
-            f"There is no system {odd[0]!r} here; there are {', '.join(corpus.systems)}.", field="system"
+            f"There is no system {odd[0]!r}. Systems: {', '.join(corpus.systems)}.", field="system"
         )
     with use_annotation_cache(default_annotation_folder()):
         scorer = train_coherence_scorer(corpus, against=against.value, systems=names, seed=seed)
@@ -90,20 +90,20 @@ def show(
 def _show(scorer: Ranker, path: Path, *, json_output: bool) -> None:
     weights = dict(zip(scorer.features, scorer.weights.tolist(), strict=True))
     if json_output:
-        told = {
+        data = {
             "file": str(path),
             "fingerprint": scorer.fingerprint,
             **scorer.facts,
             "weights": weights,
         }
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
         return
     right = scorer.facts.get("held_out_accuracy")
-    held_out = f"{right:.3f}" if isinstance(right, float) else "unknown, as there is one document only"
+    held_out = f"{right:.3f}" if isinstance(right, float) else "unknown, because there is only one document"
     typer.echo(f"accuracy on held-out documents: {held_out}")
     rest = (f"{name}: {fact}" for name, fact in scorer.facts.items() if name != "held_out_accuracy")
     typer.echo(", ".join(rest))
-    typer.echo("what it goes by most, for (+) and against (-) coherence:")
+    typer.echo("heaviest features, for (+) and against (-) coherence:")
     for name in sorted(weights, key=lambda name: -abs(weights[name]))[:_FEATURES_SHOWN]:
         typer.echo(f"  {weights[name]:+.2f}  {name}")
     typer.echo(f"{path} (scorer:{scorer.fingerprint})")

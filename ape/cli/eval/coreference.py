@@ -34,20 +34,18 @@ def coreference(
     pairs = read_document_pairs(key, response)
     for path, side in ((key, 0), (response, 1)):
         if number := sum(1 for pair in pairs for _ in repeated_mentions(pair[side])):
-            print_line(
-                f"{path.name} names {number:,} mentions again: each counts in the entity that has it first."
-            )
+            print_line(f"{path.name} repeats {number:,} mentions; each counts in its first entity.")
     found = {name: score_documents(name, pairs) for name in SCORERS}
     average = 100 * conll_f1(pairs)
     signature = metric_signature("coreference", mentions="exact", repeated="first", documents=len(pairs))
     if json_output:
-        told = {"scores": {name: _told(one) for name, one in found.items()}, "conll_f1": average}
-        typer.echo(json.dumps(told | {"signature": signature}, indent=1))
+        data = {"scores": {name: _to_dict(score) for name, score in found.items()}, "conll_f1": average}
+        typer.echo(json.dumps(data | {"signature": signature}, indent=1))
     else:
         _show(found, average, signature)
 
 
-def _told(found: PrecisionRecall) -> dict[str, float]:
+def _to_dict(found: PrecisionRecall) -> dict[str, float]:
     return {"recall": 100 * found.recall, "precision": 100 * found.precision, "f1": 100 * found.f1}
 
 
@@ -59,8 +57,8 @@ def _show(found: dict[str, PrecisionRecall], average: float, signature: str) -> 
 
     console = table_console()
     lines = [
-        TableLine(Text(_NAMES[name]), [Text(f"{value:.2f}") for value in _told(one).values()])
-        for name, one in found.items()
+        TableLine(Text(_NAMES[name]), [Text(f"{value:.2f}") for value in _to_dict(score).values()])
+        for name, score in found.items()
     ]
     lines.append(TableLine(Text("CoNLL F1"), [Text(""), Text(""), Text(f"{average:.2f}")]))
     print_wide_table(console, "in %", ("recall", "precision", "F1"), lines)

@@ -90,7 +90,7 @@ def _phenomena(given: list[str] | tuple[()]) -> tuple[MinedPhenomenon, ...]:
     named = [name.strip() for names in given for name in names.split(",")]
     if odd := [name for name in named if name not in MINED_PHENOMENA]:
         raise InputError(
-            f"--phenomenon {odd[0]!r} can't be mined; what can is {', '.join(MINED_PHENOMENA)}.",
+            f"--phenomenon {odd[0]!r} can't be mined. Phenomena: {', '.join(MINED_PHENOMENA)}.",
             field="phenomenon",
         )
     return tuple(known for known in MINED_PHENOMENA if known in named) or MINED_PHENOMENA

@@ -85,7 +85,9 @@ def score(
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option(help="Encoder for bertscore: a directory or hub id; a small English one by default."),
+        typer.Option(
+            help="Encoder for bertscore: a directory or hub id; a small English encoder by default."
+        ),
     ] = None,
     scorer: Annotated[
         Path | None, typer.Option(help="Scorer for dip-coherence, from `ape eval coherence train`.")
@@ -125,7 +127,7 @@ def score(
         return
     if leave_one_out and (segments or html or baseline or by is ScoreUnit.DOCUMENT):
         raise InputError(
-            "--leave-one-out has a table of its own: leave --segments, --html, --baseline and --by out.",
+            "--leave-one-out prints another table. Leave out --segments, --html, --baseline and --by.",
             field="leave_one_out",
         )
     check_output_file(segments, flag="--segments")
@@ -150,7 +152,7 @@ def score(
         return
     drawn: ResamplingUnit = "document" if unit == "document" else "segment"
     how = ResamplingOptions(drawn, baseline or "", samples, seed, test.value)
-    results = _measured(corpus, chosen, how)
+    results = _measure(corpus, chosen, how)
     print_notes(results)
     if segments:
         with explain_write_errors(segments):
@@ -159,8 +161,8 @@ def score(
     if html:
         _report(results, html)
     if json_output:
-        told = results.to_dict(documents=by is ScoreUnit.DOCUMENT) | word_lists(results)
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        data = results.to_dict(documents=by is ScoreUnit.DOCUMENT) | word_lists(results)
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
         return
     from ape.cli.eval.score_output import print_scores
 
@@ -172,11 +174,13 @@ def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
     from eval.metrics.registry import create_metrics
 
     chosen = create_metrics(names)
-    if encoder and not any(isinstance(one, BertScore) for one in chosen):
-        raise InputError("--encoder is for --metric bertscore, which is not asked for.", field="encoder")
+    if encoder and not any(isinstance(metric, BertScore) for metric in chosen):
+        raise InputError("--encoder is for --metric bertscore, which is not selected.", field="encoder")
     return [
-        replace(one, encoder=TransformerEncoder(encoder)) if encoder and isinstance(one, BertScore) else one
-        for one in chosen
+        replace(metric, encoder=TransformerEncoder(encoder))
+        if encoder and isinstance(metric, BertScore)
+        else metric
+        for metric in chosen
     ]
 
 
@@ -186,10 +190,12 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
         return chosen
     from eval.metrics.dip import DipCoherence, load_coherence_scorer
 
-    if not any(isinstance(one, DipCoherence) for one in chosen):
-        raise InputError("--scorer is for --metric dip-coherence, which is not asked for.", field="scorer")
+    if not any(isinstance(metric, DipCoherence) for metric in chosen):
+        raise InputError("--scorer is for --metric dip-coherence, which is not selected.", field="scorer")
     trained = load_coherence_scorer(scorer)
-    return [replace(one, scorer=trained) if isinstance(one, DipCoherence) else one for one in chosen]
+    return [
+        replace(metric, scorer=trained) if isinstance(metric, DipCoherence) else metric for metric in chosen
+    ]
 
 
 def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
@@ -212,7 +218,7 @@ def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
         return load_corpus(inputs, rules, jobs_url=load_settings().jobs_url if inputs.jobs else "")
 
 
-def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
+def _measure(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
     """Measure with a progress bar."""
     from ape.cli.terminal import error_console, passages_progress
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
@@ -221,11 +227,11 @@ def _measured(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> 
     with passages_progress(error_console()) as bar, use_annotation_cache(default_annotation_folder()):
         task = bar.add_task("counting", total=len(metrics) * len(corpus.systems), so_far="")
 
-        def told(metric: str, system: str) -> None:
+        def on_progress(metric: str, system: str) -> None:
             bar.update(task, description=f"{metric} of {system}")
             bar.advance(task)
 
-        return measure_systems(corpus, metrics, resampling=how, on_progress=told)
+        return measure_systems(corpus, metrics, resampling=how, on_progress=on_progress)
 
 
 def _report(results: EvaluationResults, path: Path) -> None:
@@ -251,10 +257,10 @@ def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) 
     if not json_output:
         print_aggregated(found)
         return
-    told = {
-        name: asdict(one) | {"win_share": {who: wins.share for who, wins in one.wins.items()}}
-        if hasattr(one, "wins")
-        else {"not_applicable": one.why}
-        for name, one in found.items()
+    data = {
+        name: asdict(scores) | {"win_share": {system: wins.share for system, wins in scores.wins.items()}}
+        if hasattr(scores, "wins")
+        else {"not_applicable": scores.why}
+        for name, scores in found.items()
     }
-    typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=1))

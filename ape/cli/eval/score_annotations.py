@@ -26,19 +26,19 @@ def _with_wordings(metrics: list[Metric], corpus: Corpus, path: Path) -> list[Me
     from eval.metrics.blonde import BlondePlus
     from eval.metrics.blonde.bwb_reader import collect_wordings, read_error_lines
 
-    if not any(isinstance(one, BlondePlus) for one in metrics):
-        raise InputError("--annotation is for --metric blonde+, which is not asked for.", field="annotation")
+    if not any(isinstance(metric, BlondePlus) for metric in metrics):
+        raise InputError("--annotation is for --metric blonde+, which is not selected.", field="annotation")
     errors = read_error_lines(path, corpus, note=print_line)
     ambiguity, ellipsis = (collect_wordings(errors, kind) for kind in ("ambiguity", "ellipsis"))
     if not ambiguity and not ellipsis:
         raise InputError(
-            f"{path.name} marks no ambiguity (1) and no ellipsis (3), with what should be there: blonde+ has nothing "
-            "to measure.",
+            f"{path.name} marks no ambiguity (1) and no ellipsis (3) with a correction: blonde+ has nothing to "
+            "measure.",
             field="annotation",
         )
     return [
-        replace(one, ambiguity=ambiguity, ellipsis=ellipsis) if isinstance(one, BlondePlus) else one
-        for one in metrics
+        replace(metric, ambiguity=ambiguity, ellipsis=ellipsis) if isinstance(metric, BlondePlus) else metric
+        for metric in metrics
     ]
 
 
@@ -46,9 +46,9 @@ def _with_names(metrics: list[Metric], corpus: Corpus, path: Path) -> list[Metri
     from eval.metrics.blonde import Blonde
     from eval.metrics.blonde.bwb_reader import read_names
 
-    if not any(isinstance(one, Blonde) for one in metrics):
+    if not any(isinstance(metric, Blonde) for metric in metrics):
         raise InputError(
-            "--names is for --metric blonde, dblonde and blonde+, and none is asked for.", field="names"
+            "--names is for --metric blonde, dblonde and blonde+, and none is selected.", field="names"
         )
     names = read_names(path, corpus, note=print_line)
-    return [replace(one, names=names) if isinstance(one, Blonde) else one for one in metrics]
+    return [replace(metric, names=names) if isinstance(metric, Blonde) else metric for metric in metrics]

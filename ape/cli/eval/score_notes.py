@@ -10,27 +10,27 @@ from ape.cli.terminal import print_line
 if TYPE_CHECKING:
     from eval.metrics.scoring import EvaluationResults
 
-_SLIPS = 20  # told one by one; of the rest, how many
+_MAX_ISSUES = 20
 
 
 def print_notes(results: EvaluationResults) -> None:
     """Print notes on the texts to stderr."""
-    _tell_language(results)
-    _tell_slips(results)
+    _print_unknown_language(results)
+    _print_mark_issues(results)
 
 
-def _tell_language(results: EvaluationResults) -> None:
+def _print_unknown_language(results: EvaluationResults) -> None:
     """A note if the language is unknown and a metric needs it."""
     from eval.statistics.counts import Unmeasured
 
     systems = (found for metric in results.counted.values() for found in metric.values())
-    if results.corpus.target_language == "und" and any(isinstance(one, Unmeasured) for one in systems):
+    if results.corpus.target_language == "und" and any(isinstance(counts, Unmeasured) for counts in systems):
         print_line(
-            "The language of the translations can't be told from so little text: say --target-language en."
+            "The text is too short to detect the language of the translations: use --target-language, e.g. en."
         )
 
 
-def _tell_slips(results: EvaluationResults) -> None:
+def _print_mark_issues(results: EvaluationResults) -> None:
     """Notes on malformed dropped-pronoun annotations, if they were counted."""
     from eval.corpus.pronoun_marks import find_mark_issues
     from eval.metrics.metric import reads_pronoun_marks
@@ -38,17 +38,17 @@ def _tell_slips(results: EvaluationResults) -> None:
 
     for metric in results.metrics:
         counted = results.counted[metric.name].values()
-        if not reads_pronoun_marks(metric) or not any(isinstance(one, MetricCounts) for one in counted):
+        if not reads_pronoun_marks(metric) or not any(isinstance(counts, MetricCounts) for counts in counted):
             continue
-        slips = [
-            f"Document {document.id!r}, segment {slip.line}, column {slip.column}: {slip.message}."
+        issues = [
+            f"Document {document.id!r}, segment {issue.line}, column {issue.column}: {issue.message}."
             for document in results.corpus.documents
-            for slip in find_mark_issues(document.sources)
+            for issue in find_mark_issues(document.sources)
         ]
-        for slip in slips[:_SLIPS]:
-            print_line(slip)
-        if len(slips) > _SLIPS:
-            print_line(f"{len(slips) - _SLIPS:,} more marks of dropped pronouns are not as they should be.")
+        for issue in issues[:_MAX_ISSUES]:
+            print_line(issue)
+        if len(issues) > _MAX_ISSUES:
+            print_line(f"{len(issues) - _MAX_ISSUES:,} more malformed marks of dropped pronouns.")
 
 
 def word_lists(results: EvaluationResults) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eval.statistics.counts import Unmeasured
 
 _NONE = "n/a"
-_CLEAR = 0.05
+_SIGNIFICANT = 0.05
 
 
 def print_scores(results: EvaluationResults, *, documents: bool = False) -> None:
@@ -26,8 +26,8 @@ def print_scores(results: EvaluationResults, *, documents: bool = False) -> None
     from eval.metrics.scoring import SIGNIFICANCE_TESTS
 
     console = table_console()
-    _show_scores(console, results)
-    _tell_missing(console, results)
+    _print_scores_table(console, results)
+    _print_missing(console, results)
     if documents:
         found = results.by_document()
         for metric in results.metrics:
@@ -37,7 +37,7 @@ def print_scores(results: EvaluationResults, *, documents: bool = False) -> None
         f"[low, high]: 95% of {how.samples:,} bootstrap resamples of {how.by}s, seed {how.seed}.",
         markup=False,
     )
-    _tell_no_interval(console, results)
+    _print_missing_intervals(console, results)
     if how.baseline:
         console.print(
             f"* differs from {how.baseline} (p < .05, {SIGNIFICANCE_TESTS[how.test]}, Holm's correction).",
@@ -52,7 +52,7 @@ def _heading(metric: Metric) -> str:
     return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
-def _show_scores(console: Console, results: EvaluationResults) -> None:
+def _print_scores_table(console: Console, results: EvaluationResults) -> None:
     lines = [
         TableLine(Text(system), [_cell(results, metric, system) for metric in results.metrics])
         for system in results.corpus.systems
@@ -68,12 +68,12 @@ def _cell(results: EvaluationResults, metric: Metric, system: str) -> Text:
     if isinstance(score, Unmeasured):
         return Text(_NONE, "dim")
     standing = results.standings[metric.name].get(system)
-    told = _number(score.value)
-    if standing and standing.corrected is not None and standing.corrected < _CLEAR:
-        told += "*"
+    text = _number(score.value)
+    if standing and standing.corrected is not None and standing.corrected < _SIGNIFICANT:
+        text += "*"
     if standing and isinstance(standing.interval, ConfidenceInterval):
-        told += f" [{_number(standing.interval.low)}, {_number(standing.interval.high)}]"
-    return Text(told)
+        text += f" [{_number(standing.interval.low)}, {_number(standing.interval.high)}]"
+    return Text(text)
 
 
 def _number(value: float) -> str:
@@ -81,33 +81,33 @@ def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 1 else f"{value:.2f}"
 
 
-def _tell_missing(console: Console, results: EvaluationResults) -> None:
+def _print_missing(console: Console, results: EvaluationResults) -> None:
     """Print why scores are missing, once per reason."""
     from eval.statistics.counts import Unmeasured
 
-    told: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for metric in results.metrics:
         for system in results.corpus.systems:
             score = results.score(metric.name, system)
             if isinstance(score, Unmeasured):
-                told.setdefault((metric.name, score.why), []).append(system)
-    for (name, why), systems in told.items():
-        whom = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
-        console.print(f"{name}{whom} is not applicable: {why}.", markup=False)
+                reasons.setdefault((metric.name, score.why), []).append(system)
+    for (name, why), systems in reasons.items():
+        suffix = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
+        console.print(f"{name}{suffix} is not applicable: {why}.", markup=False)
 
 
-def _tell_no_interval(console: Console, results: EvaluationResults) -> None:
+def _print_missing_intervals(console: Console, results: EvaluationResults) -> None:
     """Print which scores have no interval, and why."""
     from eval.statistics.counts import Score, Unmeasured
 
     for metric, systems in results.standings.items():
-        told: dict[str, list[str]] = {}
-        for system, one in systems.items():
-            if isinstance(one.interval, Unmeasured) and isinstance(results.score(metric, system), Score):
-                told.setdefault(one.interval.why, []).append(system)
-        for why, having in told.items():
-            whom = "" if len(having) == len(results.corpus.systems) else f" of {', '.join(having)}"
-            console.print(f"{metric}{whom} has no interval and no test: {why}.", markup=False)
+        reasons: dict[str, list[str]] = {}
+        for system, standing in systems.items():
+            if isinstance(standing.interval, Unmeasured) and isinstance(results.score(metric, system), Score):
+                reasons.setdefault(standing.interval.why, []).append(system)
+        for why, named in reasons.items():
+            suffix = "" if len(named) == len(results.corpus.systems) else f" of {', '.join(named)}"
+            console.print(f"{metric}{suffix} has no interval and no test: {why}.", markup=False)
 
 
 def _show_documents(
@@ -135,18 +135,18 @@ def print_aggregated(found: Mapping[str, LeaveOneOutScores | Unmeasured]) -> Non
     from eval.statistics.counts import Unmeasured
 
     console = table_console()
-    for name, one in found.items():
-        if isinstance(one, Unmeasured):
-            console.print(f"{name} is not applicable: {one.why}.", markup=False)
+    for name, scores in found.items():
+        if isinstance(scores, Unmeasured):
+            console.print(f"{name} is not applicable: {scores.why}.", markup=False)
             continue
-        lines = [_line("human", _number(one.human), "", "", "")]
-        for system, value in one.systems.items():
-            wins = one.wins[system]
+        lines = [_line("human", _number(scores.human), "", "", "")]
+        for system, value in scores.systems.items():
+            wins = scores.wins[system]
             share = _NONE if wins.share is None else f"{wins.share:.1%}"
             lines.append(
                 _line(system, _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}")
             )
         print_wide_table(console, name, ("score", "wins", "of", "ties"), lines)
-        if one.left_out:
-            console.print(f"{one.left_out:,} left out: somebody has no score there.", markup=False)
-        console.print(f"{name}: {one.signature}", markup=False, soft_wrap=True)
+        if scores.left_out:
+            console.print(f"{scores.left_out:,} left out, where a score is missing.", markup=False)
+        console.print(f"{name}: {scores.signature}", markup=False, soft_wrap=True)

@@ -51,7 +51,7 @@ def suite(
             typer.echo(f"{known().name}: {known().paper}\n  {known().data_source}")
         return
     if name not in SUITES:
-        raise InputError(f"There is no suite called {name!r}. There are: {', '.join(SUITES)}.")
+        raise InputError(f"There is no suite {name!r}. Suites: {', '.join(SUITES)}.")
     chosen = SUITES[name]()
     if data is None:
         raise InputError(f"Give the data of the suite with --data PATH. {chosen.data_source}", field="data")

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_GAP = 2  # between two columns, as rich sets them
-_NAME = 12  # what a name is left at least; a longer one goes on in the next line
+_GAP = 2  # between two columns, as in rich
+_NAME = 12  # minimum width of the names; longer names are wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ def print_wide_table(
     *,
     wrap_headings: bool = False,
 ) -> None:
-    """Print a table whose first column, `of`, is repeated before every part of the others that fits the console.
+    """Print a table in parts that fit the console; each part repeats the first column, `of`.
 
-    A cell that is wider than the console goes on beyond its edge, and the terminal wraps it.
+    A cell that is wider than the console is not cut; the terminal wraps it.
     """
     widths = [
         max(_heading(column, wrap=wrap_headings), *(cell_len(line.cells[at].plain) for line in lines))
@@ -58,7 +58,7 @@ def _heading(column: str, *, wrap: bool) -> int:
 
 
 def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Groups of columns that fit the console, at least one each."""
+    """Groups of columns that fit the console, each with at least one column."""
     part: list[int] = []
     used = 0
     for at, width in enumerate(widths):

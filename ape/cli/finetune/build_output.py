@@ -35,14 +35,14 @@ def alignment_progress(console: Console) -> Iterator[AlignmentProgress]:
     with passages_progress(console) as bar:
         tasks: dict[str, Any] = {}
 
-        def tell(what: str, done: int, of: int) -> None:
+        def show(what: str, done: int, of: int) -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=of, so_far="sentences")
                 if not console.is_terminal:
                     console.print(f"{what}, {of:,} sentences …", markup=False, soft_wrap=True)
             bar.update(tasks[what], completed=done)
 
-        yield tell
+        yield show
 
 
 def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, json_output: bool) -> None:
@@ -50,7 +50,7 @@ def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, j
     if json_output:
         typer.echo(json.dumps({"out": str(out), **manifest}, ensure_ascii=False, indent=2))
         return
-    table = Table("filter", "of", "came", "dropped", "left", box=None, pad_edge=False)
+    table = Table("filter", "split", "input", "dropped", "output", box=None, pad_edge=False)
     for column in table.columns[2:]:
         column.justify = "right"
     for step in built.funnel.steps:
@@ -59,11 +59,11 @@ def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, j
         )
     console = Console(highlight=False, soft_wrap=True)
     console.print(table)
-    for side, told in manifest["splits"].items():
-        pairs = ", ".join(f"{pair} {count:,}" for pair, count in told["languages"].items())
-        identities, stutters = (told["kinds"].get(kind, 0) for kind in ("identity", "stutter"))
+    for side, split in manifest["splits"].items():
+        pairs = ", ".join(f"{pair} {count:,}" for pair, count in split["languages"].items())
+        identities, stutters = (split["kinds"].get(kind, 0) for kind in ("identity", "stutter"))
         made = f", {stutters:,} stutters" if stutters else ""
         console.print(
-            f"{side}: {told['examples']:,} examples ({pairs}), {identities:,} of them identities{made}"
+            f"{side}: {split['examples']:,} examples ({pairs}), {identities:,} of them identities{made}"
         )
     typer.echo(out)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from finetune.checks.tuned_model import TunedModel
     from finetune.data.example import Example
 
-# The exit code of an adapter that is not fit to be served: the check itself went well.
-# A comparison is fair in one precision, and compiling takes longer than it.
+# All engines compute in float32; compilation would take longer than the comparison.
 VLLM_FLAGS = ("--dtype", "float32", "--enforce-eager")
 
 
@@ -55,23 +54,24 @@ def check(
 ) -> None:
     """Audit the training data; or, with an adapter, compare its output across engines.
 
-    Before training: prints a few examples with every token marked as learned (with its weight), read only or padding,
-    and refuses (exit code 2) what can't be trained on, in any example, and what the embedded engine would read as other
-    tokens.
+    Before training: print a few examples with every token marked as learned (with its weight), read only or padding.
+    The exit code is 2 if an example can't be trained on, or if the embedded engine tokenizes it differently.
 
-    After: greedy answers to prompts of dev by transformers with peft, the embedded engine and vLLM are compared, and
-    the result goes into the adapter's ape.json. Exit code 3: it comes to an end by itself on fewer than 99 of 100
-    prompts, or an engine answers otherwise than by a near-tie.
+    After training: compare greedy answers to dev prompts of transformers, the embedded engine and vLLM, and write the
+    result to the adapter's ape.json. The exit code is 3 if fewer than 99% of the answers stop by themselves, or if an
+    engine differs by more than a near-tie.
     """
     if adapter is None:
         if base is None:
             raise InputError(
-                "Before training, tell which base: --base NAME. After it, which adapter to check."
+                "Give the base model, --base NAME, before training, or the adapter to check after training."
             )
         _before(data, base, config, show=show, gguf=gguf, json_output=json_output)
         return
     if config is not None:
-        raise InputError("--config is for the check before training; an adapter's card has its settings.")
+        raise InputError(
+            "--config is for the check before training; after it, the adapter's card has the settings."
+        )
     _after(adapter, data, base, prompts=prompts, gguf=gguf, vllm=vllm, json_output=json_output)
 
 
@@ -147,7 +147,7 @@ def _after(
 
     settings = load_settings()
     left_out = {}
-    if reason := _no_vllm(settings, wanted=vllm):
+    if reason := _why_no_vllm(settings, required=vllm):
         left_out["vllm"] = reason
     examples = read_dataset(data)
     if not examples["dev"]:
@@ -156,10 +156,10 @@ def _after(
         tuned = load_tuned_model(adapter, base, cache=settings.cache, progress=fetching)
         gguf = gguf or find_gguf(base or tuned.card.base.model, cache=settings.cache, progress=fetching)
     if gguf is None:
-        left_out["embedded"] = "the base is no GGUF file. Give one with --gguf FILE."
+        left_out["embedded"] = "the base is not a GGUF file. Give one with --gguf FILE."
     chosen = sample_evenly(examples["dev"], prompts)
-    asked, compared, failed = _ask_all(tuned, chosen, settings, gguf=gguf, vllm=vllm)
-    found = measure_stop_rate(asked)
+    answers, compared, failed = _run_engines(tuned, chosen, settings, gguf=gguf, vllm=vllm)
+    found = measure_stop_rate(answers)
     result = {
         "data": examples.manifest_hash,
         "split": "dev",
@@ -184,7 +184,7 @@ def _after(
         raise typer.Exit(EngineError.exit_code)
 
 
-def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
+def _why_no_vllm(settings: Settings, *, required: bool) -> str | None:
     """Why vLLM is skipped; raises if it was requested but is not installed."""
     import asyncio
     import sys
@@ -194,13 +194,13 @@ def _no_vllm(settings: Settings, *, wanted: bool) -> str | None:
     try:
         asyncio.run(require_vllm(settings.vllm_python or Path(sys.executable)))
     except InputError as error:
-        if wanted:
+        if required:
             raise
         return str(error)
-    return None if wanted else "it was not asked for, which takes --vllm."
+    return None if required else "use --vllm to compare with it."
 
 
-def _ask_all(
+def _run_engines(
     tuned: TunedModel, examples: list[Example], settings: Settings, *, gguf: Path | None, vllm: bool
 ) -> tuple[list[ReferenceAnswer], dict[str, EngineParity], dict[str, str]]:
     """Compare each engine with Transformers; engines that failed come with the reason."""
@@ -220,25 +220,27 @@ def _ask_all(
         opened["vllm"] = f"vLLM {' '.join(flags)}", NEAR_TIE, _on_vllm(tuned, settings, flags)
     with passages_progress(error_console()) as bar:
         task = bar.add_task("transformers + peft", total=len(examples), so_far="")
-        asked = generate_reference(
+        answers = generate_reference(
             tuned.model, tuned.tokenizer, examples, progress=lambda count: bar.advance(task, count)
         )
         compared, failed = {}, {}
         for name, (engine_name, near, engine) in opened.items():
-            task = bar.add_task(name, total=len(asked), so_far="")
+            task = bar.add_task(name, total=len(answers), so_far="")
             advance = partial(bar.advance, task)
             try:
-                compared[name] = asyncio.run(_compare(engine, tuned, asked, engine_name, advance, near=near))
+                compared[name] = asyncio.run(
+                    _compare(engine, tuned, answers, engine_name, advance, near=near)
+                )
             except (EngineError, ModelError, NoRoom) as error:
-                # What the others were asked took long, and is not lost for it.
+                # The answers of the other engines took long; keep them.
                 failed[name] = f"it failed. {error}"
-    return asked, compared, failed
+    return answers, compared, failed
 
 
 async def _compare(
     opened: AbstractAsyncContextManager[Engine],
     tuned: TunedModel,
-    asked: list[ReferenceAnswer],
+    answers: list[ReferenceAnswer],
     engine_name: str,
     progress: Callable[[int], None],
     *,
@@ -251,7 +253,7 @@ async def _compare(
         return await compare_engine(
             engine,
             TUNED_ALIAS,
-            asked,
+            answers,
             model=tuned.model,
             tokenizer=tuned.tokenizer,
             engine_name=engine_name,
@@ -262,7 +264,7 @@ async def _compare(
 
 @asynccontextmanager
 async def _on_vllm(tuned: TunedModel, settings: Settings, flags: tuple[str, ...]) -> AsyncIterator[Engine]:
-    """A vLLM of our own with the adapter, started as `ape serve` starts one."""
+    """A vLLM with the adapter, started as `ape serve` starts it."""
     from ape.engines.factory import open_engine
     from ape.settings import DEFAULT_CONCURRENCY
     from finetune.checks.tuned_model import TUNED_ALIAS

@@ -41,7 +41,7 @@ def require_card(adapter: Path) -> None:
     try:
         read_card(adapter)
     except AdapterRefused as error:
-        raise AdapterRefused(f"The adapter {adapter} can't be asked. {error}") from error
+        raise AdapterRefused(f"The adapter {adapter} can't be used. {error}") from error
 
 
 async def load_or_make_drafts(
@@ -54,9 +54,9 @@ async def load_or_make_drafts(
     from finetune.scoring.served_adapter import find_served_adapter
 
     served = await find_served_adapter(adapter, settings)
-    asked = served.untuned if base else served.tuned
-    if kept := load_drafts(asked.model, examples, path, key=asked.cache_key):
-        return kept
+    target = served.untuned if base else served.tuned
+    if stored := load_drafts(target.model, examples, path, key=target.cache_key):
+        return stored
     with passages_progress(error_console()) as bar:
         task = bar.add_task("drafting", total=len(examples), so_far="")
 
@@ -66,10 +66,10 @@ async def load_or_make_drafts(
         async with open_engine(served.settings) as engine:
             return await draft_examples(
                 engine,
-                asked.model.name,
+                target.model.name,
                 examples,
                 path,
-                key=asked.cache_key,
+                key=target.cache_key,
                 concurrency=settings.concurrency,
                 progress=progress,
             )
@@ -78,9 +78,9 @@ async def load_or_make_drafts(
 def chosen_examples(
     adapter: Path, data: Path | None, split: str, rows: Sequence[Path] | None
 ) -> tuple[list[Example], str]:
-    """The examples of a training set, or of files with one to a line, which are taken whole; and what they are.
+    """The examples of a split or of row files, and a description of them.
 
-    Those that the adapter was trained on are refused: whatever it does to them says nothing of what it does to others.
+    Raises InputError for the examples that the adapter was trained on.
     """
     from ape.adapters import read_card
     from ape.errors import InputError
@@ -90,15 +90,15 @@ def chosen_examples(
     from finetune.data.sanity_checks import refuse_lone_surrogates
 
     if bool(data) == bool(rows):
-        raise InputError("Give either --data, a training set, or --rows, files with an example a line.")
+        raise InputError("Give either --data, a training set, or --rows, files with one example per line.")
     if data:
         given = read_dataset(data)
         if split == "train" and given.manifest_hash == read_card(adapter).data:
             raise InputError(f"{adapter} was trained on these examples. Choose --split dev or test.")
         examples = given.require(split)
         return examples, f"{len(examples):,} passages, {split} of {given.manifest_hash}"
-    found = [one for path in rows or () for one in read_training_rows(path, languages=DefaultLanguages())]
+    found = [row for path in rows or () for row in read_training_rows(path, languages=DefaultLanguages())]
     refuse_duplicate_ids(found)
     refuse_lone_surrogates(found)
     names = ", ".join(path.name for path in rows or ())
-    return [one.to_example() for one in found], f"{len(found):,} passages, all of {names}"
+    return [row.to_example() for row in found], f"{len(found):,} passages, all of {names}"

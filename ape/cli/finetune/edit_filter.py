@@ -54,7 +54,7 @@ def gate(
     )
     amend_card(adapter, {"gate": fitted.edit_filter.model_dump(mode="json") | {"fitted_on": what}})
     if json_output:
-        told = {
+        output = {
             "threshold": fitted.edit_filter.threshold,
             "kept": fitted.edits_kept,
             "edits": fitted.edits,
@@ -63,7 +63,7 @@ def gate(
             "loops": fitted.loops_gained,
             "cuts_loops": fitted.edit_filter.cuts_loops,
         }
-        typer.echo(json.dumps(told))
+        typer.echo(json.dumps(output))
     else:
         _show(fitted)
 
@@ -71,12 +71,12 @@ def gate(
 def _show(fitted: FittedEditFilter) -> None:
     typer.echo(f"{fitted.edits:,} edits were found; the threshold is {fitted.edit_filter.threshold:g}.")
     typer.echo(
-        f"In cross-validation, with a threshold from the other folds each time, {fitted.edits_kept:,} were let "
-        "through. Words of distance to the human text won by that:"
+        f"In cross-validation, {fitted.edits_kept:,} edits pass, with the threshold of the other folds. Gain in words "
+        "of distance to the human translation:"
     )
     for pair, won in fitted.words_gained.items():
         typer.echo(f"  {pair}: {won:+,g} of {fitted.words[pair]:,} words")
     if fitted.loops_gained:
-        told = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops_gained.items())
-        what = "are" if fitted.edit_filter.cuts_loops else "would not be"
-        typer.echo(f"Loops of the MT {what} cut where drafts leave them; by itself that wins: {told}.")
+        gains = ", ".join(f"{pair} {won:+,g}" for pair, won in fitted.loops_gained.items())
+        loops = "are" if fitted.edit_filter.cuts_loops else "are not"
+        typer.echo(f"Loops of the MT that drafts leave {loops} cut; the gain of cutting them: {gains}.")

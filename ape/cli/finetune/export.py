@@ -52,7 +52,7 @@ def export(
     from ape.adapters import CARD_FILE
 
     if not (adapter / CARD_FILE).is_file():
-        raise InputError(f"{adapter} is no adapter of ours: it has no {CARD_FILE}, which training writes.")
+        raise InputError(f"{adapter} has no {CARD_FILE}: it was not written by `ape finetune train`.")
     match to:
         case ExportTarget.GGUF:
             written = _gguf(adapter, out, base, precision)
@@ -68,18 +68,18 @@ def _gguf(adapter: Path, out: Path | None, base: str | None, precision: GgufPrec
     from ape.adapters.gguf import GGUF_FILE
     from ape.cli.terminal import error_console, pull_progress
 
-    place = _file(out, GGUF_FILE) if out else adapter / GGUF_FILE
+    path = _file(out, GGUF_FILE) if out else adapter / GGUF_FILE
     from ape.files.atomic import refuse_existing_path
     from finetune.base_model import find_base
     from finetune.export.gguf_lora import write_gguf_lora
     from finetune.export.merged_model import require_same_base
 
-    refuse_existing_path(place)
+    refuse_existing_path(path)
     card = read_card(adapter)
     with pull_progress(error_console()) as progress:
-        found = find_base(base or card.base.model, progress=progress)
-    require_same_base(card, found.card)
-    return write_gguf_lora(adapter, found, place, precision=precision.value)
+        model = find_base(base or card.base.model, progress=progress)
+    require_same_base(card, model.card)
+    return write_gguf_lora(adapter, model, path, precision=precision.value)
 
 
 def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
@@ -87,7 +87,7 @@ def _merged(adapter: Path, out: Path | None, base: str | None) -> Path:
     from ape.cli.terminal import error_console, print_line, pull_progress
 
     if out is None:
-        raise InputError("Where is the merged model to go? Give a new directory with -o.", field="out")
+        raise InputError("A merged model needs a new directory: -o DIRECTORY.", field="out")
     from finetune.export.merged_model import write_merged
     from finetune.export.model_card import serving_instructions
 
@@ -104,28 +104,28 @@ def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) 
     from ape.files.atomic import explain_write_errors, refuse_existing_path, write_text_atomic
     from finetune.export.model_card import render_model_card
 
-    place = _file(out, "README.md") if out else adapter / "README.md"
+    path = _file(out, "README.md") if out else adapter / "README.md"
     manifest = None
     if data is not None:
         try:
             manifest = json.loads((data / "manifest.json").read_bytes())
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{data} holds no examples of `ape finetune build`: {error}.", field="data"
+                f"{data} is not a training set of `ape finetune build`: {error}.", field="data"
             ) from error
-    # PEFT leaves a form to fill in by that name; it is ours to fill in.
-    if not _is_form(place):
-        refuse_existing_path(place)
+    # PEFT writes a template under this name, which may be replaced.
+    if not _is_template(path):
+        refuse_existing_path(path)
     text = render_model_card(adapter, manifest=manifest, name=name)
-    with explain_write_errors(place, remedy="Make room, or choose another place."):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_text_atomic(place, text)
-    return place
+    with explain_write_errors(path, remedy="Free some space, or choose another path."):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomic(path, text)
+    return path
 
 
-def _is_form(place: Path) -> bool:
+def _is_template(path: Path) -> bool:
     try:
-        return "[More Information Needed]" in place.read_text(encoding="utf-8")
+        return "[More Information Needed]" in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
 

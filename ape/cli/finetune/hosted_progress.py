@@ -28,7 +28,7 @@ from finetune.hosted.card import (
 from finetune.hosted.job import HostedJobEvent, HostedJobListener, follow_job
 from finetune.hosted.provider import HostedProvider
 
-# Lines about steps in all, where there is no terminal for a bar.
+# Number of progress lines without a terminal.
 _LINES = 10
 T = TypeVar("T")
 
@@ -39,17 +39,17 @@ def call_provider(url: str, work: Callable[[HostedProvider], Awaitable[T]]) -> T
     key = settings.engine_key.get_secret_value() if settings.engine_key else None
     retry = RetryPolicy(attempts=settings.retry_attempts, total_seconds=settings.retry_seconds)
 
-    async def work_there() -> T:
+    async def call() -> T:
         async with HostedProvider(
             str(settings.url),
             key=key,
-            listen=_tell_retry,
+            listen=_print_retry,
             retry=retry,
             timeout_seconds=settings.timeout_seconds or 300.0,
         ) as provider:
             return await work(provider)
 
-    return asyncio.run(work_there())
+    return asyncio.run(call())
 
 
 def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> HostedCard:
@@ -60,10 +60,10 @@ def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> 
                 url, lambda provider: follow_job(provider, job, every_seconds=every, watch=watch)
             )
     except KeyboardInterrupt:
-        print_line(f"No longer followed, but job {job} goes on, and so does its cost. {_ways(job, url, out)}")
+        print_line(f"Stopped following. Job {job} still runs, and costs. {_next_commands(job, url, out)}")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except EngineError:
-        print_line(f"Job {job} is no longer followed, but goes on. {_ways(job, url, out)}")
+        print_line(f"Stopped following. Job {job} still runs. {_next_commands(job, url, out)}")
         raise
     try:
         raise_for_failed_job(ended)
@@ -75,7 +75,7 @@ def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> 
     try:
         results = call_provider(url, lambda provider: fetch_results(provider, ended))
     except EngineError as error:
-        print_line(f"The results of the training can't be fetched: {error}")
+        print_line(f"The training results can't be downloaded: {error}")
         results = []
     return write_hosted_card(card, out, results=results)
 
@@ -96,16 +96,16 @@ def print_card(card: HostedCard, *, json_output: bool) -> None:
     typer.echo(shlex.join(["ape", "edit", "--engine", "url", "--url", card.url, "--model", card.model]))
 
 
-def _tell_retry(event: Event) -> None:
+def _print_retry(event: Event) -> None:
     if isinstance(event, RetryEvent):
         print_line(f"{event.reason} Trying again in {event.wait_seconds:.0f} s.")
 
 
-def _ways(job: str, url: str, out: Path | None) -> str:
+def _next_commands(job: str, url: str, out: Path | None) -> str:
     place = ["--url", url] + (["--out", str(out)] if out else [])
     follow_it = shlex.join(["ape", "finetune", "openai", "--follow", job, *place])
     cancel_it = shlex.join(["ape", "finetune", "openai", "--cancel", job, "--url", url])
-    return f"Follow it again, or end it:\n  {follow_it}\n  {cancel_it}"
+    return f"Follow or cancel it:\n  {follow_it}\n  {cancel_it}"
 
 
 @contextmanager
@@ -117,14 +117,14 @@ def job_progress(console: Console, job: str) -> Iterator[HostedJobListener]:
     with passages_progress(console) as bar:
         task = bar.add_task(job, total=None, so_far="")
 
-        def show(news: HostedJobEvent) -> None:
-            if news.step is None:
-                bar.update(task, description=f"{job} {news.status}")
-                if news.message:
-                    bar.console.print(news.message, markup=False, soft_wrap=True)
+        def show(event: HostedJobEvent) -> None:
+            if event.step is None:
+                bar.update(task, description=f"{job} {event.status}")
+                if event.message:
+                    bar.console.print(event.message, markup=False, soft_wrap=True)
                 return
-            loss = "" if news.loss is None else f"· loss {news.loss:.3f}"
-            bar.update(task, completed=news.step, total=news.steps, so_far=loss)
+            loss = "" if event.loss is None else f"· loss {event.loss:.3f}"
+            bar.update(task, completed=event.step, total=event.steps, so_far=loss)
 
         yield show
 
@@ -136,16 +136,16 @@ class _ProgressLines:
         self.status = ""
         self.tenth = -1
 
-    def show(self, news: HostedJobEvent) -> None:
+    def show(self, event: HostedJobEvent) -> None:
         """Print the update unless it is minor."""
-        if news.status != self.status and not news.message:
-            print_line(f"The job is {news.status}.")
-            self.status = news.status
-        if news.step is None:
-            if news.message:
-                print_line(news.message)
+        if event.status != self.status and not event.message:
+            print_line(f"The job is {event.status}.")
+            self.status = event.status
+        if event.step is None:
+            if event.message:
+                print_line(event.message)
             return
-        tenth = news.step * _LINES // news.steps if news.steps else news.step // 100
+        tenth = event.step * _LINES // event.steps if event.steps else event.step // 100
         if tenth != self.tenth:
             self.tenth = tenth
-            print_line(news.message)
+            print_line(event.message)

@@ -98,8 +98,7 @@ def openai(
 ) -> None:
     """Fine-tune a hosted chat model on a training set, and follow the job.
 
-    The same command again goes on with the same job: it sends no file twice and begins no second job. Ctrl-C stops the
-    following alone, not the job.
+    The same command again resumes the same job; no file is sent twice. Ctrl-C stops following the job, but not the job.
     """
     from ape.cli.finetune.hosted_progress import cancel_job, follow_hosted_job, print_card
 
@@ -110,11 +109,11 @@ def openai(
         print_card(follow_hosted_job(follow, url=url, out=out, every=every), json_output=json_output)
         return
     if suffix and len(suffix) > 64:
-        raise InputError(f"--suffix has {len(suffix)} characters and may have 64.", field="suffix")
-    wanted = HostedJobRequest(
-        _given(data, "--data", "a directory that `ape finetune build` wrote"),
-        _given(out, "--out", "a directory to keep the files and the job in"),
-        _given(base, "--base", "the model to fine-tune"),
+        raise InputError(f"--suffix has {len(suffix)} characters; the maximum is 64.", field="suffix")
+    request = HostedJobRequest(
+        _require(data, "--data", "a directory that `ape finetune build` wrote"),
+        _require(out, "--out", "a directory for the files and the job record"),
+        _require(base, "--base", "the model to fine-tune"),
         epochs=epochs,
         batch_size=batch_size,
         learning_rate_multiplier=learning_rate_multiplier,
@@ -126,33 +125,35 @@ def openai(
         again=again,
         yes=yes,
     )
-    if job := _order(wanted, url=url, dry_run=dry_run):
-        print_card(follow_hosted_job(job, url=url, out=wanted.out, every=every), json_output=json_output)
+    if job := _find_or_start(request, url=url, dry_run=dry_run):
+        print_card(follow_hosted_job(job, url=url, out=request.out, every=every), json_output=json_output)
 
 
-def _given(value: T | None, flag: str, what: str) -> T:
+def _require(value: T | None, flag: str, what: str) -> T:
     if value is None:
         raise InputError(f"{flag} is missing: {what}.", field=flag.lstrip("-"))
     return value
 
 
-def _order(wanted: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
-    """The id of an earlier or new job; None if nothing was sent."""
+def _find_or_start(request: HostedJobRequest, *, url: str, dry_run: bool) -> str | None:
+    """Find or start the job and return its id; None if nothing was sent."""
     from ape.cli.terminal import print_line
     from finetune.hosted.job_record import open_job_record
 
-    with open_job_record(wanted.out, url=url.rstrip("/")) as record:
-        order, files = _prepared(wanted)
-        print_line(_cost(wanted, files, url=url))
+    with open_job_record(request.out, url=url.rstrip("/")) as record:
+        order, files = _prepare(request)
+        print_line(_cost(request, files, url=url))
         if dry_run:
             print_line("Nothing was sent.")
             for file in files:
                 typer.echo(file.path)
             return None
-        return _earlier(record, order, wanted, url=url) or _begun(record, order, wanted, files, url=url)
+        return _find_earlier(record, order, request, url=url) or _start(
+            record, order, request, files, url=url
+        )
 
 
-def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
+def _prepare(request: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
     """Write and validate the training files, and make the job order."""
     from ape.cli.terminal import print_line
     from finetune.data.dataset import read_dataset
@@ -161,27 +162,27 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     from finetune.hosted.validation import max_example_tokens
     from prompts import CHAT
 
-    examples = read_dataset(wanted.data)
-    limit = wanted.max_tokens or max_example_tokens(wanted.base)
-    training = write_training_file(examples["train"], wanted.out / "train.jsonl", max_tokens=limit)
+    examples = read_dataset(request.data)
+    limit = request.max_tokens or max_example_tokens(request.base)
+    training = write_training_file(examples["train"], request.out / "train.jsonl", max_tokens=limit)
     dev = write_training_file(
-        examples["dev"], wanted.out / "dev.jsonl", max_tokens=limit, excluded_questions=training.questions
+        examples["dev"], request.out / "dev.jsonl", max_tokens=limit, excluded_questions=training.questions
     )
-    refuse_invalid_files(training, dev, leave_out=wanted.leave_out)
+    refuse_invalid_files(training, dev, leave_out=request.leave_out)
     for file in (training, dev):
         print_line(
             f"{file.path.name}: {file.rows:,} examples, {len(file.rejected):,} left out, {file.size:,} bytes."
         )
     files = [file for file in (training, dev) if file.rows]
     order = HostedJobOrder(
-        base=wanted.base,
+        base=request.base,
         training=training.sha256,
         validation=dev.sha256 if dev.rows else None,
-        epochs=wanted.epochs,
-        batch_size=wanted.batch_size,
-        learning_rate_multiplier=wanted.learning_rate_multiplier,
-        seed=wanted.seed,
-        suffix=wanted.suffix,
+        epochs=request.epochs,
+        batch_size=request.batch_size,
+        learning_rate_multiplier=request.learning_rate_multiplier,
+        seed=request.seed,
+        suffix=request.suffix,
         prompt=CHAT.fingerprint,
         data=examples.manifest_hash,
         languages=examples.languages,
@@ -189,40 +190,38 @@ def _prepared(wanted: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     return order, files
 
 
-def _cost(wanted: HostedJobRequest, files: list[TrainingFile], *, url: str) -> str:
+def _cost(request: HostedJobRequest, files: list[TrainingFile], *, url: str) -> str:
     from ape.network import url_host
     from ape.settings import OPENAI_HOST
     from finetune.hosted.price import estimate_cost
 
     by_openai = url_host(url) == OPENAI_HOST
     cost = estimate_cost(
-        files[0].tokens, epochs=wanted.epochs, base=wanted.base, by_openai=by_openai, price=wanted.price
+        files[0].tokens, epochs=request.epochs, base=request.base, by_openai=by_openai, price=request.price
     )
-    hint = " Set the price with --price." if wanted.price is None else ""
-    return f"{wanted.base}, {wanted.epochs} epochs: {cost.sentence}{hint}"
+    hint = " Set the price with --price." if request.price is None else ""
+    return f"{request.base}, {request.epochs} epochs: {cost.sentence}{hint}"
 
 
-def _earlier(
-    record: HostedJobRecord, order: HostedJobOrder, wanted: HostedJobRequest, *, url: str
+def _find_earlier(
+    record: HostedJobRecord, order: HostedJobOrder, request: HostedJobRequest, *, url: str
 ) -> str | None:
     from ape.cli.finetune.hosted_progress import call_provider
     from ape.cli.terminal import print_line
     from finetune.hosted.job import find_earlier_job
 
-    if wanted.again:
+    if request.again:
         return None
     job = call_provider(url, lambda provider: find_earlier_job(provider, record, order))
     if job:
-        print_line(
-            f"Job {job.id} was begun by this command before, and is {job.status}: it is not begun again."
-        )
+        print_line(f"Job {job.id} was started by an earlier run and is {job.status}; no new job is started.")
     return job.id if job else None
 
 
-def _begun(
+def _start(
     record: HostedJobRecord,
     order: HostedJobOrder,
-    wanted: HostedJobRequest,
+    request: HostedJobRequest,
     files: list[TrainingFile],
     *,
     url: str,
@@ -232,24 +231,24 @@ def _begun(
     from ape.network import url_host
     from finetune.hosted.job import start_job
 
-    _ask_first(f"Send the files to {url_host(url)} and begin the job?", yes=wanted.yes)
+    _confirm(f"Send the files to {url_host(url)} and start the job?", yes=request.yes)
     paths = {file.sha256: file.path for file in files}
     try:
         job = call_provider(url, lambda provider: start_job(provider, record, order, paths=paths))
     except KeyboardInterrupt:
-        print_line("Stopped. The same command goes on, and finds the job if it was begun.")
+        print_line("Stopped. Run the same command again; it finds the job if it was started.")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    print_line(f"Job {job.id} is begun.")
+    print_line(f"Job {job.id} started.")
     return job.id
 
 
-def _ask_first(question: str, *, yes: bool) -> None:
+def _confirm(question: str, *, yes: bool) -> None:
     from ape.cli.terminal import print_line
 
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InputError("Nobody is there to be asked whether to spend that: agree with --yes.", field="yes")
+        raise InputError("stdin is not a terminal, so the cost can't be confirmed: use --yes.", field="yes")
     typer.echo(f"{question} [y/N] ", err=True, nl=False)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         print_line("Nothing was sent.")

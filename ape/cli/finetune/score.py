@@ -60,15 +60,15 @@ def score(
     settings = load_settings(threads=threads, model=base)
     path = drafts or adapter / DRAFTS_FILE
     results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
-    told = json.dumps({"passages": what, "answers": answers, **results.to_dict()}, indent=1)
+    output = json.dumps({"passages": what, "answers": answers, **results.to_dict()}, indent=1)
     if json_output:
-        typer.echo(told)
+        typer.echo(output)
     else:
         _show(results)
-    # After they are shown: they took long, and the disk may be full.
+    # Print before writing: the scores took long, and the disk may be full.
     path = adapter / RESULTS_FILE
-    with explain_write_errors(path, remedy="Make room, or choose another place."):
-        write_text_atomic(path, told + "\n")
+    with explain_write_errors(path, remedy="Free some space, or choose another path."):
+        write_text_atomic(path, output + "\n")
 
 
 async def _score(
@@ -121,6 +121,6 @@ def _show(results: ScoreTable) -> None:
         table.add_row(row.pair, row.system, passages, f"{row.edited:.1%}", *cells)
     console = table_console(140)
     console.print(table)
-    console.print("Δ and p are against doing nothing on the same passages.")
+    console.print("Δ and p are relative to the unedited MT of the same passages.")
     for metric, signature in results.signatures.items():
         console.print(f"{metric}: {signature}", markup=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from finetune.training.train import TrainingResult
     from finetune.training.trainer import DevEvaluation, TrainingEvent, TrainingStep
 
-# Seconds between lines where there is no terminal to draw a bar on.
+# Seconds between progress lines without a terminal.
 QUIET_SECONDS = 30.0
 
 
@@ -45,24 +45,26 @@ def train(
 
     On several GPUs: torchrun --nproc-per-node N -m ape.cli.main finetune train …
     """
-    chief = os.environ.get("RANK", "0") == "0"
+    is_first = os.environ.get("RANK", "0") == "0"
     try:
-        _train(base, data, out, config, json_output=json_output, chief=chief)
+        _train(base, data, out, config, json_output=json_output, is_first=is_first)
     except ApeError as error:
-        if chief:
+        if is_first:
             raise
-        raise typer.Exit(error.exit_code) from error  # all processes fail alike, and one of them says why
+        raise typer.Exit(error.exit_code) from error  # only the first process prints the error
     except KeyboardInterrupt:
-        if chief:
-            _say_how_to_go_on(out)
+        if is_first:
+            _print_how_to_resume(out)
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
-def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, chief: bool) -> None:
+def _train(
+    base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, is_first: bool
+) -> None:
     from ape.cli.terminal import error_console
 
     console = error_console()
-    console.quiet = not chief
+    console.quiet = not is_first
     from transformers.utils.logging import set_verbosity
 
     from finetune.training.config import read_train_config
@@ -73,13 +75,13 @@ def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output
     console.print(f"Loading {base} and the examples in {data} …", markup=False)
     with _progress(console) as listen:
         trained = train_adapter(base, data, out, config=settings, listen=listen)
-    if not chief:
+    if not is_first:
         return
     if json_output:
         typer.echo(json.dumps(_as_json(trained), indent=2))
     else:
         typer.echo(trained.directory)
-    _say_what_is_next(console, trained, base, data)
+    _print_next_commands(console, trained, base, data)
 
 
 @contextmanager
@@ -92,30 +94,30 @@ def _progress(console: Console) -> Iterator[Callable[[TrainingEvent], None]]:
     columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[so_far]}"))
     bar = Progress(*columns, console=console, disable=not console.is_terminal)
     task = bar.add_task("", total=None, so_far="")
-    said = time.monotonic()
+    printed = time.monotonic()
     damaged = False
 
     def listen(event: TrainingEvent) -> None:
-        nonlocal said, damaged
+        nonlocal printed, damaged
         match event:
             case SkippedCheckpoint():
                 damaged = True
-                told = f"The checkpoint of step {event.step} is passed over: {event.file} is damaged."
-                console.print(told, markup=False, soft_wrap=True)
+                message = f"The checkpoint of step {event.step} is skipped: {event.file} is damaged."
+                console.print(message, markup=False, soft_wrap=True)
             case TrainingStart():
                 bar.update(task, completed=event.step, total=event.steps)
                 if event.step:
-                    console.print(f"Going on from the checkpoint of step {event.step} of {event.steps}.")
+                    console.print(f"Resuming from the checkpoint of step {event.step} of {event.steps}.")
                 elif damaged:
-                    console.print("There is no other checkpoint: it begins anew.")
+                    console.print("There is no other checkpoint; training starts again from the beginning.")
             case TrainingStep():
                 bar.update(task, completed=event.step, total=event.steps, so_far=_so_far(event))
                 last = event.step == event.steps
-                if not console.is_terminal and (last or time.monotonic() - said >= QUIET_SECONDS):
-                    said = time.monotonic()
+                if not console.is_terminal and (last or time.monotonic() - printed >= QUIET_SECONDS):
+                    printed = time.monotonic()
                     console.print(f"step {event.step} of {event.steps}: {_so_far(event)}", soft_wrap=True)
             case DevEvaluation():
-                console.print(_looked(event), soft_wrap=True)
+                console.print(_describe_evaluation(event), soft_wrap=True)
 
     with bar:
         yield listen
@@ -130,19 +132,20 @@ def _time(seconds: float) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}"
 
 
-def _looked(look: DevEvaluation) -> str:
-    won = f"TER {look.ter_before:.2f} (MT) -> {look.ter_after:.2f} (post-edit)"
-    return f"dev at step {look.step}: {won}, loss {look.loss:.3f}, {look.stop_rate:.0%} stopped by themselves"
+def _describe_evaluation(evaluation: DevEvaluation) -> str:
+    ter = f"TER {evaluation.ter_before:.2f} (MT) -> {evaluation.ter_after:.2f} (post-edit)"
+    stopped = f"{evaluation.stop_rate:.0%} of the answers stopped by themselves"
+    return f"dev at step {evaluation.step}: {ter}, loss {evaluation.loss:.3f}, {stopped}"
 
 
-def _say_what_is_next(console: Console, trained: TrainingResult, base: str, data: Path) -> None:
+def _print_next_commands(console: Console, trained: TrainingResult, base: str, data: Path) -> None:
     from ape.models import CATALOGUE
 
     place = trained.directory
     embedded = base in CATALOGUE or base.endswith(".gguf")
     serving = "" if embedded else "--engine vllm "
     console.print(
-        f"The adapter is in {place}, after {trained.steps} steps; its losses are drawn in {place / 'loss.png'}.\n"
+        f"The adapter is in {place}, after {trained.steps} steps; the loss curves are in {place / 'loss.png'}.\n"
         f"Check it:   ape finetune check {place} --base {base} --data {data}\n"
         f"Export it:  ape finetune export {place} --base {base}\n"
         f"Serve it:   ape serve {serving}--model {base} --adapter NAME={place}",
@@ -151,13 +154,13 @@ def _say_what_is_next(console: Console, trained: TrainingResult, base: str, data
     )
 
 
-def _say_how_to_go_on(out: Path) -> None:
+def _print_how_to_resume(out: Path) -> None:
     from ape.cli.terminal import print_line
     from finetune.training.run_directory import TrainingRun, checkpoint_step
 
     last = TrainingRun(out).last_checkpoint()
     where = f"step {checkpoint_step(last)}, its last checkpoint" if last else "the beginning"
-    print_line(f"Stopped. The same command goes on from {where}.")
+    print_line(f"Stopped. The same command resumes from {where}.")
 
 
 def _as_json(trained: TrainingResult) -> dict[str, object]:

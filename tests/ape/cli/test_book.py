@@ -94,7 +94,7 @@ def test_changing_one_paragraph_of_the_mt_does_that_one_again(
     write()
     done = run(*words)
     assert done.returncode == 0, done.stderr
-    assert "8 paragraphs stay as they are, 1 are to be done" in done.stderr
+    assert "8 paragraphs are kept, 1 are waiting" in done.stderr
     assert len({translation_in(request) for request in scripted.requests}) == 1
 
 
@@ -171,7 +171,7 @@ def test_an_output_that_is_not_ours_is_never_overwritten(
     (tmp_path / "out.epub").write_bytes(b"my only copy")
     done = run(*book)
     assert done.returncode == 2
-    assert "there already" in done.stderr
+    assert "exists and was not written by this job" in done.stderr
     assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
     assert not scripted.requests
     assert run(*book, "--overwrite").returncode == 0
@@ -475,7 +475,7 @@ def test_what_comes_to_the_place_of_the_output_meanwhile_is_not_overwritten(
     scripted.script = put_something_there
     done = run(*book)
     assert done.returncode == 2
-    assert "there already" in done.stderr
+    assert "exists and was not written by this job" in done.stderr
     assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
     (tmp_path / "out.epub").unlink()
     scripted.requests.clear()
@@ -551,4 +551,4 @@ def test_a_report_that_fails_at_the_end_does_not_keep_the_summary_from_us(
     done = run(*book, "--lanes", "1", "--report", "pages/r.html")
     assert done.returncode == 3, done.stderr
     assert "12 paragraphs in, 12 out · 12 edited" in done.stdout
-    assert "There is no report" in done.stderr
+    assert "The report was not written" in done.stderr

@@ -103,7 +103,7 @@ def test_a_proxy_for_the_world_is_not_asked_for_this_machine(run: Run, scripted:
         ),
         (("--source", "src.txt", "--mt", "-"), "a\x00b", "U+0000 at position 1"),
         ((), "no json", "stdin is not a JSON request"),
-        ((), "[1]", "one JSON object"),
+        ((), "[1]", "a JSON object"),
         ((), '{"source": "a"}', "mt: Field required"),
         (("--source", "src.txt", "--mt", "mt.txt", "--glossary", "Claire"), "", "not TERM=WORDING"),
         (("--source", "src.txt", "--mt", "mt.txt", "--top-p", "0"), "", "top_p"),

@@ -119,4 +119,4 @@ def test_another_package_in_place_of_ours_is_said_at_start(tmp_path: Path) -> No
     )  # fmt: skip
     assert done.returncode == 1
     assert "`eval`" in done.stderr
-    assert "environment of its own" in done.stderr
+    assert "a separate environment" in done.stderr

@@ -151,7 +151,7 @@ def test_systems_are_chosen_by_name_or_given_by_file(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--system", "good"), "one system only"),
+        (("--system", "good"), "only one system"),
         (("--system", "good", "--system", "nobody"), "no system 'nobody'"),
         (("--trial", "t.json"), "--trial has its own texts"),
         (("--votes", "none.jsonl"), "none.jsonl can't be read"),

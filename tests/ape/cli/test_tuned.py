@@ -135,7 +135,7 @@ def test_a_server_by_url_takes_no_adapter_from_here(
         stdin='{"source": "Oui.", "mt": "Yes."}',
     )
     assert done.returncode == 2
-    assert "--adapter is for the engines that are started here" in done.stderr
+    assert "--adapter is for the embedded engine and vLLM" in done.stderr
 
 
 def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: Path, smollm2: Path) -> None:

@@ -98,7 +98,7 @@ def test_two_systems_with_the_same_text_can_not_be_compared(
         (("--items", "50"), "The set has only 12 of 50 items. Left out: 2 with the same text"),
         (("--offline", "out"), "--offline writes for each rater: name them with --raters"),
         (("--raters", "anna,anna"), "Two raters have the same name"),
-        (("--raters", "a/b,a b", "--csv", "out"), "Two raters would have a file of the same name"),
+        (("--raters", "a/b,a b", "--csv", "out"), "Two raters would have files of the same name"),
         (("--name", "Is tuned better?"), "reveals the system 'tuned'"),
         (("--against", "best"), "compare against, 'best', is not among"),
         (("--system", "=x"), "is not NAME or NAME=FILE"),

@@ -85,7 +85,7 @@ def test_a_vote_through_a_link_is_kept_and_the_link_works_another_day(
     with TrialStore(str(tmp_path / "votes.db")) as trials:
         assert [(vote.item, vote.choice) for vote in trials.votes(read_trial(trial).id)] == [(item, "second")]
     again = serve("--raters", "anna,cara")
-    assert "has a link already" in again.links["anna"]
+    assert "already has a link" in again.links["anna"]
     address = again.links["cara"].partition("/ab/")[0]
     with httpx2.Client(timeout=60) as client:
         sheet = client.get(f"{address}/ab/r/{link.rpartition('/')[2]}/sheet").json()
@@ -108,4 +108,4 @@ def test_a_test_without_raters_is_told(here: Run, files: tuple[str, ...]) -> Non
     assert here("ab", "make", *files, "-o", "trial.json").returncode == 0
     done = here("ab", "serve", "trial.json", "--store", "votes.db")
     assert done.returncode == 2
-    assert "name the raters with --raters anna,ben" in done.stderr
+    assert "name them with --raters anna,ben" in done.stderr

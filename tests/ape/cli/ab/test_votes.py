@@ -20,9 +20,9 @@ def test_votes_are_taken_once_and_analysed(here: Run, trial: Path) -> None:
     saved(trial, "ben")
     done = here("ab", "import", "trial.json", "anna.json", "ben.json", *STORE)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "30 votes of 2 raters: 30 new, 0 changed, 0 that were there already.\n"
+    assert done.stdout == "30 votes of 2 raters: 30 new, 0 changed, 0 unchanged.\n"
     again = here("ab", "import", "trial.json", "anna.json", *STORE)
-    assert again.stdout == "15 votes of 1 rater: 0 new, 0 changed, 15 that were there already.\n"
+    assert again.stdout == "15 votes of 1 rater: 0 new, 0 changed, 15 unchanged.\n"
     told = here("ab", "analyse", "trial.json", *STORE, *QUICK)
     assert told.returncode == 0, told.stderr
     assert "24 votes by 2 raters on 12 items" in told.stdout
@@ -157,7 +157,7 @@ def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Pat
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("analyse",), "Name the trial whose votes are in the store, or --votes FILE"),
+        (("analyse",), "Name the trial of the votes in the store, or give --votes FILE"),
         (("analyse", "nowhere.json"), "nowhere.json can't be read: No such file"),
         (("analyse", "trial.json", "--votes", "nowhere.json"), "nowhere.json can't be read"),
         (("analyse", "trial.json"), "The store has no votes on the trial"),

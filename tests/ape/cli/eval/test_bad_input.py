@@ -142,7 +142,9 @@ def test_a_language_that_can_t_be_told_is_asked_for(here: Run, tmp_path: Path) -
     write(tmp_path, mine="Anna met Boris in Paris.\n", human="Anna met Boris in Paris.\n")
     done = here("eval", "score", *FILES[:4], "--metric", "entities", "--metric", "blonde")
     assert done.returncode == 0
-    assert "can't be told from so little text: say --target-language en." in done.stderr
+    assert (
+        "too short to detect the language of the translations: use --target-language, e.g. en." in done.stderr
+    )
     told = " ".join(done.stdout.split())
     assert "entities is not applicable: the target language could not be detected from so little text" in told
     assert ".." not in told

@@ -54,7 +54,7 @@ def test_a_mention_named_twice_is_told_of(here: Run, files: tuple[str, str], tmp
     conll(tmp_path / "response.conll", ("(1)|(2)", "-", "(2)", "-", "(1)", "-", "(2)"))
     done = here("eval", "coreference", *files)
     assert done.returncode == 0
-    assert "response.conll names 1 mentions again" in done.stderr
+    assert "response.conll repeats 1 mentions" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,7 @@ def test_which_connectives_were_lost_is_told(here: Run, tmp_path: Path) -> None:
     assert '<th scope="row" lang="en">because</th>' not in page
 
 
-@pytest.mark.parametrize(
-    ("times", "more"), [(1, ""), (25, "5 more marks of dropped pronouns are not as they")]
-)
+@pytest.mark.parametrize(("times", "more"), [(1, ""), (25, "5 more malformed marks of dropped pronouns")])
 def test_slips_in_the_marks_of_dropped_pronouns_are_told(
     here: Run, tmp_path: Path, times: int, more: str
 ) -> None:
@@ -135,7 +133,7 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
         (("--documents", "nowhere.txt"), "--documents is auto, marks, blank, none or a file"),
         (("--baseline", "best"), "no system called 'best'"),
         (("--encoder", "x"), "--encoder is for --metric bertscore"),
-        (("--leave-one-out", "--html", "x.html"), "--leave-one-out has a table of its own"),
+        (("--leave-one-out", "--html", "x.html"), "--leave-one-out prints another table"),
         (("--job", "7"), "A job has its own source and outputs"),
         (("--segments", "gone/x.jsonl"), "--segments gone/x.jsonl: there is no folder gone."),
         (("--html", "."), "--html . is a folder"),

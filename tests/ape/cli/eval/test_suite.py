@@ -39,7 +39,7 @@ def test_verdicts_and_json_are_for_machines(here: Run, files: tuple[str, ...], t
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("nonesuch",), "There is no suite called 'nonesuch'. There are: cai-xiong, ltcr, bwb, dip."),
+        (("nonesuch",), "There is no suite 'nonesuch'. Suites: cai-xiong, ltcr, bwb, dip."),
         (("cai-xiong",), "Give the data of the suite with --data PATH."),
         (("cai-xiong", "--data", "suite.jsonl", "--system", "ours"), "--system 'ours' is not NAME=FILE."),
     ],

@@ -173,7 +173,7 @@ def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--book", "The Mill"], "--book is the name of a raw book"),
+        (["--book", "The Mill"], "--book names a raw book"),
         (["--source", "mill.txt"], "needs all of --source, --mt and --human"),
         (["--source", "mill.txt", "--mt", "gone.txt", "--human", "voss.txt"], "gone.txt"),
         (

@@ -127,7 +127,7 @@ def test_tokens_that_the_engine_would_read_otherwise_are_refused_with_the_first_
 
 def test_without_a_gguf_file_it_says_that_the_engine_was_not_asked(check: Run) -> None:
     done = check("--data", "data", "--base", "base", "--show", 0)
-    assert "the embedded engine reads the same tokens is left out" in done.stdout
+    assert "The tokens of the embedded engine were not checked" in done.stdout
 
 
 def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run, adapter: Path) -> None:
@@ -135,7 +135,7 @@ def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run,
     words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
     done = check(adapter, "--data", "data", *words)
     assert done.returncode == 3, done.stderr  # nobody taught it to stop
-    assert "stops by itself on 0.0% of the prompts" in done.stderr
+    assert "0.0% of the answers stop by themselves" in done.stderr
     told = json.loads(done.stdout)
     assert told["prompts"] == 2
     assert len(told["runaways"]) == 2
@@ -161,7 +161,7 @@ def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
     write_gguf_lora(other, find_base(str(folder / "tiny")), doctored / "adapter.gguf")
     done = check(doctored, *words)
     assert done.returncode == 3
-    told = "ape: embedded answers 2 of 2 prompts otherwise than transformers, and not by a near-tie: "
+    told = "ape: embedded answers 2 of 2 prompts differently from transformers, by more than a near-tie: "
     assert told in done.stderr
     assert read_card(doctored).parity["embedded"]["other_differences"] == 2  # type: ignore[index,call-overload]
 

@@ -29,13 +29,13 @@ def test_near_ties_are_explained() -> None:
     ("why", "words"),
     [
         (TokenDivergence("real", 3, "cat", "dog", 1.5, 4), "choice 4 of transformers, 1.500 below its first"),
-        (TokenDivergence("real", 3, "cat", "dog"), "which transformers has not among its best"),
-        (TokenDivergence("prompt", 3, "cat", "dog"), "the prompt was read as other tokens"),
-        (TokenDivergence("length", 3, "", ""), "one of the two was cut off after 3 tokens"),
+        (TokenDivergence("real", 3, "cat", "dog"), "which is not among the best choices of transformers"),
+        (TokenDivergence("prompt", 3, "cat", "dog"), "the prompt was tokenized differently"),
+        (TokenDivergence("length", 3, "", ""), "one answer was cut off after 3 tokens"),
     ],
 )
 def test_any_other_difference_is_told_with_the_first_of_them(why: TokenDivergence, words: str) -> None:
     (sentence,) = list_shortcomings(ENDED, {"embedded": parity(NEAR, why, why), "vllm": parity(NEAR)})
-    assert sentence.startswith("embedded answers 2 of 50 prompts otherwise than transformers")
+    assert sentence.startswith("embedded answers 2 of 50 prompts differently from transformers")
     assert "near-tie: 'p1' " in sentence
     assert words in sentence

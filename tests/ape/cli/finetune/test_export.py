@@ -111,7 +111,7 @@ def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, 
     [
         (["tiny"], "tiny is no adapter of ours: it has no ape.json"),
         (["nowhere"], "nowhere is no adapter of ours"),
-        (["mine", "--to", "merged"], "Give a new directory with -o"),
+        (["mine", "--to", "merged"], "A merged model needs a new directory: -o"),
         (["mine", "--to", "merged", "--base", "tiny", "-o", "tiny"], "tiny is there already"),
         (["mine", "--to", "card", "--data", "nowhere"], "nowhere holds no examples"),
     ],

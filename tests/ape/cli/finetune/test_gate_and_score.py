@@ -132,7 +132,7 @@ def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, ad
     gate = read_card(adapter).gate
     assert gate is not None
     assert first == f"90 edits were found; the threshold is {gate.threshold:g}."
-    assert "with a threshold from the other folds each time, 60 were let through." in second
+    assert "In cross-validation, 60 edits pass, with the threshold of the other folds." in second
     assert (
         third == "  fr-en: +60 of 1,260 words"
     )  # by hand: a word in each of the 60 that mend, 14 words in all 90
@@ -163,7 +163,7 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
         ("do nothing", "9 of 90", "0.0%"),
         ("untuned", "9 of 90", "0.0%"),
     }
-    assert "Δ and p are against doing nothing on the same passages." in done.stdout
+    assert "Δ and p are relative to the unedited MT of the same passages." in done.stdout
     told = json.loads(here(*words, "--json").stdout)
     assert told == json.loads((adapter / "results.json").read_bytes())
     assert told["passages"] == "90 passages, all of rows.jsonl"
@@ -197,7 +197,7 @@ def test_a_score_that_can_not_be_kept_is_shown_all_the_same(here: Run, adapter: 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert done.returncode == 2
-    assert "Δ and p are against doing nothing" in done.stdout
+    assert "Δ and p are relative to the unedited MT" in done.stdout
     assert "mine/results.json can't be written: File too large" in done.stderr
     assert (adapter / "results.json").read_bytes() == before
     assert {one.name for one in adapter.iterdir()} == there

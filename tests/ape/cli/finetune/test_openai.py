@@ -109,7 +109,7 @@ def test_the_same_command_again_pays_nothing(ape: Type, order: tuple[str, ...], 
     again = ape(*order, "--json")
     assert json.loads(again.out)["model"] == "ft:tiny:ours:ape:1"
     assert first.code == again.code == 0
-    assert "it is not begun again" in again.err
+    assert "no new job is started" in again.err
     assert not {"upload", "create"} & set(provider.calls)
     other = ape(*order, "--seed", "5")
     assert (other.code, other.out) == (2, "")
@@ -132,7 +132,7 @@ def test_a_dry_run_writes_and_checks_and_sends_nothing(
 def test_nothing_is_spent_unasked(ape: Type, data: Path, provider: Hosting) -> None:
     done = ape("--data", str(data), "--out", "out", "--base", "tiny")
     assert (done.code, done.out) == (2, "")
-    assert "agree with --yes" in done.err
+    assert "use --yes" in done.err
     assert provider.calls == []
 
 
@@ -196,7 +196,7 @@ def test_results_that_cant_be_fetched_cost_no_model(
     provider.faults["content"] = [Fail(404)]
     done = ape(*order)
     assert (done.code, done.out[:8]) == (0, "ape edit")
-    assert "The results of the training can't be fetched" in done.err
+    assert "The training results can't be downloaded" in done.err
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_follow_it(
     done = ape(*order)
     hand.join()
     assert (done.code, done.out) == (130, "")
-    assert "job ftjob-1 goes on" in done.err
+    assert "Job ftjob-1 still runs" in done.err
     assert f"--follow ftjob-1 --url {provider.url} --out out" in done.err
     assert "cancel" not in provider.calls
 

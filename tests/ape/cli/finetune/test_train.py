@@ -81,16 +81,16 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
     monkeypatch.setattr("finetune.training.trainer.measure_ter_gain", interrupted)
     stopped = here(*typed)
     assert (stopped.returncode, stopped.stdout) == (130, "")
-    assert "Stopped. The same command goes on from step 2, its last checkpoint." in stopped.stderr
+    assert "Stopped. The same command resumes from step 2, its last checkpoint." in stopped.stderr
     copy = shutil.copytree(tmp_path / "adapter", tmp_path / "spoilt")
     done = here(*typed)
     assert done.returncode == 0, done.stderr
-    assert "Going on from the checkpoint of step 2 of 5." in done.stderr
+    assert "Resuming from the checkpoint of step 2 of 5." in done.stderr
     (copy / "checkpoints/checkpoint-2/optimizer.pt").write_bytes(b"")
     anew = here(*words(place, copy, steps=5))
     assert anew.returncode == 0, anew.stderr
     assert "The checkpoint of step 2 is passed over: optimizer.pt is damaged." in anew.stderr
-    assert "There is no other checkpoint: it begins anew." in anew.stderr
+    assert "There is no other checkpoint; training starts again from the beginning." in anew.stderr
 
 
 @pytest.mark.parametrize(
